@@ -27,7 +27,7 @@ type machine struct {
 }
 
 var machines = []machine{
-	{armtest.ARM, "arm-linux-gnueabihf-gcc", "ttyAMA0", []string{"-M", "virt", "-cpu", "cortex-a15"},
+	{armtest.Machine{Debian: "armhf", Kernel: "linux-image-armmp", QEMU: armtest.ARM.QEMU}, "arm-linux-gnueabihf-gcc", "ttyAMA0", []string{"-M", "virt", "-cpu", "cortex-a15"},
 		[]testenv.Need{testenv.GCCARM, testenv.QEMUSystemA, testenv.DpkgDeb}},
 	{armtest.ARM64, "aarch64-linux-gnu-gcc", "ttyAMA0", []string{"-M", "virt", "-cpu", "cortex-a57"},
 		[]testenv.Need{testenv.GCCARM64, testenv.QEMUSystemARM64, testenv.DpkgDeb}},
