@@ -9,6 +9,10 @@
 // image lists, and switches the machine off. Boot returns the console output, and a test searches it for the
 // results.
 //
+// Most of a machine's time goes into switches between the session and its target, because QEMU forgets translated
+// addresses at each. Kernels and their options are chosen to have no more of them than that (boot.go, kernel.go), and
+// targets whose threads run all the time have a lower priority than the session.
+//
 // The kernels come from Debian's packages, which apt downloads and which are unpacked, not installed (kernel.go).
 // They stay in the user's cache directory, so only the first run needs a network.
 //
