@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -30,6 +31,7 @@ type run struct {
 	session *gotap.Session // nil until the script is loaded
 	demo    bool
 	armed   atomic.Bool // the probes are armed, which --ready-fd reports
+	ended   sync.Once   // the record of the end is written
 
 	progress *terminal.Progress
 	watcher  *filewatch.Watcher // nil: the script is not watched
@@ -67,12 +69,7 @@ func (r *run) run(text gotap.Script) error {
 // end writes the last of the data. A status other than 0 becomes an error that prints nothing: its reason has been
 // reported.
 func (r *run) end(status int) error {
-	var targets []output.Target
-	if r.session != nil {
-		targets = r.session.Targets()
-	}
-	r.out.End(output.End{Status: status, Targets: targets})
-	r.out.Flush()
+	r.writeEnd(status)
 	if werr := r.out.Err(); werr != nil && status == statusOK && !errors.Is(werr, syscall.EPIPE) {
 		return withStatus(statusFailure, fmt.Errorf("cannot write the data: %w", werr))
 	}
@@ -80,6 +77,19 @@ func (r *run) end(status int) error {
 		return &statusError{status, nil}
 	}
 	return nil
+}
+
+// writeEnd writes the record of the end, once: a second Ctrl-C or a script that cannot be interrupted may come first.
+// Safe for concurrent use.
+func (r *run) writeEnd(status int) {
+	r.ended.Do(func() {
+		var targets []output.Target
+		if r.session != nil {
+			targets = r.session.Targets()
+		}
+		r.out.End(output.End{Status: status, Targets: targets})
+		r.out.Flush()
+	})
 }
 
 // phases does the work of run and returns the status.
@@ -262,8 +272,9 @@ func (r *run) hurry(c control) {
 	err := r.session.Abort()
 	if err != nil {
 		r.complain(err)
-		r.out.Flush()
 	}
+	r.session.ReportOutcomes()
+	r.writeEnd(statusOf(err))
 	r.manager.unlink()
 	os.Exit(statusOf(err))
 }
@@ -319,8 +330,7 @@ func (r *run) explainDemo(err error) error {
 func (r *run) stuck(err error) {
 	r.manager.unlink()
 	r.complain(err)
-	r.out.End(output.End{Status: statusOf(err)})
-	r.out.Flush()
+	r.writeEnd(statusOf(err))
 	os.Exit(statusOf(err))
 }
 
