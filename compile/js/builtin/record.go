@@ -262,6 +262,8 @@ func (s *Call) printf() *tree.Expr {
 			e = s.ops.EnumName(e)
 		case strings.IndexByte("diuxXocp", want) >= 0:
 			e = tree.AsWhole(e)
+		default:
+			s.ops.WarnCutBefore(e, "it is shown")
 		}
 		it.add("", e)
 		kinds = append(kinds, e.Kind.ValueKind())

@@ -26,7 +26,11 @@ func (l *lowering) assign(e *ast.AssignExpression, used bool) *tree.Expr {
 	leftAt := l.At(e.Left)
 	switch e.Operator {
 	case token.ASSIGN:
-		return l.assignTo(to, leftAt, l.Value(e.Right))
+		right := l.Value(e.Right)
+		if addsTo(e.Left, e.Right) {
+			l.ops.WarnCutBefore(right, "it is added up")
+		}
+		return l.assignTo(to, leftAt, right)
 	case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE:
 		return l.assignLogical(e, to, used)
 	}
@@ -42,6 +46,35 @@ func (l *lowering) assign(e *ast.AssignExpression, used bool) *tree.Expr {
 		return v
 	}
 	return l.assignTo(to, leftAt, l.ops.Arithmetic(e.Operator, at, p.Get(l.fetch, leftAt), right))
+}
+
+// addsTo reports whether an expression is a sum or a difference that begins with the target, as in x = x + y, or a sum
+// that ends with it.
+func addsTo(target, e ast.Expression) bool {
+	sum, ok := e.(*ast.BinaryExpression)
+	switch {
+	case !ok || sum.Operator != token.PLUS && sum.Operator != token.MINUS:
+		return false
+	case sameName(target, sum.Left) || addsTo(target, sum.Left):
+		return true
+	}
+	return sum.Operator == token.PLUS && sameName(target, sum.Right)
+}
+
+// sameName reports whether two expressions are the same name, or the same member of it.
+func sameName(a, b ast.Expression) bool {
+	switch a := a.(type) {
+	case *ast.Identifier:
+		b, ok := b.(*ast.Identifier)
+		return ok && a.Name == b.Name
+	case *ast.ThisExpression:
+		_, ok := b.(*ast.ThisExpression)
+		return ok
+	case *ast.DotExpression:
+		b, ok := b.(*ast.DotExpression)
+		return ok && a.Identifier.Name == b.Identifier.Name && sameName(a.Left, b.Left)
+	}
+	return false
 }
 
 // target is an operand as something that can be assigned to.
