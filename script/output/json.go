@@ -40,6 +40,7 @@ func (j *JSON) record(fields ...Field) {
 
 // write writes whole records, or keeps them.
 func (j *JSON) write(raw []byte) {
+	raw = escapeControls(raw)
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if !j.open {
@@ -48,6 +49,25 @@ func (j *JSON) write(raw []byte) {
 	}
 	j.data.bytes(raw)
 }
+
+// escapeControls escapes the control characters that encoding/json leaves as they are, DEL and U+0080 to U+009F: a
+// terminal may obey them. In a record they stand in texts only.
+func escapeControls(raw []byte) []byte {
+	if !bytes.ContainsFunc(raw, isBareControl) {
+		return raw
+	}
+	var b bytes.Buffer
+	for _, r := range string(raw) {
+		if isBareControl(r) {
+			fmt.Fprintf(&b, `\u%04x`, r)
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.Bytes()
+}
+
+func isBareControl(r rune) bool { return r >= 0x7f && r <= 0x9f }
 
 // release writes first, which may be empty, and then what was held back; from then on nothing is held back. What others
 // write meanwhile follows.
