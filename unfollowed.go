@@ -2,6 +2,8 @@ package gotap
 
 import (
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 
 	"gotap/engine"
@@ -18,6 +20,9 @@ func (s closing) reportUnfollowed(states []engine.ProbeState) {
 	for _, pid := range s.opts.Pids {
 		children = append(children, procfs.Children(pid)...)
 	}
+	children = slices.DeleteFunc(children, func(pid int) bool { // a shell that waits for gotap
+		return pid == os.Getpid() || pid == os.Getppid()
+	})
 	made := int(s.forks.Load())
 	switch n := len(children); {
 	case n > 0:
