@@ -26,7 +26,7 @@ func (d *watches) watchedAccess() bool {
 	if d.emulateHere() {
 		d.runWatches(met&d.watchesOf(place.OnExecute) | d.t.emu.memory.met)
 		d.t.calling.endCall(0)
-		d.t.setRegs()
+		d.t.SetRegs()
 	} else {
 		ran := met
 		if d.loadsHere() {
@@ -65,7 +65,7 @@ func (d *watches) insnHere() (arch.Insn, arch.Arch, error) {
 	if d.t.exec.thumb() {
 		_, set = isa.ARM.Pointer(1)
 	}
-	addr := *d.t.pc()
+	addr := *d.t.PC()
 	in, err := set.Decode(d.t.proc.space.code(addr, isa.LongestInsn), addr)
 	return in, set, err
 }
@@ -78,8 +78,8 @@ func (d *watches) unwatch(met uint64) {
 			left.Unset(i)
 		}
 	}
-	if e := debugreg.Write(d.t.tid, d.regs, left); e != 0 {
-		d.t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", d.t.tid, e))
+	if e := debugreg.Write(d.t.Tid, d.regs, left); e != 0 {
+		d.t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", d.t.Tid, e))
 		return
 	}
 	d.regs = left

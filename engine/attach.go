@@ -239,9 +239,9 @@ func (s *Session) tracedByUs(p *process, tid int) bool {
 // letProcessGo undoes an attach that failed halfway. Nothing has been written to the target yet.
 func (s *Session) letProcessGo(p *process) {
 	for _, t := range p.threads {
-		if ptrace.Interrupt(t.tid) == 0 {
-			if st, ok := s.stops.waitFor(t.tid); ok && st.Stopped() {
-				ptrace.Detach(t.tid, 0)
+		if ptrace.Interrupt(t.Tid) == 0 {
+			if st, ok := s.stops.waitFor(t.Tid); ok && st.Stopped() {
+				ptrace.Detach(t.Tid, 0)
 			}
 		}
 		t.forget()

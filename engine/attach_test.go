@@ -17,6 +17,7 @@ import (
 
 	"gotap/engine/image/module"
 	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
 	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
@@ -232,7 +233,7 @@ func TestContinuedTargetHasFallback(t *testing.T) {
 	}
 	w.Start()
 	protected := func() (yes bool) {
-		w.do(func() error { yes = w.procs[p.pid()].space.guard.base != 0; return nil })
+		w.do(func() error { yes = w.procs[p.pid()].space.guard.Base != 0; return nil })
 		return yes
 	}
 	time.Sleep(100 * lateAfter) // until nobody tries any more
@@ -262,7 +263,7 @@ func TestFallbackWithSharedMemory(t *testing.T) {
 	syscall.Kill(p.pid(), syscall.SIGUSR1)
 	eventually(t, "the parent's hit", func() bool { return n.get() == 2 })
 	waitState(t, p.pid(), "S")
-	if hexField(p.pid(), "SigCgt")&trapBit == 0 {
+	if procfs.SignalSet(p.pid(), "SigCgt")&ptrace.TrapBit == 0 {
 		t.Error("the parent has no fallback: a session that is killed now would end it")
 	}
 	if err := w.Close(false); err != nil {

@@ -91,13 +91,13 @@ func TestHitAllocatesNothing(t *testing.T) {
 			}
 		}
 		sp := p.anyStopped()
-		sp.getRegs()
+		sp.GetRegs()
 		for name, e := range map[string]arch.Strategy{"emulated": arch.Emulated} {
 			entry.how, exit.how = e, e
 			allocs := testing.AllocsPerRun(100, func() {
-				th.regs = sp.regs
+				th.Regs = sp.Regs
 				th.hit(entry)
-				th.regs = sp.regs
+				th.Regs = sp.Regs
 				th.hit(exit)
 			})
 			if allocs != 0 {
@@ -126,11 +126,11 @@ func BenchmarkHitComputed(b *testing.B) {
 		th := makeThread(w.Session, p, 1<<29)
 		th.state = threadstate.New(threadstate.Running)
 		stopped := p.anyStopped()
-		stopped.getRegs()
+		stopped.GetRegs()
 		for _, pt := range p.space.points {
 			if len(pt.Enters) > 0 {
 				for b.Loop() {
-					th.regs = stopped.regs
+					th.Regs = stopped.Regs
 					th.hit(pt)
 				}
 			}

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"gotap/engine/abi"
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
+	"gotap/engine/inject"
 	"gotap/engine/isa"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
@@ -88,7 +89,7 @@ func restoreRegions(pid int, mem *ptrace.Memory) (left remains) {
 	for _, r := range regions {
 		left.restored = append(left.restored, fallback.Restore(mem, r.base, r.head, maps.data)...)
 	}
-	left.regions, left.stubs = len(regions), leftStubs(mem, maps, a.Native)
+	left.regions, left.stubs = len(regions), inject.LeftStubs(mem, maps, a.Native)
 	return left
 }
 
@@ -149,10 +150,10 @@ func awaitHandlers(s *Session, pid int) {
 // inHandler reports whether a thread of the process runs the handler, has a SIGTRAP to come, or cannot be examined.
 func inHandler(s *Session, p *process) bool {
 	defer s.world.releaseWorld(s.world.holdAll())
-	base := p.space.guard.base
+	base := p.space.guard.Base
 	for _, t := range p.threads {
-		pc, known := t.userPC()
-		if !known || pc >= base && pc < base+fallback.StubAt || hexField(t.tid, "SigPnd")&trapBit != 0 {
+		pc, known := t.UserPC()
+		if !known || pc >= base && pc < base+fallback.StubAt || procfs.SignalSet(t.Tid, "SigPnd")&ptrace.TrapBit != 0 {
 			return true
 		}
 	}

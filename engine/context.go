@@ -47,7 +47,7 @@ func (w *view) WriteMemory(addr uint64, p []byte) bool {
 		}
 	}
 	// Read-only pages of private memory are written through the kernel, as by a debugger.
-	return sp.mem.WriteMemory(addr, p) == nil || sp.mem.Poke(addr, p, w.t.tid) == nil
+	return sp.mem.WriteMemory(addr, p) == nil || sp.mem.Poke(addr, p, w.t.Tid) == nil
 }
 
 var _ runtime.Mapper = (*view)(nil)
@@ -72,9 +72,9 @@ func (sp *space) overBreakpoint(addr uint64, n int) bool {
 func (w *view) Arg(n int) (uint64, bool) {
 	a := w.t.proc.arch
 	if w.t.calling.now.in {
-		return w.t.proc.arch.Word(a.SyscallArg(n, &w.t.regs)), n < 6
+		return w.t.proc.arch.Word(a.SyscallArg(n, &w.t.Regs)), n < 6
 	}
-	v, err := a.Arg(n, &w.t.regs, w.t.proc.space.mem)
+	v, err := a.Arg(n, &w.t.Regs, w.t.proc.space.mem)
 	return w.t.proc.arch.Word(v), err == nil
 }
 
@@ -111,7 +111,7 @@ func (w *view) FloatWord(n int) (uint64, bool) {
 // getFPRegs reads the floating-point and vector registers, at most once per hit.
 func (w *view) getFPRegs() bool {
 	if !w.fpRead {
-		_, e := ptrace.GetFPRegs(w.t.tid, &w.fp, w.t.proc.arch.WordSize())
+		_, e := ptrace.GetFPRegs(w.t.Tid, &w.fp, w.t.proc.arch.WordSize())
 		w.fpRead = e == 0
 	}
 	return w.fpRead
@@ -120,13 +120,13 @@ func (w *view) getFPRegs() bool {
 // Return implements runtime.Thread.
 func (w *view) Return() uint64 {
 	if w.t.calling.now.in {
-		return w.t.proc.arch.SyscallRet(&w.t.regs)
+		return w.t.proc.arch.SyscallRet(&w.t.Regs)
 	}
-	return w.t.proc.arch.Word(w.t.regs[w.t.proc.arch.Ret()])
+	return w.t.proc.arch.Word(w.t.Regs[w.t.proc.arch.Ret()])
 }
 
 // SetReturn implements runtime.Thread.
-func (w *view) SetReturn(v uint64) { w.t.regs[w.t.proc.arch.Ret()] = v }
+func (w *view) SetReturn(v uint64) { w.t.Regs[w.t.proc.arch.Ret()] = v }
 
 // Field implements runtime.Thread.
 func (w *view) Field(f runtime.Field) uint64 {
@@ -134,7 +134,7 @@ func (w *view) Field(f runtime.Field) uint64 {
 	case runtime.FieldPid:
 		return uint64(w.t.proc.pid)
 	case runtime.FieldTid:
-		return uint64(w.t.tid)
+		return uint64(w.t.Tid)
 	case runtime.FieldPpid:
 		return w.numberField("PPid")
 	case runtime.FieldUid:
@@ -148,11 +148,11 @@ func (w *view) Field(f runtime.Field) uint64 {
 	case runtime.FieldElapsed:
 		return w.t.h.Now.Elapsed
 	case runtime.FieldPC:
-		return *w.t.pc()
+		return *w.t.PC()
 	case runtime.FieldSP:
-		return w.t.sp()
+		return w.t.SP()
 	case runtime.FieldFrame:
-		return w.t.h.EntrySP(w.t.sp())
+		return w.t.h.EntrySP(w.t.SP())
 	case runtime.FieldResult:
 		return w.t.h.Now.Result
 	case runtime.FieldCaller:
@@ -167,7 +167,7 @@ func (w *view) Field(f runtime.Field) uint64 {
 
 // numberField returns the first number of a field of /proc/TID/status.
 func (w *view) numberField(name string) uint64 {
-	first, _, _ := strings.Cut(w.t.statusField(name), "\t")
+	first, _, _ := strings.Cut(w.t.Status(name), "\t")
 	v, _ := strconv.ParseUint(first, 10, 64)
 	return v
 }
@@ -176,7 +176,7 @@ func (w *view) numberField(name string) uint64 {
 // thread's name, which may contain any character.
 func (w *view) cpu() uint64 {
 	const field, behindName = 39, 3
-	text := procfs.Read(w.t.tid, "stat")
+	text := procfs.Read(w.t.Tid, "stat")
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	if len(fields) <= field-behindName {
 		return 0
@@ -189,7 +189,7 @@ func (w *view) cpu() uint64 {
 // the calling convention puts it; otherwise it is found by unwinding.
 func (w *view) caller() uint64 {
 	now := w.t.h.Now
-	if w.t.at != nil && (now.Leave || now.Placement.Target.Entry() && *w.t.pc() == w.t.at.addr) {
+	if w.t.at != nil && (now.Leave || now.Placement.Target.Entry() && *w.t.PC() == w.t.at.addr) {
 		return w.t.emu.returnAddress()
 	}
 	var pcs [2]uint64
@@ -224,11 +224,11 @@ func (w *view) codePlace() (function, file string) {
 	if !pl.Data {
 		return pl.Func, pl.Module
 	}
-	m := module.Find(w.t.proc.space.mods, *w.t.pc()-1)
+	m := module.Find(w.t.proc.space.mods, *w.t.PC()-1)
 	if m == nil || m.Err != nil {
 		return "", ""
 	}
-	if fn, ok := m.File.FuncAt(m.Vaddr(*w.t.pc() - 1)); ok {
+	if fn, ok := m.File.FuncAt(m.Vaddr(*w.t.PC() - 1)); ok {
 		function = fn.Demangled()
 	}
 	return function, m.Path
@@ -244,7 +244,7 @@ func copyText(p []byte, s string) int {
 // open, because names change and are read again.
 func (w *view) readComm(p []byte) int {
 	if w.comm == nil {
-		f, err := os.Open(fmt.Sprintf("/proc/%d/task/%d/comm", w.t.proc.pid, w.t.tid))
+		f, err := os.Open(fmt.Sprintf("/proc/%d/task/%d/comm", w.t.proc.pid, w.t.Tid))
 		if err != nil {
 			return 0
 		}
@@ -267,7 +267,7 @@ func (w *view) Stack(pcs []uint64) int {
 		}
 		w.walker = walker
 	}
-	return w.walker.Walk(&w.t.regs, maskedMemory{w.t.proc.space}, w.findTable, pcs)
+	return w.walker.Walk(&w.t.Regs, maskedMemory{w.t.proc.space}, w.findTable, pcs)
 }
 
 // maskedMemory is the memory of an address space with the breakpoints hidden.

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"gotap/engine/linux/coredump"
+	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 )
 
@@ -44,7 +45,7 @@ func writeCore(t *thread, regs []uint64, name string) (path string, size int64, 
 		}
 	}
 	p.Read = t.proc.space.peek
-	f, err := coredump.Create(t.s.cfg.CoreDir, name, t.tid)
+	f, err := coredump.Create(t.s.cfg.CoreDir, name, t.Tid)
 	if err != nil {
 		return "", 0, err
 	}
@@ -62,8 +63,8 @@ func writeCore(t *thread, regs []uint64, name string) (path string, size int64, 
 // out-of-line step is shown at the instruction that it steps. A thread that has hit a breakpoint which is not handled
 // yet is shown at that instruction.
 func (w *view) coreThread() (c coredump.Thread, ok bool) {
-	c = coredump.Thread{Tid: w.t.tid, Pending: hexField(w.t.tid, "SigPnd"), Blocked: hexField(w.t.tid, "SigBlk")}
-	if e := ptrace.GetRegs(w.t.tid, &c.Regs); e != 0 {
+	c = coredump.Thread{Tid: w.t.Tid, Pending: procfs.SignalSet(w.t.Tid, "SigPnd"), Blocked: procfs.SignalSet(w.t.Tid, "SigBlk")}
+	if e := ptrace.GetRegs(w.t.Tid, &c.Regs); e != 0 {
 		return c, false
 	}
 	pc := &c.Regs[w.t.proc.arch.PC()]
@@ -77,11 +78,11 @@ func (w *view) coreThread() (c coredump.Thread, ok bool) {
 			*pc--
 		}
 	}
-	if w.t.queue.masked {
-		c.Blocked = w.t.queue.mask
+	if mask, differs := w.t.queue.KeptMask(); differs {
+		c.Blocked = mask
 	}
 	var fp ptrace.FPRegs
-	if n, e := ptrace.GetFPRegs(w.t.tid, &fp, w.t.proc.arch.WordSize()); e == 0 {
+	if n, e := ptrace.GetFPRegs(w.t.Tid, &fp, w.t.proc.arch.WordSize()); e == 0 {
 		c.Float = fp[:n]
 	}
 	return c, true

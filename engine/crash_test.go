@@ -13,12 +13,13 @@ import (
 	"testing"
 	"time"
 
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/place"
 	"gotap/engine/testenv"
+	"gotap/engine/tracee"
 	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/opcode"
@@ -36,12 +37,12 @@ type crashPlan struct {
 	Specs   []string
 	Engine  Engine
 	InPlace bool
-	Armed   string   // a file to make when all is armed
-	At      moment   // kind of moment at which the session kills itself
-	AtStep  int      // the number of that moment, counted from 1; 0: the session does not kill itself
-	Ends    bool     // the session ends by itself, a moment after all is armed
-	Cleans  bool     // Clean runs on Pid instead of a session
-	Within  []string `json:"-"` // the command that runs the session
+	Armed   string        // a file to make when all is armed
+	At      tracee.Moment // kind of moment at which the session kills itself
+	AtStep  int           // the number of that moment, counted from 1; 0: the session does not kill itself
+	Ends    bool          // the session ends by itself, a moment after all is armed
+	Cleans  bool          // Clean runs on Pid instead of a session
+	Within  []string      `json:"-"` // the command that runs the session
 }
 
 // beCrashed is the session that is killed.
@@ -103,9 +104,9 @@ func beCrashed(text string) {
 }
 
 // killAtStep kills the session at its step.
-func (plan crashPlan) killAtStep() func(moment) {
+func (plan crashPlan) killAtStep() func(tracee.Moment) {
 	step := 0
-	return func(at moment) {
+	return func(at tracee.Moment) {
 		if at != plan.At {
 			return
 		}
@@ -244,7 +245,7 @@ func TestKilledAsSignalIsReplaced(t *testing.T) {
 				}
 				before := text(t, p.pid())
 				plan := c.plan()
-				plan.Pid, plan.At, plan.AtStep = p.pid(), inSignal, step
+				plan.Pid, plan.At, plan.AtStep = p.pid(), tracee.InSignal, step
 				startCrashed(t, plan, nil, nil).Wait()
 				endsUnharmed(t, p, before)
 			}
@@ -277,7 +278,7 @@ func TestNoteOfHandler(t *testing.T) {
 		for _, th := range held { // stopped until the session ends
 			var note ptrace.SigInfo
 			note.Make(ptrace.SIGTRAP, fallback.CodeNote, 0)
-			th.queue.deferred = append(th.queue.deferred, note)
+			th.queue.Defer(note)
 		}
 		if len(held) == 0 {
 			t.Error("no thread runs")
@@ -418,9 +419,9 @@ func TestCleanAfterKilledSession(t *testing.T) {
 	pid := sleeping(t)
 	before := text(t, pid)
 	s := startCrashed(t, crashPlan{Pid: pid, Specs: []string{"libc:mallo*", "libc:free+*"}}, nil, nil)
-	eventually(t, "the fallback and the breakpoints", func() bool { return hexField(pid, "SigCgt")&trapBit != 0 && text(t, pid) != before })
+	eventually(t, "the fallback and the breakpoints", func() bool { return procfs.SignalSet(pid, "SigCgt")&ptrace.TrapBit != 0 && text(t, pid) != before })
 	killSoon(s, 20*time.Millisecond)
-	if hexField(pid, "SigCgt")&trapBit == 0 {
+	if procfs.SignalSet(pid, "SigCgt")&ptrace.TrapBit == 0 {
 		t.Fatal("there was no fallback")
 	}
 	got, err := Clean(pid)
@@ -428,7 +429,7 @@ func TestCleanAfterKilledSession(t *testing.T) {
 		t.Errorf("restored %v, %v", got.Restored, err)
 	}
 	untouched(t, pid, before)
-	if hexField(pid, "SigCgt")&trapBit != 0 {
+	if procfs.SignalSet(pid, "SigCgt")&ptrace.TrapBit != 0 {
 		t.Error("the action for SIGTRAP is still ours")
 	}
 	if again, err := Clean(pid); err != nil || len(again.Restored) != 0 {
@@ -456,7 +457,7 @@ func TestKilledWatch(t *testing.T) {
 			if _, err := Clean(p.pid()); err != nil {
 				t.Error(err)
 			}
-			if hexField(p.pid(), "SigCgt")&trapBit != 0 {
+			if procfs.SignalSet(p.pid(), "SigCgt")&ptrace.TrapBit != 0 {
 				t.Error("the action for SIGTRAP is still ours")
 			}
 			time.Sleep(20 * time.Millisecond)

@@ -101,7 +101,7 @@ func (l *lifecycle) detach(patience time.Duration) {
 	err = errors.Join(err, l.untilGone(patience))
 	for _, t := range l.s.threads {
 		if t.state.Now() == threadstate.JobStopped {
-			l.halted = append(l.halted, t.tid)
+			l.halted = append(l.halted, t.Tid)
 		}
 	}
 	for sp := range l.s.spaces() {
@@ -167,18 +167,18 @@ func (l *lifecycle) letStoppedGo() {
 // kernel/ptrace.c), and the thread would raise SIGTRAP after its next instruction.
 func (t *thread) letGo(sig int) {
 	t.watch.clearDebugRegs()
-	informed := sig != 0 && jobControl>>(sig-1)&1 == 0
-	if (t.midCall || informed || t.stepping) && t.proc.trap.ours && ptrace.Interrupt(t.tid) == 0 {
-		t.queue.unmask() // a handler restores the mask that it began with
+	informed := sig != 0 && ptrace.JobControl>>(sig-1)&1 == 0
+	if (t.MidCall || informed || t.stepping) && t.proc.trap.ours && ptrace.Interrupt(t.Tid) == 0 {
+		t.queue.Unmask() // a handler restores the mask that it began with
 		t.contWith(sig)
 		t.stepping = false
 		return
 	}
 	if t.proc.trap.ours {
 		t.state.To(threadstate.Settled)
-		t.queue.owed = sig
+		t.queue.Owed = sig
 		if sig == 0 {
-			t.unreported() // if we died now, the kernel would deliver it, perhaps without the handler
+			t.Consume() // if we died now, the kernel would deliver it, perhaps without the handler
 		}
 		return
 	}
@@ -187,14 +187,14 @@ func (t *thread) letGo(sig int) {
 
 // detach detaches from a stopped thread, with its own mask and the signals that were withheld from it.
 func (t *thread) detach(sig int) {
-	t.queue.unmask()
+	t.queue.Unmask()
 	t.protection.settleLeft()
 	t.sigtrap.closeTrap()
-	t.queue.requeue()
-	t.queue.dropKept()
-	ptrace.Detach(t.tid, sig)
-	if sig != 0 && sig != ptrace.SIGCONT && jobControl>>(sig-1)&1 == 1 {
-		t.s.life.halted = append(t.s.life.halted, t.tid)
+	t.queue.Requeue()
+	t.queue.DropKept()
+	ptrace.Detach(t.Tid, sig)
+	if sig != 0 && sig != ptrace.SIGCONT && ptrace.JobControl>>(sig-1)&1 == 1 {
+		t.s.life.halted = append(t.s.life.halted, t.Tid)
 	}
 	t.forget()
 }
@@ -213,7 +213,7 @@ func (l *lifecycle) releaseSettled(last bool) {
 		}
 		for _, t := range p.threads {
 			if t.state.Now() == threadstate.Settled {
-				t.detach(t.queue.owed)
+				t.detach(t.queue.Owed)
 			}
 		}
 	}
@@ -249,11 +249,11 @@ func (l *lifecycle) interruptBusy() {
 		if t.vforking || !t.state.Is(threadstate.Running, threadstate.Fresh) {
 			continue
 		}
-		if !t.mustStop && !t.sigtrap.open && !t.exec.step.active && !t.exec.postCall && !t.watch.hasDebugRegs() && asleep(t.tid) {
+		if !t.mustStop && !t.sigtrap.open && !t.exec.step.active && !t.exec.postCall && !t.watch.hasDebugRegs() && asleep(t.Tid) {
 			t.state.To(threadstate.LeftAsleep)
 			continue
 		}
-		ptrace.Interrupt(t.tid)
+		ptrace.Interrupt(t.Tid)
 	}
 }
 
@@ -325,7 +325,7 @@ func (t *thread) isAwaited() bool {
 
 // contWith resumes a stopped thread freely. A thread that has been killed stays as it is: its end is reported.
 func (t *thread) contWith(sig int) {
-	if ptrace.Cont(t.tid, sig) == 0 {
+	if ptrace.Cont(t.Tid, sig) == 0 {
 		t.state.To(threadstate.Running)
 	}
 }
@@ -333,7 +333,7 @@ func (t *thread) contWith(sig int) {
 // anyRunnable reports whether one of the threads that must stop has a processor or waits for one.
 func (l *lifecycle) anyRunnable() bool {
 	for _, t := range l.s.threads {
-		if t.isAwaited() && t.state.Now() != threadstate.Settled && strings.HasPrefix(t.statusField("State"), "R") {
+		if t.isAwaited() && t.state.Now() != threadstate.Settled && strings.HasPrefix(t.Status("State"), "R") {
 			return true
 		}
 	}
@@ -346,7 +346,7 @@ func (l *lifecycle) stragglers() error {
 	var tids []string
 	for _, t := range l.s.threads {
 		if t.isAwaited() && !t.exec.uninterruptible() {
-			tids = append(tids, strconv.Itoa(t.tid))
+			tids = append(tids, strconv.Itoa(t.Tid))
 		}
 	}
 	if len(tids) == 0 {

@@ -33,8 +33,10 @@
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
 // execution (step.go, inplacearm.go, armcall.go), emulation (emulator.go), view, which is what programs see of it
-// (context.go, target.go), signalQueue (signalqueue.go, starvation.go), sigtrap (sigtrap.go, trapaction.go, sigmask.go),
-// calling (syscalls.go), watches (watch.go), injection (inject.go) and protection (guard.go, takeover.go).
+// (context.go, target.go), sigtrap (sigtrap.go, trapaction.go, sigmask.go), calling (syscalls.go), watches (watch.go) and
+// protection (guard.go, takeover.go). Parts in packages of their own share what ptrace shows of the thread (package
+// tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it call the kernel. What they need of the session is
+// in threadhost.go.
 //
 // # What is where
 //
@@ -61,7 +63,7 @@
 //
 // ARM processes have these limits. Instructions that sign and authenticate pointers run at their own address on
 // machines that do that, and so do instructions on vector registers in threads that use the scalable registers
-// above them (scalable.go). Instructions between a load-exclusive and its store-exclusive are refused. In stops at
+// above them (package tracee). Instructions between a load-exclusive and its store-exclusive are refused. In stops at
 // system calls x7, or r12 on 32-bit ARM, shows 0 or 1. A call that was already in the kernel when its instruction
 // was probed, and that a signal restarts, counts as a hit.
 //
@@ -70,12 +72,13 @@
 //   - writing breakpoints while threads run: patcher.sync in patch.go
 //   - writing many at once: together.go
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
-//   - memory mapped into the target: slotPools in slot.go; system calls made in it: inject.go
+//   - memory mapped into the target: slotPools in slot.go; system calls made in it: package inject
 //   - children and threads that the session does not follow: options in fork.go
 //   - children whose parents are killed before they can report them: unannounced.go; children for which no file can be
 //     opened: reserve.go
 //   - children that debuggers want to trace: traceme.go
-//   - targets whose system calls are filtered, as in containers: confined.go
+//   - targets whose system calls are filtered, as in containers: filters.go in package inject
+//   - signals that arrive while a thread is in a step: package sigqueue
 //   - the target's own handler for SIGTRAP: trapaction.go, and sigactionhooks.go, which sees it being set
 //   - system calls that one of our stops interrupts: repairCall in step.go
 //   - detaching: detach.go

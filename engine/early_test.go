@@ -234,7 +234,7 @@ func TestExecutedHasFallback(t *testing.T) {
 func TestLoaderProbedHasFallback(t *testing.T) {
 	w := newWorld(t, Config{LateFallback: true})
 	pid := w.spawned("work", "1")
-	if hexField(pid, "SigCgt")&trapBit != 0 {
+	if procfs.SignalSet(pid, "SigCgt")&ptrace.TrapBit != 0 {
 		t.Error("there is a handler for SIGTRAP already")
 	}
 	loader := ""
@@ -245,7 +245,7 @@ func TestLoaderProbedHasFallback(t *testing.T) {
 	}
 	n := w.counter()
 	w.begin(w.spec(w.counts(n), loader+":_dl_debug_state"), 1)
-	if hexField(pid, "SigCgt")&trapBit == 0 {
+	if procfs.SignalSet(pid, "SigCgt")&ptrace.TrapBit == 0 {
 		t.Error("there is no handler for SIGTRAP")
 	}
 	if err := w.Settle(pid); err != nil {
@@ -261,7 +261,7 @@ func TestLoaderProbedHasFallback(t *testing.T) {
 func TestLaunchedHasFallback(t *testing.T) {
 	w := newWorld(t, Config{})
 	pid := w.spawned("work", "1")
-	if hexField(pid, "SigCgt")&trapBit == 0 {
+	if procfs.SignalSet(pid, "SigCgt")&ptrace.TrapBit == 0 {
 		t.Error("there is no handler for SIGTRAP")
 	}
 	if err := w.Settle(pid); err != nil {

@@ -55,7 +55,7 @@ func (m *threadMemory) note(addr uint64, n int, write bool) {
 // ThreadPointer implements arm.ThreadPointer: it returns the register through which the C library finds
 // thread-local storage.
 func (m *threadMemory) ThreadPointer() (uint32, error) {
-	v, e := ptrace.ThreadPointer(m.t.tid)
+	v, e := ptrace.ThreadPointer(m.t.Tid)
 	if e != 0 {
 		return 0, e
 	}
@@ -69,7 +69,7 @@ func (m *threadMemory) ReadSystem(r arm64.Register) (uint64, error) {
 		return v, nil
 	}
 	if r == arm64.TPIDR {
-		v, e := ptrace.ThreadPointer(m.t.tid)
+		v, e := ptrace.ThreadPointer(m.t.Tid)
 		if e != 0 {
 			return 0, e
 		}
@@ -99,7 +99,7 @@ var errOwnCache = errors.New("cannot maintain a cache for another process")
 // instruction's own address.
 func (m *emulation) emulate(p *point) {
 	switch {
-	case p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &m.t.regs):
+	case p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &m.t.Regs):
 		m.t.exec.beginCall(p)
 	case m.completeAt(p) == nil:
 		if m.memory.met != 0 {
@@ -126,28 +126,25 @@ func (m *emulation) complete(site arch.Site) error {
 	m.memory = threadMemory{Memory: m.t.proc.space.mem, t: m.t}
 	v, ok := site.(arch.VectorSite)
 	if !ok || !v.Vectors() {
-		return site.Emulate(&m.t.regs, &m.memory)
+		return site.Emulate(&m.t.Regs, &m.memory)
 	}
-	if m.usesScalable() { // it is not known which bits above the emulated ones the instruction clears
-		return &arch.RefusedError{Addr: *m.t.pc(), Reason: "the thread uses scalable vectors"}
+	if m.t.UsesScalable() { // it is not known which bits above the emulated ones the instruction clears
+		return &arch.RefusedError{Addr: *m.t.PC(), Reason: "the thread uses scalable vectors"}
 	}
 	if !m.t.view.getFPRegs() {
-		return &arch.RefusedError{Addr: *m.t.pc(), Reason: "the vector registers cannot be read"}
+		return &arch.RefusedError{Addr: *m.t.PC(), Reason: "the vector registers cannot be read"}
 	}
 	how := m.t.proc.arch
 	how.LoadVectors(&m.t.view.fp, &m.vectors)
-	if err := v.EmulateVectors(&m.t.regs, &m.vectors, &m.memory); err != nil {
+	if err := v.EmulateVectors(&m.t.Regs, &m.vectors, &m.memory); err != nil {
 		return err
 	}
 	how.StoreVectors(&m.t.view.fp, &m.vectors)
-	if e := ptrace.SetFPRegs(m.t.tid, &m.t.view.fp, m.t.proc.arch.WordSize()); e != 0 && !vanished(e) {
+	if e := ptrace.SetFPRegs(m.t.Tid, &m.t.view.fp, m.t.proc.arch.WordSize()); e != 0 && !vanished(e) {
 		return e
 	}
 	return nil
 }
-
-// jumpTo sets the program counter to the target of a code pointer, in the instruction set that the pointer selects.
-func (m *emulation) jumpTo(pointer uint64) { m.t.proc.arch.Jump(&m.t.regs, pointer) }
 
 // leaving returns the registers as the instruction at a function's exit leaves them: one instruction may remove the
 // frame and load the program counter. It writes no memory.
@@ -155,7 +152,7 @@ func (m *emulation) leaving() (regs *arch.Regs, ok bool) {
 	if !m.t.proc.arch.Stepless || m.t.at == nil {
 		return nil, false
 	}
-	m.left, m.memory = m.t.regs, threadMemory{Memory: m.t.proc.space.mem, t: m.t}
+	m.left, m.memory = m.t.Regs, threadMemory{Memory: m.t.proc.space.mem, t: m.t}
 	return &m.left, m.t.proc.arch.Leave(&m.left, m.t.at.site, &m.memory)
 }
 
@@ -163,13 +160,13 @@ func (m *emulation) leaving() (regs *arch.Regs, ok bool) {
 // left.
 func (m *emulation) returnAddress() uint64 {
 	if m.t.h.Now.Leave && m.t.calls.Behind() {
-		return *m.t.pc()
+		return *m.t.PC()
 	}
 	if m.t.h.Now.Leave {
 		if regs, ok := m.leaving(); ok {
 			return regs[m.t.proc.arch.PC()]
 		}
 	}
-	ret, _ := m.t.proc.arch.ReturnAddress(&m.t.regs, m.t.proc.space.mem)
+	ret, _ := m.t.proc.arch.ReturnAddress(&m.t.Regs, m.t.proc.space.mem)
 	return m.t.proc.arch.Target(ret)
 }

@@ -28,7 +28,7 @@ func TestExcluded(t *testing.T) {
 	var slots, guard, stack, vdso uint64
 	w.do(func() error {
 		sp := w.procs[p.pid()].space
-		guard, slots = sp.guard.base, sp.slots.pools[0].start
+		guard, slots = sp.guard.Base, sp.slots.pools[0].start
 		return nil
 	})
 	maps, err := module.Maps(p.pid())

@@ -13,11 +13,11 @@ import (
 // which parts are in use (xgetbv 1) sees the SSE registers reported as used even if it never used them before.
 func (x *execution) repairFloat(p *point) {
 	word := x.t.proc.arch.WordSize()
-	_, e := ptrace.GetFPRegs(x.t.tid, &x.t.view.fp, word)
+	_, e := ptrace.GetFPRegs(x.t.Tid, &x.t.view.fp, word)
 	if e == 0 && p.float.RepairAddress(x.t.view.fp[:], x.step.slot) {
-		e = ptrace.SetFPRegs(x.t.tid, &x.t.view.fp, word)
+		e = ptrace.SetFPRegs(x.t.Tid, &x.t.view.fp, word)
 	}
 	if e != 0 && !vanished(e) {
-		x.t.s.warn(fmt.Sprintf("thread %d: cannot put the address of the last x87 instruction right, at %#x: %v", x.t.tid, p.addr, e))
+		x.t.s.warn(fmt.Sprintf("thread %d: cannot put the address of the last x87 instruction right, at %#x: %v", x.t.Tid, p.addr, e))
 	}
 }

@@ -33,7 +33,7 @@ const (
 
 // forked handles a thread's stop for a child it has created.
 func (t *thread) forked(ev ptrace.Event) {
-	msg, e := ptrace.EventMsg(t.tid)
+	msg, e := ptrace.EventMsg(t.Tid)
 	if e != 0 {
 		return // killed
 	}
@@ -55,10 +55,10 @@ func (t *thread) childKind(ev ptrace.Event, child int) (thread, shares bool) {
 	if flags, ok := t.cloneFlags(); ok {
 		return flags&cloneThread != 0, flags&cloneVM != 0
 	}
-	if procfs.Status(child, "Tgid") == procfs.Status(t.tid, "Tgid") {
+	if procfs.Status(child, "Tgid") == procfs.Status(t.Tid, "Tgid") {
 		return true, true
 	}
-	if shares, ok := ptrace.SharesMemory(t.tid, child); ok {
+	if shares, ok := ptrace.SharesMemory(t.Tid, child); ok {
 		return false, shares
 	}
 	return false, ev == ptrace.EventVfork
@@ -66,12 +66,12 @@ func (t *thread) childKind(ev ptrace.Event, child int) (thread, shares bool) {
 
 // cloneFlags reads the flags of the fork, vfork, clone or clone3 call that the thread is in.
 func (t *thread) cloneFlags() (flags uint64, ok bool) {
-	if !t.getRegs() {
+	if !t.GetRegs() {
 		return 0, false
 	}
 	of := &t.proc.arch.Calls
-	first := t.proc.arch.SyscallArg(0, &t.regs)
-	switch t.proc.arch.SyscallNumber(&t.regs) {
+	first := t.proc.arch.SyscallArg(0, &t.Regs)
+	switch t.proc.arch.SyscallNumber(&t.Regs) {
 	case of.Fork:
 		return 0, true
 	case of.Vfork:
@@ -94,7 +94,7 @@ func (t *thread) cloneFlags() (flags uint64, ok bool) {
 // clearsHandlers reports whether the child that the thread is creating begins without signal handlers.
 func (t *thread) clearsHandlers() bool {
 	flags, ok := t.cloneFlags()
-	return ok && flags&cloneClear != 0 && t.proc.arch.SyscallNumber(&t.regs) == t.proc.arch.Calls.Clone3
+	return ok && flags&cloneClear != 0 && t.proc.arch.SyscallNumber(&t.Regs) == t.proc.arch.Calls.Clone3
 }
 
 // addThread adds a new thread to a process.
@@ -104,10 +104,10 @@ func (n *arrivals) addThread(parent *thread, tid int) {
 	}
 	t := n.s.newThread(parent.proc, tid, threadstate.Fresh)
 	t.sigtrap.open = parent.sigtrap.open
-	t.proc.checkTrapAction(parent.tid) // Go programs have set their handlers by now, without the C library
+	t.proc.checkTrapAction(parent.Tid) // Go programs have set their handlers by now, without the C library
 	t.unprobed = parent.unprobed || n.s.cfg.Follow == FollowNone
 	if !t.proc.unprobed && n.s.cfg.Follow != FollowNone {
-		n.s.notify(Event{Kind: EventThread, Pid: t.proc.pid, Tid: parent.tid, Child: tid})
+		n.s.notify(Event{Kind: EventThread, Pid: t.proc.pid, Tid: parent.Tid, Child: tid})
 	}
 	n.takeEarly(tid)
 }
@@ -154,7 +154,7 @@ func (n *arrivals) newChild(from *process, maker *thread, pid int, sp *space, un
 	if !from.unprobed {
 		by := from.pid
 		if maker != nil {
-			by = maker.tid
+			by = maker.Tid
 		}
 		n.s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: by, Child: pid})
 	}
@@ -182,7 +182,7 @@ func (t *thread) firstStop(st ptrace.Status) {
 	if !st.GroupStop() {
 		t.protection.protectNew()
 	}
-	if t.proc.trap.due && !st.GroupStop() && t.getRegs() {
+	if t.proc.trap.due && !st.GroupStop() && t.GetRegs() {
 		t.sigtrap.restoreTrapAction() // before it hits a breakpoint
 	}
 	if st.GroupStop() { // its parent was stopping when it was created
@@ -205,7 +205,7 @@ func (n *arrivals) abandon(t *thread) {
 	n.s.others.clearSemaphores(p.space)
 	t.protection.unprotect()
 	t.sigtrap.closeTrap()
-	ptrace.Detach(t.tid, 0)
+	ptrace.Detach(t.Tid, 0)
 	t.forget()
 	n.s.dropProcess(p)
 	n.s.dropSpace(p.space)
@@ -215,7 +215,7 @@ func (n *arrivals) abandon(t *thread) {
 // thread's ID, and runs a new image without our breakpoints.
 func (s *Session) execed(t *thread) {
 	p := t.proc
-	former, _ := ptrace.EventMsg(t.tid)
+	former, _ := ptrace.EventMsg(t.Tid)
 	unprobed := t.unprobed
 	if o := s.threads[int(former)]; o != nil && o != t && o.proc == p {
 		unprobed = o.unprobed
@@ -226,7 +226,7 @@ func (s *Session) execed(t *thread) {
 			o.forget()
 		}
 	}
-	if p.space.holds(t.tid) {
+	if p.space.holds(t.Tid) {
 		p.exec = true
 		s.loading.rescan(p)
 		t.resume(0)
@@ -256,15 +256,16 @@ func (t *thread) reset() {
 	t.sigtrap.closeTrap() // the mask outlives the image, which has no breakpoint yet
 	t.sigtrap.meant, t.sigtrap.seeMask = false, false
 	t.proc.watches = nil
-	t.exec.step, t.exec.redo, t.queue.deferred = step{}, redo{}, t.queue.deferred[:0]
-	t.queue.masked, t.exec.postCall, t.protection.unarmed, t.exec.seeExit, t.vforking, t.queue.owed, t.watch.regs = false, false, false, nil, false, 0, debugreg.Regs{}
+	t.queue.Reset()
+	t.exec.step, t.exec.redo = step{}, redo{}
+	t.exec.postCall, t.protection.unarmed, t.exec.seeExit, t.vforking, t.watch.regs = false, false, nil, false, debugreg.Regs{}
 }
 
 // unfollow detaches from a process that no longer shares its memory with a probed one.
 func (n *arrivals) unfollow(t *thread) {
 	p := t.proc
 	p.space = &space{users: 1, mem: p.space.mem}
-	ptrace.Detach(t.tid, 0)
+	ptrace.Detach(t.Tid, 0)
 	t.forget()
 	n.s.dropProcess(p)
 	n.s.checkDone()
@@ -278,14 +279,14 @@ func (s *Session) newImage(t *thread) error {
 	p := t.proc
 	first := p.launched && !p.exec
 	p.exec, p.trap = true, trapAction{}
-	a, err := abi.OfProcess(t.tid)
+	a, err := abi.OfProcess(t.Tid)
 	if err != nil {
 		a = p.arch
 		s.warn(fmt.Sprintf("cannot probe process %d: %v", p.pid, err))
 		p.unprobed = true
 	}
 	p.arch = a
-	sp, err := s.openSpace(t.tid, a)
+	sp, err := s.openSpace(t.Tid, a)
 	if err != nil {
 		if !first {
 			s.warn(err.Error())
@@ -295,15 +296,15 @@ func (s *Session) newImage(t *thread) error {
 	sp.users++
 	p.space = sp
 	if !p.unprobed {
-		s.notify(Event{Kind: EventExec, Pid: p.pid, Tid: t.tid, Path: procfs.Link(p.pid, "exe")})
+		s.notify(Event{Kind: EventExec, Pid: p.pid, Tid: t.Tid, Path: procfs.Link(p.pid, "exe")})
 	}
 	switch {
 	case err != nil || p.unprobed:
-	case first && s.cfg.LateFallback && hexField(t.tid, "SigBlk")&trapBit == 0:
+	case first && s.cfg.LateFallback && procfs.SignalSet(t.Tid, "SigBlk")&ptrace.TrapBit == 0:
 		s.guards.protectLater(p)
 	case !first && s.others.sysnames > 0:
 		t.protection.unarmed = true
-	case (first || t.protection.leaveExec()) && t.getRegs():
+	case (first || t.protection.leaveExec()) && t.GetRegs():
 		s.guards.protect(t)
 	}
 	s.loading.rescan(p)

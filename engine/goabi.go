@@ -10,7 +10,7 @@ import "gotap/engine/registry"
 // corrects the goroutine's recorded frames.
 func (w *view) Goroutine() (g, hi uint64) {
 	space := w.t.proc.space
-	g, hi, ok := w.t.proc.arch.Golang.Goroutine(&w.t.regs, space, uint64(w.t.proc.arch.WordSize()), w.t.sp())
+	g, hi, ok := w.t.proc.arch.Golang.Goroutine(&w.t.Regs, space, uint64(w.t.proc.arch.WordSize()), w.t.SP())
 	if !ok {
 		return 0, 0
 	}

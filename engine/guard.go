@@ -6,7 +6,7 @@ import (
 	"syscall"
 	"time"
 
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
@@ -48,14 +48,8 @@ type protection struct {
 
 // guard is the fallback of an address space.
 type guard struct {
-	base  uint64 // of its region; 0: there is none
-	tried bool   // installing it failed, and the user has been warned
-	table fallback.Table
-
-	threads  int  // entries in use in the list of threads
-	watching bool // the handler knows that debug registers are armed
-	stub     int  // index of the latest stub
-	left     *left
+	fallback.Region
+	tried bool // installing it failed, and the user has been warned
 }
 
 // protect installs the fallback, using a stopped thread whose registers have been read.
@@ -65,11 +59,11 @@ func (y *guards) protect(t *thread) {
 		return
 	}
 	put := t.protection.install
-	if p.space.guard.base != 0 {
+	if p.space.guard.Base != 0 {
 		put = t.sigtrap.takeOver
 	}
 	p.space.guard.tried, p.trap.asked = true, true
-	err := t.inject.allowsHandler()
+	err := t.inject.AllowsHandler()
 	if err == nil {
 		err = put()
 	}
@@ -84,7 +78,7 @@ func (y *guards) protect(t *thread) {
 // process that shares the memory, as with a child of vfork. The action for SIGTRAP belongs to each process.
 func (p *process) unguarded() bool {
 	g := &p.space.guard
-	return p.arch.Native != nil && !p.trap.asked && (g.base != 0 || !g.tried)
+	return p.arch.Native != nil && !p.trap.asked && (g.Base != 0 || !g.tried)
 }
 
 // unprotected warns about a process without fallback.
@@ -100,14 +94,14 @@ func (k *protection) install() error {
 	if err != nil {
 		return err
 	}
-	if watching := sp.guard.watching; watching || k.t.watch.regs.Any() || k.t.s.others.watching > 0 {
-		sp.guard.watching = false // the page has overwritten the note to the handler
+	if watching := sp.guard.Watching; watching || k.t.watch.regs.Any() || k.t.s.others.watching > 0 {
+		sp.guard.Watching = false // the page has overwritten the note to the handler
 		k.t.s.guards.markWatching(sp)
 	}
 	k.t.sigtrap.recordSignalCalls() // first, because the first entries are restored last
 	for _, p := range sp.points {
 		if p.planted {
-			sp.record(p, k.t.tid)
+			sp.record(p, k.t.Tid)
 		}
 	}
 	k.t.proc.trap = trapAction{own: own, asked: true}
@@ -122,7 +116,7 @@ func (k *protection) adoptOrMap() (own fallback.Action, err error) {
 		}
 		return own, err
 	}
-	base, err := k.t.inject.mapMemory(0, fallback.Size)
+	base, err := k.t.inject.Map(0, fallback.Size)
 	if err != nil {
 		return own, err
 	}
@@ -130,35 +124,32 @@ func (k *protection) adoptOrMap() (own fallback.Action, err error) {
 		return own, err
 	}
 	sp := k.t.proc.space
-	if err := sp.mem.Poke(base, k.t.proc.arch.Native.Page(base, own), k.t.tid); err != nil {
+	if err := sp.mem.Poke(base, k.t.proc.arch.Native.Page(base, own), k.t.Tid); err != nil {
 		return own, err
 	}
-	sp.guard.base, sp.guard.table = base, fallback.Table{}
+	sp.guard.Base, sp.guard.Table = base, fallback.Table{}
 	return own, nil
 }
 
 // record makes sure that a point is in the table. Call it before the point's breakpoint is planted.
 func (sp *space) record(p *point, stopped int) {
-	if g := &sp.guard; g.base != 0 {
-		g.table.Record(sp.mem, g.base, p.addr, p.orig, p.trap, stopped)
+	if g := &sp.guard; g.Base != 0 {
+		g.Table.Record(sp.mem, g.Base, p.addr, p.orig, p.trap, stopped)
 	}
 }
 
 // unrecord removes a point whose memory is unmapped from the table.
-func (sp *space) unrecord(addr uint64) { sp.guard.table.Forget(sp.mem, sp.guard.base, addr) }
+func (sp *space) unrecord(addr uint64) { sp.guard.Table.Forget(sp.mem, sp.guard.Base, addr) }
 
 // copy returns the fallback of a forked child, whose memory is a copy.
 func (g *guard) copy() guard {
-	c := *g
-	c.threads = 0
-	c.table = g.table.Clone()
-	return c
+	return guard{Region: g.Clone(), tried: g.tried}
 }
 
 // checkRegion makes the region in a forked child match the copy of its parent's guard, or finds that the child has no
 // region.
 func (sp *space) checkRegion() {
-	if g := &sp.guard; g.base != 0 && !g.table.Check(sp.mem, g.base, sp.arch.WordSize()) {
+	if g := &sp.guard; g.Base != 0 && !g.Table.Check(sp.mem, g.Base, sp.arch.WordSize()) {
 		sp.guard = guard{}
 	}
 }
@@ -205,12 +196,12 @@ func (y *guards) protectAttached(p *process) (over, asleep bool) {
 func (k *protection) protectNew() {
 	p := k.t.proc
 	switch {
-	case k.t.tid != p.pid || p.unprobed && p.space.users == 1:
+	case k.t.Tid != p.pid || p.unprobed && p.space.users == 1:
 	case p.trap.lost:
-		if k.t.getRegs() {
+		if k.t.GetRegs() {
 			k.t.sigtrap.installAgain()
 		}
-	case p.unguarded() && k.t.getRegs():
+	case p.unguarded() && k.t.GetRegs():
 		k.t.s.guards.protect(k.t)
 	}
 }
@@ -221,7 +212,7 @@ func (k *protection) protectExecuted() {
 	if !k.unarmed {
 		return
 	}
-	k.unarmed, k.t.midCall = false, false
+	k.unarmed, k.t.MidCall = false, false
 	k.t.s.guards.protect(k.t)
 }
 
@@ -234,14 +225,14 @@ var lateAfter = 250 * time.Millisecond
 // signal interrupts is left alone.
 func (k *protection) protectFirst(sig int) (did bool) {
 	p := k.t.proc
-	if !p.awaited || !p.unguarded() || jobControl>>(sig-1)&1 == 1 || !k.t.getRegs() || p.arch.Restarts(&k.t.regs) || k.t.sigtrap.raisedTrap() {
+	if !p.awaited || !p.unguarded() || ptrace.JobControl>>(sig-1)&1 == 1 || !k.t.GetRegs() || p.arch.Restarts(&k.t.Regs) || k.t.RaisedTrap() {
 		return false
 	}
-	if k.t.queue.raised(sig) || ptrace.GetSigInfo(k.t.tid, &k.t.info) != 0 || fallback.IsOwnCode(k.t.info.Code()) || ptrace.SendThread(p.pid, k.t.tid, sig) != 0 {
+	if k.t.queue.Raised(sig) || ptrace.GetSigInfo(k.t.Tid, &k.t.Info) != 0 || fallback.IsOwnCode(k.t.Info.Code()) || ptrace.SendThread(p.pid, k.t.Tid, sig) != 0 {
 		return false
 	}
-	k.t.queue.resent = append(k.t.queue.resent, k.t.info)
-	k.t.unreported()
+	k.t.queue.Resent(k.t.Info)
+	k.t.Consume()
 	k.t.s.guards.protect(k.t)
 	k.t.resume(0)
 	return true
@@ -304,11 +295,11 @@ func (p *process) interruptable() (found []*thread, busy bool) {
 // activity reports whether a thread that is not stopped runs, whether it sleeps in a system call, and whether that call
 // continues exactly as if it had not been interrupted.
 func (k *protection) activity() (runs, asleep, exact bool) {
-	call := strings.Fields(procfs.Read(k.t.tid, "syscall"))
+	call := strings.Fields(procfs.Read(k.t.Tid, "syscall"))
 	if len(call) == 1 && call[0] == "running" {
 		return true, false, false
 	}
-	asleep = strings.HasPrefix(procfs.Status(k.t.tid, "State"), "S")
+	asleep = strings.HasPrefix(procfs.Status(k.t.Tid, "State"), "S")
 	return false, asleep, asleep && len(call) > 4 && k.t.proc.arch.Calls.GoesOnExactly(call)
 }
 
@@ -325,15 +316,15 @@ func (k *protection) interruptable() bool {
 // removed.
 func (k *protection) unprotect() (gone bool) {
 	tr := &k.t.proc.trap
-	if !tr.ours || k.t.state.Now() == threadstate.Gone || !k.t.getRegs() {
+	if !tr.ours || k.t.state.Now() == threadstate.Gone || !k.t.GetRegs() {
 		return false
 	}
 	tr.ours = false
 	now, err := k.t.sigtrap.queryTrapAction()
-	if err != nil || now.Handler != fallback.Handler(k.t.proc.space.guard.base) {
+	if err != nil || now.Handler != fallback.Handler(k.t.proc.space.guard.Base) {
 		return err == nil
 	}
-	if err := k.t.sigtrap.callSigaction(k.t.proc.space.guard.base+fallback.OwnAt, 0); err != nil {
+	if err := k.t.sigtrap.callSigaction(k.t.proc.space.guard.Base+fallback.OwnAt, 0); err != nil {
 		k.t.s.warn(fmt.Sprintf("process %d: its action for SIGTRAP cannot be put back: %v", k.t.proc.pid, err))
 		return false
 	}
@@ -342,7 +333,7 @@ func (k *protection) unprotect() (gone bool) {
 
 // leftWatched records that the threads of a process may have debug registers that an earlier session left armed.
 func (p *process) leftWatched() {
-	p.space.guard.watching = true
+	p.space.guard.Watching = true
 	for _, t := range p.threads {
 		t.watch.due = true
 	}
@@ -352,9 +343,9 @@ func (p *process) leftWatched() {
 // mark is never cleared: a thread may have hit a debug register without its stop having been seen. A program cannot arm
 // debug registers itself.
 func (y *guards) markWatching(sp *space) {
-	if g := &sp.guard; g.base != 0 && !g.watching {
-		at, p := fallback.Watching(g.base, true)
-		g.watching = sp.mem.Poke(at, p, y.s.world.stoppedTid(sp)) == nil
+	if g := &sp.guard; g.Base != 0 && !g.Watching {
+		at, p := fallback.Watching(g.Base, true)
+		g.Watching = sp.mem.Poke(at, p, y.s.world.stoppedTid(sp)) == nil
 	}
 }
 
@@ -370,19 +361,19 @@ func (k *protection) leaveExec() bool {
 		return false
 	}
 	asked := k.t.proc.arch.Stepless
-	if asked && (ptrace.Interrupt(k.t.tid) != 0 || ptrace.Cont(k.t.tid, 0) != 0) || !asked && ptrace.ContToSyscall(k.t.tid, 0) != 0 {
+	if asked && (ptrace.Interrupt(k.t.Tid) != 0 || ptrace.Cont(k.t.Tid, 0) != 0) || !asked && ptrace.ContToSyscall(k.t.Tid, 0) != 0 {
 		return false
 	}
 	tid, e := 0, syscall.EINTR
 	for e == syscall.EINTR {
-		tid, e = ptrace.PeekStop(k.t.tid, &k.t.s.stops.special, true)
+		tid, e = ptrace.PeekStop(k.t.Tid, &k.t.s.stops.special, true)
 	}
 	st := k.t.s.stops.special
-	if tid != k.t.tid || !st.AtSyscall() && !(asked && st.Event() == ptrace.EventStop && !st.GroupStop()) {
+	if tid != k.t.Tid || !st.AtSyscall() && !(asked && st.Event() == ptrace.EventStop && !st.GroupStop()) {
 		k.t.state.To(threadstate.Running)
 		return false
 	}
-	ptrace.ConsumeStop(k.t.tid)
-	k.t.midCall = false
+	ptrace.ConsumeStop(k.t.Tid)
+	k.t.MidCall = false
 	return true
 }

@@ -12,34 +12,32 @@ import (
 // Precondition: the thread has just stopped and its registers have been read.
 func (t *thread) hit(p *point) {
 	t.s.stats.Hits++
-	*t.pc() = p.addr
-	p.sp.mem.Stack = t.sp()
+	*t.PC() = p.addr
+	p.sp.mem.Stack = t.SP()
 	t.h.Begin(t.proc.arch.WordSize())
 	t.at, t.view.fpRead = p, false
 	if t.proc.unguarded() && (p.internal == nil || !t.s.cfg.LateFallback) {
 		t.protection.protectAtHit(p)
 	}
-	if t.queue.starvation.used > 0 {
-		t.queue.starvation.leave(p.addr, t.sp())
-	}
+	t.queue.MoveOn()
 	if t.exec.seqDue = p.looksForSequence(); t.exec.seqDue && t.exec.inSequence() {
 		t.s.patcher.bar(p, t.proc.pid)
-		t.setRegs()
+		t.SetRegs()
 		t.resume(0)
 		return
 	}
 	if p.internal != nil {
 		if p.internal(t, p) {
-			t.setRegs() // the registers are at the breakpoint, which the thread will hit again
+			t.SetRegs() // the registers are at the breakpoint, which the thread will hit again
 			return
 		}
 	}
 	if len(p.resolvers) > 0 {
 		t.awaitResolver(p)
 	}
-	again := t.exec.redo.addr == p.addr && t.exec.redo.sp == t.sp() && p.addr != 0
+	again := t.exec.redo.addr == p.addr && t.exec.redo.sp == t.SP() && p.addr != 0
 	t.exec.redo = redo{}
-	if !again && !t.unprobed && !t.proc.unprobed && isa.Executes(p.site, &t.regs) {
+	if !again && !t.unprobed && !t.proc.unprobed && isa.Executes(p.site, &t.Regs) {
 		if t.s.throttle.meter.throttled {
 			t.throttleAt(p)
 		} else {
@@ -86,14 +84,12 @@ func (t *thread) finishWith(sig int) {
 		t.h.Posts()
 		t.h.Commit()
 	}
-	t.setRegs()
+	t.SetRegs()
 	if t.exec.seqDue {
 		t.exec.ledIntoSequence()
 	}
-	if sig == 0 && (t.queue.masked || len(t.queue.deferred) > 0) {
-		if t.queue.keepOrDeliver(); !t.queue.starvation.keep {
-			sig = t.queue.takeKept()
-		}
+	if sig == 0 {
+		sig = t.queue.AfterHit()
 	}
 	if sig == 0 && t.sigtrap.looks() {
 		t.sigtrap.restoreTrapAction()
@@ -107,7 +103,7 @@ func (t *thread) finishWith(sig int) {
 func (w *view) Push(pl *placement) (this uint64, ok bool) { return w.t.calls.Push(&w.t.at.Point, pl) }
 
 // IDs implements hit.Target.
-func (w *view) IDs() (pid, tid int) { return w.t.proc.pid, w.t.tid }
+func (w *view) IDs() (pid, tid int) { return w.t.proc.pid, w.t.Tid }
 
 // Comm implements hit.Target.
 func (w *view) Comm(p []byte) { w.readComm(p) }
@@ -116,7 +112,7 @@ func (w *view) Comm(p []byte) { w.readComm(p) }
 func (w *view) Disarm(pr *probe) { w.t.s.Set.Disarm(pr) }
 
 // Signal implements hit.Target.
-func (w *view) Signal(n int) { ptrace.SendThread(w.t.proc.pid, w.t.tid, n) }
+func (w *view) Signal(n int) { ptrace.SendThread(w.t.proc.pid, w.t.Tid, n) }
 
 // Stop implements hit.Target.
 func (w *view) Stop() {
@@ -126,7 +122,7 @@ func (w *view) Stop() {
 
 // Dump implements hit.Target.
 func (w *view) Dump(regs []uint64) {
-	w.t.setRegs()
+	w.t.SetRegs()
 	w.dump(regs)
 }
 
@@ -141,8 +137,8 @@ func (w *view) Hold(ticket uint32) {
 
 // skipFunction returns from the function that was just entered, without running its code.
 func (t *thread) skipFunction(p *point) {
-	entered := t.sp()
-	if t.proc.arch.Skip(&t.regs, p.sp.mem, t.h.SkipResult) != nil {
+	entered := t.SP()
+	if t.proc.arch.Skip(&t.Regs, p.sp.mem, t.h.SkipResult) != nil {
 		t.execute(p)
 		return
 	}

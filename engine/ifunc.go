@@ -120,7 +120,7 @@ func (t *thread) awaitResolver(p *point) {
 
 // chosen is called when a resolver function has returned.
 func (t *thread) chosen(pick *ifunc) {
-	err := t.s.loading.armResolved(t.proc, pick, t.proc.arch.Target(t.regs[t.proc.arch.Ret()]))
+	err := t.s.loading.armResolved(t.proc, pick, t.proc.arch.Target(t.Regs[t.proc.arch.Ret()]))
 	if err == nil {
 		return
 	}

@@ -38,16 +38,16 @@ func (x *execution) runInPlace(p *point) {
 	}
 	x.t.s.stats.Held++
 	held := x.t.s.world.holdWorld(x.t)
-	x.t.s.patcher.restore(p, x.t.tid)
+	x.t.s.patcher.restore(p, x.t.Tid)
 	landings := x.plantLandings(p)
 	p.steps++
 	x.step = step{active: true, p: p, slot: p.addr}
-	x.t.setRegs()
+	x.t.SetRegs()
 	x.t.state.To(threadstate.Running)
-	x.t.peeked = false
+	x.t.Peeked = false
 	st, ok := x.untilLanded()
 	for _, l := range landings {
-		p.sp.mem.Poke(l.addr, l.old, x.t.tid)
+		p.sp.mem.Poke(l.addr, l.old, x.t.Tid)
 	}
 	x.replant(p)
 	if x.t.s.world.releaseWorld(held); len(held) > 0 {
@@ -63,7 +63,7 @@ func (x *execution) runInPlace(p *point) {
 func (x *execution) plantLandings(p *point) []landing {
 	var all []landing
 	n := 1
-	if x.t.proc.arch.Is32BitARM() && x.t.regs[isa.CPSR]&isa.BlockState != 0 {
+	if x.t.proc.arch.Is32BitARM() && x.t.Regs[isa.CPSR]&isa.BlockState != 0 {
 		n = mostLandings
 	}
 	set := p.sp.arch.Arch
@@ -77,7 +77,7 @@ func (x *execution) plantLandings(p *point) []landing {
 			return all
 		}
 		l := landing{addr: at, old: make([]byte, len(set.Breakpoint(in)))}
-		if p.sp.mem.Peek(at, l.old) != nil || p.sp.mem.Poke(at, set.Breakpoint(in), x.t.tid) != nil {
+		if p.sp.mem.Peek(at, l.old) != nil || p.sp.mem.Poke(at, set.Breakpoint(in), x.t.Tid) != nil {
 			return all
 		}
 		all = append(all, l)
@@ -88,45 +88,44 @@ func (x *execution) plantLandings(p *point) []landing {
 
 // thumb reports whether the thread runs Thumb code.
 func (x *execution) thumb() bool {
-	return x.t.proc.arch.Is32BitARM() && x.t.regs[isa.CPSR]&isa.Thumb != 0
+	return x.t.proc.arch.Is32BitARM() && x.t.Regs[isa.CPSR]&isa.Thumb != 0
 }
 
 // untilLanded resumes the thread until it has reached a landing, raised a signal or exited. It keeps signals that
 // others send.
 func (x *execution) untilLanded() (st ptrace.Status, ok bool) {
 	for {
-		ptrace.Cont(x.t.tid, 0)
-		if st, ok = x.t.s.stops.waitFor(x.t.tid); !ok || st.Ended() {
+		ptrace.Cont(x.t.Tid, 0)
+		if st, ok = x.t.s.stops.waitFor(x.t.Tid); !ok || st.Ended() {
 			return st, ok
 		}
 		if st.Event() == ptrace.EventStop && !st.GroupStop() {
 			continue
 		}
-		if !x.t.getRegs() || st.Event() != ptrace.EventNone || x.t.queue.raised(st.Signal()) {
+		if !x.t.GetRegs() || st.Event() != ptrace.EventNone || x.t.queue.Raised(st.Signal()) {
 			return st, true
 		}
-		x.t.queue.identify(st.Signal())
-		x.t.queue.keepSignal(st.Signal())
+		x.t.queue.Keep(st.Signal())
 	}
 }
 
 // landed handles the stop that ends the run of an instruction at its own address.
 func (x *execution) landed(st ptrace.Status) {
 	p := x.step.p
-	at := *x.t.pc()
+	at := *x.t.PC()
 	switch {
 	case st.Ended() || st.Event() != ptrace.EventNone:
 		x.cancelInPlace()
-		x.t.s.stops.backlog = append(x.t.s.stops.backlog, stop{x.t.tid, st})
+		x.t.s.stops.backlog = append(x.t.s.stops.backlog, stop{x.t.Tid, st})
 	case st.Signal() == ptrace.SIGTRAP && at != p.addr:
 		x.endStep()
 		x.t.finish()
 	default:
 		x.endStep()
-		x.t.queue.unmask()
-		x.t.view.faultAddr, x.t.view.faultSig = x.t.info.Addr(), st.Signal()
+		x.t.queue.Unmask()
+		x.t.view.faultAddr, x.t.view.faultSig = x.t.Info.Addr(), st.Signal()
 		x.t.h.Faulted()
-		x.t.queue.requeue()
+		x.t.queue.Requeue()
 		x.t.resume(st.Signal())
 	}
 }
@@ -136,9 +135,9 @@ func (x *execution) landed(st ptrace.Status) {
 func (x *execution) cancelInPlace() {
 	p := x.step.p
 	x.endStep()
-	x.t.queue.unmask()
-	x.t.queue.requeue()
-	x.redo = redo{p.addr, x.t.sp()}
+	x.t.queue.Unmask()
+	x.t.queue.Requeue()
+	x.redo = redo{p.addr, x.t.SP()}
 	x.t.h.Commit()
 }
 
@@ -150,19 +149,19 @@ func (x *execution) fault(p *point) {
 		at = f.Addr
 	}
 	code := int32(notMapped)
-	if maps, err := module.Maps(x.t.tid); err == nil {
+	if maps, err := module.Maps(x.t.Tid); err == nil {
 		for _, m := range maps {
 			if at >= m.Start && at < m.End {
 				code = notAllowed
 			}
 		}
 	}
-	x.t.info = ptrace.SigInfo{}
-	x.t.info.Make(ptrace.SIGSEGV, code, at)
+	x.t.Info = ptrace.SigInfo{}
+	x.t.Info.Make(ptrace.SIGSEGV, code, at)
 	x.t.view.faultAddr, x.t.view.faultSig = at, ptrace.SIGSEGV
 	x.t.h.Faulted()
-	x.t.setRegs()
-	x.t.queue.replaceSignal(&x.t.info)
+	x.t.SetRegs()
+	x.t.queue.ReplaceSignal(&x.t.Info)
 	x.t.resume(ptrace.SIGSEGV)
 }
 

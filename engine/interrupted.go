@@ -39,7 +39,7 @@ func (k *calling) suspendCall() {
 // resumeCall continues the call that a handler interrupted, if there is one: the registers are those that the handler's
 // end has restored.
 func (k *calling) resumeCall() {
-	pc, sp := *k.t.pc(), k.t.sp()
+	pc, sp := *k.t.PC(), k.t.SP()
 	i := len(k.interrupted) - 1
 	for i >= 0 && k.interrupted[i].sp != sp {
 		i--
@@ -50,7 +50,7 @@ func (k *calling) resumeCall() {
 	call := k.interrupted[i]
 	k.interrupted = slices.Delete(k.interrupted, i, i+1)
 	k.now = call
-	switch result := int64(k.t.proc.arch.SyscallRet(&k.t.regs)); {
+	switch result := int64(k.t.proc.arch.SyscallRet(&k.t.Regs)); {
 	case pc < call.pc && call.pc-pc <= 4: // before the instruction, of at most four bytes: the call is made again
 	case pc == call.pc && result == eintr:
 		k.now.again = false

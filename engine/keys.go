@@ -60,12 +60,12 @@ func (m *emulation) emulates(p *point) bool {
 		m.keyed = keyMemory{p.sp.mem, m.t}
 		mem = &m.keyed
 	}
-	return p.site.Emulate(&m.t.regs, mem) == nil
+	return p.site.Emulate(&m.t.Regs, mem) == nil
 }
 
 // restricted reports whether a protection key may forbid the thread access to an address.
 func (m *emulation) restricted(addr uint64) bool {
-	if sp := m.t.sp(); addr-sp+nearStack < 2*nearStack {
+	if sp := m.t.SP(); addr-sp+nearStack < 2*nearStack {
 		return false
 	}
 	if !m.t.proc.space.keys && m.rights() != firstRights {
@@ -77,7 +77,7 @@ func (m *emulation) restricted(addr uint64) bool {
 // rights returns the thread's protection key register.
 func (m *emulation) rights() uint32 {
 	state := m.t.s.images.keyRights
-	n, e := ptrace.GetRegSet(m.t.tid, ptrace.SetX86State, state)
+	n, e := ptrace.GetRegSet(m.t.Tid, ptrace.SetX86State, state)
 	if e != 0 || n < len(state) {
 		return firstRights // without the register, keys are not detected
 	}

@@ -14,6 +14,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/threadstate"
+	"gotap/engine/tracee"
 )
 
 // launching starts programs under trace.
@@ -199,8 +200,8 @@ func (l *launching) launch(c command, path string) (int, error) {
 func (t *thread) unleash() {
 	const setDeathSignal = 1 // PR_SET_PDEATHSIG
 	err := error(syscall.ESRCH)
-	if t.getRegs() {
-		_, err = t.inject.callKernel(t.proc.arch.Calls.Prctl, setDeathSignal, 0)
+	if t.GetRegs() {
+		_, err = t.inject.Call(t.proc.arch.Calls.Prctl, setDeathSignal, 0)
 	}
 	if err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.s.warn(fmt.Sprintf("process %d ends when gotap ends: it cannot be told to outlive it: %v", t.proc.pid, err))
@@ -303,27 +304,27 @@ func (l *launching) seizeChild(pid int) error {
 	if st, ok := l.s.stops.waitFor(pid); !ok || !st.Stopped() {
 		return errors.New("it ended before it began")
 	}
-	l.s.passed(inCall)
+	l.s.passed(tracee.InCall)
 	if e := ptrace.Detach(pid, ptrace.SIGSTOP); e != 0 {
 		return fmt.Errorf("cannot stop it: %w", e)
 	}
-	l.s.passed(inCall)
+	l.s.passed(tracee.InCall)
 	if err := l.waitStopped(pid); err != nil {
 		return err
 	}
-	l.s.passed(inCall)
+	l.s.passed(tracee.InCall)
 	if e := ptrace.Seize(pid, options); e != 0 {
 		return fmt.Errorf("cannot trace it: %w", e)
 	}
-	l.s.passed(inCall)
+	l.s.passed(tracee.InCall)
 	if st, ok := l.s.stops.waitFor(pid); !ok || !st.GroupStop() {
 		return errors.New("it did not stop")
 	}
-	l.s.passed(inCall)
+	l.s.passed(tracee.InCall)
 	ptrace.SendProcess(pid, ptrace.SIGCONT)
 	ptrace.Listen(pid)
 	for {
-		l.s.passed(inCall)
+		l.s.passed(tracee.InCall)
 		st, ok := l.s.stops.waitFor(pid)
 		switch {
 		case !ok || !st.Stopped():

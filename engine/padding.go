@@ -1,59 +1,15 @@
 package engine
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
-	"gotap/engine/fallback"
 	"gotap/engine/image/module"
-	"gotap/engine/linux/procfs"
-	"gotap/engine/linux/ptrace"
 )
 
-// Before a process has a region, the code that makes it call the kernel lies for a moment in the padding after the code
-// of a module: zeros that the file has there, or that the kernel fills the last page with. A session that is killed in
-// that moment leaves the code behind, possibly with a thread in it. Clean removes the code when no thread is in it any
-// more.
-
-// padding finds room after the code of a module.
-func (sp *space) padding(maps []module.Mapping, size uint64) (at uint64, ok bool) {
-	for _, m := range maps {
-		if m.Exec && m.Read && !m.Write && !m.Shared && m.Path != "[vsyscall]" && m.End-m.Start > size && sp.zeros(m.End-size, size) {
-			return m.End - size, true
-		}
-	}
-	return 0, false
-}
-
-// zeros reports whether memory at an address, and a few bytes before it, is all zeros: padding.
-func (sp *space) zeros(at, size uint64) bool {
-	const before = 16
-	p := make([]byte, before+size)
-	return sp.mem.Peek(at-before, p) == nil && bytes.Equal(p, make([]byte, len(p)))
-}
-
-// stubRooms are the sizes of code placed in padding, on any architecture.
-var stubRooms = []uint64{fallback.StubSize, returnCodeSize, frameRoomSize}
-
-// leftStubs finds such code that earlier sessions left in padding.
-func leftStubs(mem *ptrace.Memory, maps []module.Mapping, native *fallback.Native) (left []module.Range) {
-	for _, m := range maps {
-		if !m.Exec || m.Write || m.Path == "" || m.Path[0] == '[' {
-			continue
-		}
-		for _, size := range stubRooms {
-			p := make([]byte, returnCodeSize)
-			if m.End-m.Start > size && mem.Peek(m.End-size, p) == nil && native.BeginsStub(p) {
-				left = append(left, module.Range{Start: m.End - size, End: m.End})
-			}
-		}
-	}
-	return left
-}
+// A session that is killed while it makes a process call the kernel may leave the code of the call in padding (package
+// inject). Clean removes the code when no thread is in it any more.
 
 // clearPatience is how long Clean waits for a moment in which all threads are seen to be outside the code.
 const clearPatience = 10 * time.Second
@@ -80,7 +36,7 @@ func clearUnused(s *Session, pid int, left []module.Range) (cleared bool) {
 	held := s.world.holdAll()
 	defer s.world.releaseWorld(held)
 	for _, t := range p.threads {
-		if pc, known := t.userPC(); !known || isIn(left, pc) {
+		if pc, known := t.UserPC(); !known || isIn(left, pc) {
 			return false
 		}
 	}
@@ -89,24 +45,6 @@ func clearUnused(s *Session, pid int, left []module.Range) (cleared bool) {
 		all = errors.Join(all, p.space.mem.Poke(r.Start, make([]byte, r.End-r.Start), s.world.stoppedTid(p.space)))
 	}
 	return all == nil
-}
-
-// userPC returns the program counter of a thread that is in a stop, handled or not, or sleeps in a system call. It
-// returns 0 for a thread that has ended.
-func (t *thread) userPC() (pc uint64, known bool) {
-	switch {
-	case t.getRegs():
-		return *t.pc(), true
-	case procfs.Ended(t.tid):
-		return 0, true
-	}
-	const fields = 9 // of /proc/TID/syscall during a call: its number, six arguments, stack pointer and program counter
-	call := strings.Fields(procfs.Read(t.tid, "syscall"))
-	if len(call) != fields {
-		return 0, false
-	}
-	pc, err := strconv.ParseUint(call[fields-1], 0, 64)
-	return pc, err == nil
 }
 
 func isIn(ranges []module.Range, addr uint64) bool {

@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"gotap/engine/abi"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
+	"gotap/engine/inject"
 	"gotap/engine/isa"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/semaphore"
@@ -29,6 +31,12 @@ type process struct {
 	trap     trapAction
 }
 
+// ABI, Memory and Region implement, with Pid, tracee.Process.
+
+func (p *process) ABI() *abi.ABI            { return p.arch }
+func (p *process) Memory() *ptrace.Memory   { return p.space.mem }
+func (p *process) Region() *fallback.Region { return &p.space.guard.Region }
+
 // space is an address space with the breakpoints in it. Processes share a space between vfork and exec, and after a
 // clone with CLONE_VM.
 type space struct {
@@ -43,7 +51,7 @@ type space struct {
 	slots      slotPools
 	guard      guard
 	exclusives isa.Exclusives // of the present code
-	gadgetAt   callGadget     // where system calls of probed places are made; zero: not known yet
+	gadgetAt   inject.Gadget  // where system calls of probed places are made; zero: not known yet
 	errno      errnoFunction
 	vdso       vdso
 	sems       semaphore.Counts // of probes on marks
@@ -158,7 +166,7 @@ func (p *process) anyStopped() *thread {
 func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 	p := t.proc
 	t.forget()
-	if t.tid != p.pid && len(p.threads) > 0 {
+	if t.Tid != p.pid && len(p.threads) > 0 {
 		return
 	}
 	e := Event{Kind: EventExit}
@@ -178,15 +186,15 @@ func (t *thread) forget() {
 	if t.ticket != 0 {
 		delete(s.tickets, t.ticket)
 	}
-	delete(s.threads, t.tid)
-	delete(t.proc.threads, t.tid)
+	delete(s.threads, t.Tid)
+	delete(t.proc.threads, t.Tid)
 	t.state.To(threadstate.Gone)
 	if s.launching.settling.t == t {
 		s.launching.settleEnd()
 	}
 	t.view.closeFiles()
 	if s.cfg.Arena != nil {
-		s.cfg.Arena.DropThread(uint32(t.tid))
+		s.cfg.Arena.DropThread(uint32(t.Tid))
 	}
 }
 

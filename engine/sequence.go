@@ -24,7 +24,7 @@ func (p *point) looksForSequence() bool {
 
 // inSequence reports whether the thread's registers are inside a restartable sequence.
 func (x *execution) inSequence() bool {
-	area, e := ptrace.RseqArea(x.t.tid)
+	area, e := ptrace.RseqArea(x.t.Tid)
 	if e != 0 || area == 0 {
 		return false
 	}
@@ -39,7 +39,7 @@ func (x *execution) inSequence() bool {
 	if mem.ReadMemory(le.Uint64(pointer[:]), sequence[:]) != nil {
 		return false
 	}
-	return *x.t.pc()-le.Uint64(sequence[8:]) < le.Uint64(sequence[16:])
+	return *x.t.PC()-le.Uint64(sequence[8:]) < le.Uint64(sequence[16:])
 }
 
 // ledIntoSequence removes the breakpoint of the instruction that has just been completed, if it leads into a

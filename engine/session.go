@@ -18,6 +18,7 @@ import (
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
 	"gotap/engine/threadstate"
+	"gotap/engine/tracee"
 )
 
 // Session traces any number of processes. Any goroutine may call its methods, except from within the callbacks it was
@@ -51,8 +52,8 @@ type Session struct {
 	guards    guards
 	throttle  throttle
 
-	inPlaceOnly bool         // for tests: nothing is emulated or stepped out of line
-	testAt      func(moment) // for tests: called where a session that is killed must leave its target unharmed
+	inPlaceOnly bool                // for tests: nothing is emulated or stepped out of line
+	testAt      func(tracee.Moment) // for tests: called where a session that is killed must leave its target unharmed
 }
 
 // New starts a session. Nothing is traced yet.
@@ -197,7 +198,7 @@ func (s *Session) LeftStopped(pid int) bool {
 		return false
 	}
 	isUnderWay := func(tid int) bool {
-		return hexField(tid, "SigPnd")>>(ptrace.SIGSTOP-1)&1 != 0 || strings.HasPrefix(procfs.Status(tid, "State"), "R")
+		return procfs.SignalSet(tid, "SigPnd")>>(ptrace.SIGSTOP-1)&1 != 0 || strings.HasPrefix(procfs.Status(tid, "State"), "R")
 	}
 	for end := time.Now().Add(haltPatience); ; time.Sleep(time.Millisecond) {
 		if strings.HasPrefix(strings.ToUpper(procfs.Status(pid, "State")), "T") {

@@ -22,7 +22,7 @@ func hasShadowStack(tid int) bool {
 func (x *execution) usesShadow(p *point) bool {
 	switch p.site.Insn().Control {
 	case arch.Call, arch.IndirCall, arch.Return:
-		return x.t.s.images.hasShadow(x.t.tid)
+		return x.t.s.images.hasShadow(x.t.Tid)
 	}
 	return false
 }

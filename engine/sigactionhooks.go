@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"gotap/engine/abi"
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/retprobe"
@@ -113,7 +113,7 @@ func (t *thread) signalCalled(*point) bool {
 		return false
 	}
 	was := t.proc.trap.own
-	if t.sigtrap.wantAtCall(fallback.Simple(t.pointer(1), t.proc.space.guard.base)) == nil {
+	if t.sigtrap.wantAtCall(fallback.Simple(t.pointer(1), t.proc.space.guard.Base)) == nil {
 		t.h.Skip, t.h.SkipResult = true, was.Handler
 	}
 	return false
@@ -124,10 +124,10 @@ func (t *thread) signalCalled(*point) bool {
 func (t *thread) goSigactionCalled(*point) bool {
 	word := t.proc.arch.WordSize()
 	sp, mem := t.proc.space, t.proc.space.mem
-	slot := func(n int) uint64 { return t.sp() + uint64(n*word) } // slot 0: the return address or what is saved there
+	slot := func(n int) uint64 { return t.SP() + uint64(n*word) } // slot 0: the return address or what is saved there
 	const sig, act, old, result = 1, 2, 3, 5
 	number, ok := sp.Pointer(slot(sig))
-	if !ok || number != ptrace.SIGTRAP || sp.guard.base == 0 {
+	if !ok || number != ptrace.SIGTRAP || sp.guard.Base == 0 {
 		return false
 	}
 	was := t.proc.trap.own
@@ -138,9 +138,9 @@ func (t *thread) goSigactionCalled(*point) bool {
 		}
 	}
 	if at, ok := sp.Pointer(slot(old)); ok && at != 0 {
-		mem.Poke(at, was.Bytes(word), t.tid)
+		mem.Poke(at, was.Bytes(word), t.Tid)
 	}
-	mem.Poke(slot(result), make([]byte, 4), t.tid)
+	mem.Poke(slot(result), make([]byte, 4), t.Tid)
 	t.h.Skip, t.h.SkipResult = true, 0
 	return false
 }
@@ -153,7 +153,7 @@ func (t *thread) maskCalled(p *point) bool {
 	sp := t.proc.space
 	how, _ := t.view.Arg(0)
 	var set [8]byte
-	if t.proc.unguarded() && (uint32(how) == unblock || sp.mem.Peek(t.pointer(1), set[:]) != nil || binary.LittleEndian.Uint64(set[:])&trapBit == 0) {
+	if t.proc.unguarded() && (uint32(how) == unblock || sp.mem.Peek(t.pointer(1), set[:]) != nil || binary.LittleEndian.Uint64(set[:])&ptrace.TrapBit == 0) {
 		return false
 	}
 	if t.proc.unguarded() {
@@ -175,7 +175,7 @@ func (t *thread) aboutTrap(sets bool) bool {
 	if t.proc.unguarded() && sets { // now: at the next hit the kernel resets an ignored signal's action
 		t.protection.protectAtHit(t.at)
 	}
-	if t.proc.space.guard.base != 0 && t.proc.trap.ours {
+	if t.proc.space.guard.Base != 0 && t.proc.trap.ours {
 		return true
 	}
 	t.calls.Await(func(by retprobe.Target) { by.(*view).t.proc.trap.set = true })

@@ -8,10 +8,12 @@ import (
 
 	"gotap/arch/x86"
 	"gotap/engine/abi"
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/isa"
+	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/tracee"
 )
 
 // Keeping SIGTRAP deliverable.
@@ -50,7 +52,7 @@ const (
 )
 
 // blocksAll reports whether a set contains all signals that instructions raise.
-func blocksAll(set uint64) bool { return set&synchronous == synchronous }
+func blocksAll(set uint64) bool { return set&ptrace.Synchronous == ptrace.Synchronous }
 
 // watchSignalCalls sets the engine's breakpoints on the instructions of a module that call rt_sigprocmask and
 // rt_sigaction, and returns the sites it finds. It does nothing in processes without the fallback's handler: if the
@@ -84,7 +86,7 @@ func (y *guards) guarded(sp *space) bool {
 			return false
 		}
 	}
-	return sp.guard.base != 0
+	return sp.guard.Base != 0
 }
 
 // Kinds of breakpoints on such instructions. They are planted in this order and removed in the reverse order. While
@@ -103,7 +105,7 @@ func (x *sigtrap) recordSignalCalls() {
 		sites := x.t.s.guards.signalSites(m.File)
 		for _, vaddr := range sites.inOrder() {
 			if p, err := x.t.s.patcher.pointAt(sp, m.Addr(vaddr), m); err == nil {
-				sp.record(p, x.t.tid)
+				sp.record(p, x.t.Tid)
 			}
 		}
 	}
@@ -244,8 +246,8 @@ func isInstruction(f *module.File, vaddr uint64) bool {
 // makeSignalCall makes the call that the thread is about to make at a breakpoint of watchSignalCalls, and reports
 // whether it did. It makes rt_sigprocmask calls, and rt_sigaction calls for SIGTRAP. The kernel makes all others.
 func (x *sigtrap) makeSignalCall(p *point) bool {
-	r := &x.t.regs
-	if p.signalCall == 0 || r[x86.R10] != setBytes || r[x86.EFLAGS]&trapFlag != 0 {
+	r := &x.t.Regs
+	if p.signalCall == 0 || r[x86.R10] != setBytes || r[x86.EFLAGS]&tracee.TrapFlag != 0 {
 		return false
 	}
 	of := &x.t.proc.arch.Calls
@@ -256,8 +258,8 @@ func (x *sigtrap) makeSignalCall(p *point) bool {
 		return false
 	}
 	r[x86.RAX] = 0
-	*x.t.pc() += uint64(len(of.Insn))
-	r[x86.RCX], r[x86.R11] = *x.t.pc(), r[x86.EFLAGS] // what the instruction leaves there
+	*x.t.PC() += uint64(len(of.Insn))
+	r[x86.RCX], r[x86.R11] = *x.t.PC(), r[x86.EFLAGS] // what the instruction leaves there
 	return true
 }
 
@@ -271,11 +273,11 @@ func (x *sigtrap) makeMaskCall() bool {
 	if !ok {
 		return false
 	}
-	if x.t.s.others.sysnames > 0 || x.t.statusField("Seccomp") != "0" {
+	if x.t.s.others.sysnames > 0 || x.t.Status("Seccomp") != "0" {
 		x.seeMask = x.seeMask || blocksAll(next)
 		return false
 	}
-	if old := x.t.regs[x86.RDX]; old != 0 && x.t.proc.space.mem.WriteMemory(old, binary.LittleEndian.AppendUint64(nil, now)) != nil {
+	if old := x.t.Regs[x86.RDX]; old != 0 && x.t.proc.space.mem.WriteMemory(old, binary.LittleEndian.AppendUint64(nil, now)) != nil {
 		return false
 	}
 	x.setOwnMask(next)
@@ -289,13 +291,13 @@ func (x *sigtrap) makeMaskCall() bool {
 // it now blocks. The kernel does the same when a thread changes its own mask (retarget_shared_pending in
 // kernel/signal.c). A thread checks for them when it leaves a stop.
 func (x *sigtrap) retarget(blocked uint64) {
-	pending := hexField(x.t.tid, "ShdPnd") & blocked
+	pending := procfs.SignalSet(x.t.Tid, "ShdPnd") & blocked
 	if pending == 0 {
 		return
 	}
 	for _, o := range x.t.proc.threads {
-		if o != x.t && o.mayRun() && pending&^hexField(o.tid, "SigBlk") != 0 {
-			ptrace.Interrupt(o.tid)
+		if o != x.t && o.mayRun() && pending&^procfs.SignalSet(o.Tid, "SigBlk") != 0 {
+			ptrace.Interrupt(o.Tid)
 		}
 	}
 }
@@ -305,12 +307,12 @@ func (x *sigtrap) retarget(blocked uint64) {
 // its parent's memory, as posix_spawn creates it, resets its parent's actions before it executes a program, and would
 // have no handler until then. It keeps the handler, which execve resets anyway.
 func (x *sigtrap) makeActionCall(p *point) bool {
-	act, old, sp := x.t.regs[x86.RSI], x.t.regs[x86.RDX], x.t.proc.space
+	act, old, sp := x.t.Regs[x86.RSI], x.t.Regs[x86.RDX], x.t.proc.space
 	if x.t.proc.unguarded() && act != 0 {
 		x.t.protection.protectAtHit(p)
 	}
 	tr := &x.t.proc.trap
-	if sp.guard.base == 0 || !tr.ours {
+	if sp.guard.Base == 0 || !tr.ours {
 		tr.set = true // the next hit queries it
 		return false
 	}
@@ -336,14 +338,14 @@ func (x *sigtrap) makeActionCall(p *point) bool {
 // maskChange returns the mask that the program believes the thread has, and the mask that the pending call asks for. ok
 // is false if the kernel would refuse the call.
 func (x *sigtrap) maskChange() (now, next uint64, ok bool) {
-	if now, ok = x.ownMask(); !ok || x.t.regs[x86.RSI] == 0 {
+	if now, ok = x.ownMask(); !ok || x.t.Regs[x86.RSI] == 0 {
 		return now, now, ok
 	}
 	var set [setBytes]byte
-	if x.t.proc.space.mem.ReadMemory(x.t.regs[x86.RSI], set[:]) != nil {
+	if x.t.proc.space.mem.ReadMemory(x.t.Regs[x86.RSI], set[:]) != nil {
 		return now, now, false
 	}
-	next, ok = changedMask(uint32(x.t.regs[x86.RDI]), now, binary.LittleEndian.Uint64(set[:]))
+	next, ok = changedMask(uint32(x.t.Regs[x86.RDI]), now, binary.LittleEndian.Uint64(set[:]))
 	return now, next, ok
 }
 
@@ -365,12 +367,11 @@ func changedMask(how uint32, now, set uint64) (next uint64, ok bool) {
 
 // ownMask returns the mask that the program believes the thread has.
 func (x *sigtrap) ownMask() (mask uint64, ok bool) {
-	mask = x.t.queue.mask
-	if !x.t.queue.masked && ptrace.GetSigMask(x.t.tid, &mask) != 0 {
+	if mask, ok = x.t.queue.Mask(); !ok {
 		return 0, false
 	}
-	if x.open && mask&synchronous == rest {
-		mask |= trapBit
+	if x.open && mask&ptrace.Synchronous == rest {
+		mask |= ptrace.TrapBit
 	}
 	return mask, true
 }
@@ -379,14 +380,9 @@ func (x *sigtrap) ownMask() (mask uint64, ok bool) {
 // unblocked, unless the program blocks it on purpose (meant) or the space does not see masks.
 func (x *sigtrap) setOwnMask(mask uint64) {
 	if x.open = blocksAll(mask) && !x.meant && x.t.proc.space.seesMasks; x.open {
-		mask &^= trapBit
+		mask &^= ptrace.TrapBit
 	}
 	x.meant = x.meant && blocksAll(mask)
-	x.clear = mask&trapBit == 0
-	if x.t.queue.masked {
-		x.t.queue.mask = mask
-		x.t.queue.noteKept(mask)
-		return
-	}
-	ptrace.SetSigMask(x.t.tid, &mask)
+	x.clear = mask&ptrace.TrapBit == 0
+	x.t.queue.SetMask(mask)
 }

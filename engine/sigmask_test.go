@@ -12,7 +12,7 @@ import (
 	"unsafe"
 
 	"gotap/engine/abi"
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/testenv"

@@ -50,7 +50,7 @@ func TestTimerOfEntries(t *testing.T) {
 		w.do(func() error {
 			w.cfg.Notify = func(Event) {
 				for _, th := range w.threads {
-					most = max(most, len(th.queue.deferred)+len(th.queue.resent))
+					most = max(most, th.queue.Len())
 				}
 			}
 			return nil

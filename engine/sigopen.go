@@ -5,7 +5,7 @@ package engine
 import (
 	"time"
 
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 )
@@ -36,12 +36,12 @@ func (y *guards) openBlockers(in func(*space) bool) {
 			continue
 		}
 		for _, tid := range procfs.Threads(p.pid) {
-			if !blocksAll(hexField(tid, "SigBlk")) {
+			if !blocksAll(procfs.SignalSet(tid, "SigBlk")) {
 				continue
 			}
 			y.openBlocker(tid)
 			for _, child := range procfs.ChildrenOf(tid) {
-				if shares, known := ptrace.SharesMemory(tid, child); known && shares && blocksAll(hexField(child, "SigBlk")) {
+				if shares, known := ptrace.SharesMemory(tid, child); known && shares && blocksAll(procfs.SignalSet(child, "SigBlk")) {
 					y.openBlocker(child)
 				}
 			}
@@ -74,7 +74,7 @@ const newPatience = 100 * time.Millisecond
 // openNew unblocks SIGTRAP in a new thread that blocks all signals and is on its way to its first stop.
 func openNew(tid int) {
 	for end := time.Now().Add(newPatience); time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
-		if procfs.Ended(tid) || !blocksAll(hexField(tid, "SigBlk")) || openStopped(tid) {
+		if procfs.Ended(tid) || !blocksAll(procfs.SignalSet(tid, "SigBlk")) || openStopped(tid) {
 			return
 		}
 	}
@@ -87,7 +87,7 @@ func openStopped(tid int) bool {
 	if ptrace.GetSigMask(tid, &mask) != 0 || !blocksAll(mask) {
 		return false
 	}
-	mask &^= trapBit
+	mask &^= ptrace.TrapBit
 	return ptrace.SetSigMask(tid, &mask) == 0
 }
 
@@ -115,14 +115,14 @@ func (x *sigtrap) stillOpen() bool {
 // it did. The signal stays pending in the kernel, blocked, as the program wants. SIGTRAP is not unblocked again in this
 // section.
 func (x *sigtrap) waitsForTrap() bool {
-	if !x.stillOpen() || x.trapCode() > 0 || x.t.info.Signal() != ptrace.SIGTRAP || fallback.IsOwnCode(x.t.info.Code()) {
+	if !x.stillOpen() || x.t.SignalCode() > 0 || x.t.Info.Signal() != ptrace.SIGTRAP || fallback.IsOwnCode(x.t.Info.Code()) {
 		return false
 	}
 	x.closeTrap()
 	x.meant = true
-	info := x.t.info
-	if ptrace.SendThread(x.t.proc.pid, x.t.tid, ptrace.SIGTRAP) == 0 {
-		x.t.queue.resent = append(x.t.queue.resent, info)
+	info := x.t.Info
+	if ptrace.SendThread(x.t.proc.pid, x.t.Tid, ptrace.SIGTRAP) == 0 {
+		x.t.queue.Resent(info)
 	}
 	x.t.resume(0)
 	return true

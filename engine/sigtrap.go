@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/linux/ptrace"
 )
 
@@ -19,30 +19,21 @@ type sigtrap struct {
 	seeMask bool             // SIGTRAP must be unblocked again after the current system call
 }
 
-// trapCode returns the si_code of the signal that a thread is stopped with, or 0 if it cannot be read. It reads the
-// siginfo into t.info.
-func (x *sigtrap) trapCode() int {
-	if ptrace.GetSigInfo(x.t.tid, &x.t.info) != 0 {
-		return 0
-	}
-	return x.t.info.Code()
-}
-
 // trapPending reports whether a thread has hit a breakpoint of ours and has not stopped for it yet: it is past the
 // breakpoint's address and the kernel's SIGTRAP is queued. The same applies to debug registers, to a step that an
 // earlier session left, and to what its handler sent to the thread.
 func (x *sigtrap) trapPending() bool {
-	if !x.t.getRegs() {
+	if !x.t.GetRegs() {
 		return false
 	}
 	behind := x.behindBreakpoint()
-	watched := x.t.watch.hasDebugRegs() || x.t.proc.space.guard.watching || x.t.s.others.watching > 0
-	left := x.t.proc.space.guard.left != nil
-	for i := 0; (behind || watched || left || x.t.protection.leftStep) && ptrace.PendingSignal(x.t.tid, i, &x.t.info); i++ {
-		if x.t.info.Signal() != ptrace.SIGTRAP {
+	watched := x.t.watch.hasDebugRegs() || x.t.proc.space.guard.Watching || x.t.s.others.watching > 0
+	left := x.t.proc.space.guard.Left != nil
+	for i := 0; (behind || watched || left || x.t.protection.leftStep) && ptrace.PendingSignal(x.t.Tid, i, &x.t.Info); i++ {
+		if x.t.Info.Signal() != ptrace.SIGTRAP {
 			continue
 		}
-		switch code := x.t.info.Code(); {
+		switch code := x.t.Info.Code(); {
 		case left && fallback.IsOwnCode(code), behind && code == x.t.proc.arch.TrapCode, watched && code == ptrace.CodeHWBreakpoint, x.t.protection.leftStep && code == ptrace.CodeTrace:
 			return true
 		}
@@ -53,21 +44,10 @@ func (x *sigtrap) trapPending() bool {
 // behindBreakpoint reports whether the thread is where the hit of a breakpoint leaves it, of this session or of an
 // earlier one.
 func (x *sigtrap) behindBreakpoint() bool {
-	sp, addr := x.t.proc.space, x.t.proc.arch.BreakpointPC(*x.t.pc())
+	sp, addr := x.t.proc.space, x.t.proc.arch.BreakpointPC(*x.t.PC())
 	if sp.points[addr] != nil {
 		return true
 	}
-	_, _, left := sp.guard.table.Lookup(addr)
-	return left && sp.guard.left != nil
-}
-
-// raisedTrap reports whether an instruction of a thread, ours or its own, has raised a SIGTRAP that the thread has not
-// stopped for yet.
-func (x *sigtrap) raisedTrap() bool {
-	for i := 0; ptrace.PendingSignal(x.t.tid, i, &x.t.info); i++ {
-		if x.t.info.Signal() == ptrace.SIGTRAP && x.t.info.Code() > 0 {
-			return true
-		}
-	}
-	return false
+	_, _, left := sp.guard.Table.Lookup(addr)
+	return left && sp.guard.Left != nil
 }

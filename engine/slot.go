@@ -1,13 +1,10 @@
 package engine
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
-	"gotap/engine/fallback"
-	"gotap/engine/image/module"
-	"gotap/engine/linux/procfs"
+	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/inject"
 	"gotap/engine/threadstate"
 )
 
@@ -32,10 +29,6 @@ type slotPool struct {
 
 const slotArea = 64 << 10
 
-// slotReach is how far a slot may be from its instruction: less than the range of a 32-bit displacement, because
-// the operand is itself some distance from the instruction.
-const slotReach = 1 << 30
-
 func (ps slotPools) copy() slotPools {
 	c := slotPools{pools: append([]slotPool(nil), ps.pools...)}
 	for i := range c.pools {
@@ -44,13 +37,10 @@ func (ps slotPools) copy() slotPools {
 	return c
 }
 
-// near reports whether two addresses are within reach of each other.
-func near(a, b uint64) bool { return a-b < slotReach || b-a < slotReach }
-
 // take allocates a slot near an address. It returns 0 if there is none.
 func (ps *slotPools) take(addr, size uint64) uint64 {
 	for i := range ps.pools {
-		if p := &ps.pools[i]; near(p.start, addr) {
+		if p := &ps.pools[i]; inject.Near(p.start, addr) {
 			if slot := p.take(size); slot != 0 {
 				return slot
 			}
@@ -113,7 +103,7 @@ func (c *patcher) slotFor(p *point, t *thread) bool {
 func (p *point) fillSlot(t *thread) bool {
 	p.unsure = false
 	code, err := p.site.OutOfLine(p.slot)
-	return err == nil && p.sp.mem.Poke(p.slot, code, t.tid) == nil
+	return err == nil && p.sp.mem.Poke(p.slot, code, t.Tid) == nil
 }
 
 // mapSlots makes the target map memory for slots near a point.
@@ -123,11 +113,11 @@ func (c *patcher) mapSlots(p *point, t *thread) bool {
 		return false
 	}
 	sp.sealed = true // until the mapping has succeeded
-	if why := t.inject.filtered(); why != "" {
+	if why := t.inject.Filtered(); why != "" {
 		c.s.warn(fmt.Sprintf("process %d: %s; instructions are stepped in place, which holds its other threads", t.proc.pid, why))
 		return false
 	}
-	base, err := t.inject.mapNear(p.addr, slotArea)
+	base, err := t.inject.MapNear(p.addr, slotArea)
 	if err != nil {
 		c.s.warn(fmt.Sprintf("process %d: %v; instructions are stepped in place, which holds its other threads", t.proc.pid, err))
 		return false
@@ -137,66 +127,6 @@ func (c *patcher) mapSlots(p *point, t *thread) bool {
 	return true
 }
 
-// mapNear maps memory in the gap of the address space nearest to an address.
-func (j *injection) mapNear(addr, size uint64) (uint64, error) {
-	maps, err := module.Maps(j.t.tid)
-	if err != nil {
-		return 0, err
-	}
-	var last error
-	for tries := 0; tries < 4; tries++ {
-		at := gapNear(maps, addr, size)
-		if at == 0 {
-			break
-		}
-		got, err := j.mapMemory(at, size)
-		if err == nil && near(got, addr) {
-			return got, nil
-		}
-		last = err
-		maps = append(maps, module.Mapping{Start: at, End: at + size}) // the kernel refuses this range
-		slices.SortFunc(maps, func(a, b module.Mapping) int { return cmp.Compare(a.Start, b.Start) })
-	}
-	if last != nil {
-		return 0, fmt.Errorf("nothing near %#x: %w", addr, last)
-	}
-	return 0, fmt.Errorf("cannot map memory near %#x", addr)
-}
-
-// gapNear returns the address of the nearest gap to addr between mappings, which are sorted by address; 0 if there
-// is none within reach. The first pages of the address space are not used, nor is the room below the stack, which
-// grows.
-func gapNear(maps []module.Mapping, addr, size uint64) uint64 {
-	const lowest, apart = 1 << 20, 1 << 20
-	best, from := uint64(0), uint64(lowest)
-	consider := func(at uint64) {
-		if near(at, addr) && (best == 0 || distance(at, addr) < distance(best, addr)) {
-			best = at
-		}
-	}
-	for _, m := range maps {
-		to := m.Start
-		if m.Path == "[stack]" {
-			to -= min(to, 1<<30)
-		}
-		if to > from && to-from >= size {
-			consider(to - size)
-			if from > lowest && to-from > apart+size { // away from mappings that grow upwards, such as the heap
-				consider(from + apart)
-			}
-		}
-		from = max(from, m.End)
-	}
-	return best
-}
-
-func distance(a, b uint64) uint64 {
-	if a > b {
-		return a - b
-	}
-	return b - a
-}
-
 // unmap unmaps what the session has mapped into a process, through a stopped thread. It is called when the
 // process's own SIGTRAP action is restored and all its threads are stopped, not at a breakpoint, or asleep in the
 // kernel: then nothing leads to that memory any more. Memory that an earlier session left may still be in use, and
@@ -204,21 +134,18 @@ func distance(a, b uint64) uint64 {
 func (t *thread) unmap() {
 	sp := t.proc.space
 	g := &sp.guard
-	if sp.users > 1 || g.left != nil || t.state.Now() == threadstate.Gone {
+	if sp.users > 1 || g.Left != nil || t.state.Now() == threadstate.Gone {
 		return
 	}
 	number := t.proc.arch.Calls.Munmap
 	for _, pool := range sp.slots.pools {
-		if _, err := t.inject.callKernel(number, pool.start, pool.end-pool.start); err != nil {
+		if _, err := t.inject.Call(number, pool.start, pool.end-pool.start); err != nil {
 			return
 		}
 	}
 	sp.slots.pools = nil
-	if base := g.base; base != 0 && !t.proc.trap.own.Caught() {
-		g.base = 0 // so that the call is not made from that region
-		t.inject.callKernel(number, base, fallback.Size)
+	if base := g.Base; base != 0 && !t.proc.trap.own.Caught() {
+		g.Base = 0 // so that the call is not made from that region
+		t.inject.Call(number, base, fallback.Size)
 	}
 }
-
-// statusField reads a field of /proc/TID/status.
-func (t *thread) statusField(name string) string { return procfs.Status(t.tid, name) }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gotap/arch"
+	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/threadstate"
 )
@@ -68,8 +69,8 @@ func (x *execution) beginStep(p *point) {
 
 // again starts the step, or the next iteration of a repeated instruction.
 func (x *execution) again() {
-	x.step.st = x.step.p.site.BeforeStep(&x.t.regs, x.step.slot)
-	x.t.setRegs()
+	x.step.st = x.step.p.site.BeforeStep(&x.t.Regs, x.step.slot)
+	x.t.SetRegs()
 	x.t.resume(0)
 }
 
@@ -81,7 +82,7 @@ func (x *execution) afterStep() (done bool) {
 	if x.t.proc.arch.Stepless {
 		return x.afterCallElsewhere()
 	}
-	done, err := p.site.AfterStep(&x.t.regs, p.sp.mem, x.step.slot, x.step.st)
+	done, err := p.site.AfterStep(&x.t.Regs, p.sp.mem, x.step.slot, x.step.st)
 	if err != nil {
 		x.t.s.warn(err.Error())
 	}
@@ -99,17 +100,17 @@ func (x *execution) endStep() {
 
 // stepped handles a SIGTRAP during a step.
 func (x *execution) stepped() {
-	if *x.t.pc() == x.step.slot && x.t.sigtrap.trapCode() <= 0 { // another process or thread sent it
+	if *x.t.PC() == x.step.slot && x.t.SignalCode() <= 0 { // another process or thread sent it
 		if x.t.sigtrap.mergeBlocked() {
 			x.t.resume(0)
 		} else if x.step.toCall {
 			x.signalInStep(ptrace.SIGTRAP)
 		} else {
-			x.t.queue.postpone(ptrace.SIGTRAP)
+			x.t.queue.Postpone(ptrace.SIGTRAP)
 		}
 		return
 	}
-	if x.step.toCall && x.t.proc.arch.Stepless && *x.t.pc() == x.step.slot { // a probe was just placed at the instruction that makes the call
+	if x.step.toCall && x.t.proc.arch.Stepless && *x.t.PC() == x.step.slot { // a probe was just placed at the instruction that makes the call
 		x.cancelStep()
 		x.t.resume(0)
 		return
@@ -151,17 +152,17 @@ func (x *execution) anotherTurn(own bool) {
 
 // signalInStep handles a signal that arrived during a step.
 func (x *execution) signalInStep(sig int) {
-	if !x.t.getRegs() {
+	if !x.t.GetRegs() {
 		return
 	}
 	switch {
-	case x.t.queue.raised(sig):
+	case x.t.queue.Raised(sig):
 		x.faultInStep(sig)
 	case x.step.toCall:
 		x.cancelStep()
 		x.t.resume(sig)
 	default:
-		x.t.queue.postpone(sig)
+		x.t.queue.Postpone(sig)
 	}
 }
 
@@ -170,28 +171,28 @@ func (x *execution) faultInStep(sig int) {
 	p, slot := x.step.p, x.step.slot
 	x.afterStep()
 	x.endStep()
-	x.t.queue.unmask()
-	if at := x.t.info.Addr(); at-slot < uint64(p.length) || at == slot+uint64(p.length) {
-		x.t.info.SetAddr(p.addr + at - slot)
-		ptrace.SetSigInfo(x.t.tid, &x.t.info)
+	x.t.queue.Unmask()
+	if at := x.t.Info.Addr(); at-slot < uint64(p.length) || at == slot+uint64(p.length) {
+		x.t.Info.SetAddr(p.addr + at - slot)
+		ptrace.SetSigInfo(x.t.Tid, &x.t.Info)
 	}
-	x.t.view.faultAddr, x.t.view.faultSig = x.t.info.Addr(), sig
+	x.t.view.faultAddr, x.t.view.faultSig = x.t.Info.Addr(), sig
 	x.t.h.Faulted()
-	x.t.queue.requeue()
-	x.t.setRegs()
+	x.t.queue.Requeue()
+	x.t.SetRegs()
 	x.t.resume(sig)
 }
 
 // atCall handles the system call entry stop of a step.
 func (x *execution) atCall() {
-	if !x.t.getRegs() {
+	if !x.t.GetRegs() {
 		return
 	}
 	x.afterStep()
 	p := x.step.p
 	x.endStep()
-	x.t.setRegs()
-	x.t.queue.unmask()
+	x.t.SetRegs()
+	x.t.queue.Unmask()
 	x.passedCall()
 	if x.t.proc.arch.Stepless {
 		x.seeExit = p
@@ -217,10 +218,10 @@ func (x *execution) afterCall() {
 		x.t.sigtrap.seeMask = false
 		x.t.sigtrap.unblock()
 	}
-	if due && x.t.getRegs() {
+	if due && x.t.GetRegs() {
 		x.t.h.Posts()
 		x.t.h.Commit()
-		x.t.setRegs()
+		x.t.SetRegs()
 	}
 }
 
@@ -228,16 +229,16 @@ func (x *execution) afterCall() {
 func (x *execution) stepInPlace(p *point, toCall bool) {
 	x.t.s.stats.Held++
 	held := x.t.s.world.holdWorld(x.t)
-	x.t.s.patcher.restore(p, x.t.tid)
+	x.t.s.patcher.restore(p, x.t.Tid)
 	p.steps++
 	x.step = step{active: true, toCall: toCall, p: p, slot: p.addr}
-	x.step.st = p.site.BeforeStep(&x.t.regs, p.addr)
+	x.step.st = p.site.BeforeStep(&x.t.Regs, p.addr)
 	if x.t.proc.arch.Stepless {
 		x.step.st.Saved = x.savedForCall()
 	}
-	x.t.setRegs()
+	x.t.SetRegs()
 	x.t.state.To(threadstate.Running)
-	x.t.peeked = false
+	x.t.Peeked = false
 	st, ok := x.untilStepped()
 	x.replant(p)
 	if x.t.s.world.releaseWorld(held); len(held) > 0 {
@@ -245,7 +246,7 @@ func (x *execution) stepInPlace(p *point, toCall bool) {
 	}
 	x.t.stoppedAgain(ok && st.Stopped())
 	if ok {
-		x.t.s.stops.backlog = append(x.t.s.stops.backlog, stop{x.t.tid, st})
+		x.t.s.stops.backlog = append(x.t.s.stops.backlog, stop{x.t.Tid, st})
 	}
 }
 
@@ -255,7 +256,7 @@ func (x *execution) replant(p *point) {
 	if !p.wanted() {
 		return
 	}
-	err := p.sp.mem.Poke(p.addr, p.trap, x.t.tid)
+	err := p.sp.mem.Poke(p.addr, p.trap, x.t.Tid)
 	if err == nil {
 		p.planted = true
 		return
@@ -280,36 +281,35 @@ const fairness = 50 * time.Microsecond
 func (x *execution) untilStepped() (st ptrace.Status, ok bool) {
 	for {
 		if x.t.stepping = !x.step.toCall; x.t.stepping {
-			ptrace.Step(x.t.tid, 0)
+			ptrace.Step(x.t.Tid, 0)
 		} else {
-			ptrace.ContToSyscall(x.t.tid, 0)
+			ptrace.ContToSyscall(x.t.Tid, 0)
 		}
-		if st, ok = x.t.s.stops.waitFor(x.t.tid); !ok || st.Ended() || st.AtSyscall() {
+		if st, ok = x.t.s.stops.waitFor(x.t.Tid); !ok || st.Ended() || st.AtSyscall() {
 			return st, ok
 		}
 		if st.Event() == ptrace.EventStop && !st.GroupStop() {
 			continue
 		}
-		if !x.t.getRegs() || st.Event() != ptrace.EventNone {
+		if !x.t.GetRegs() || st.Event() != ptrace.EventNone {
 			x.cancelStep()
 			return st, true
 		}
 		sig := st.Signal()
-		switch code := x.t.sigtrap.trapCode(); {
-		case sig == ptrace.SIGTRAP && code > 0 && (*x.t.pc() != x.step.slot || x.stepsItself()):
+		switch code := x.t.SignalCode(); {
+		case sig == ptrace.SIGTRAP && code > 0 && (*x.t.PC() != x.step.slot || x.stepsItself()):
 			return st, true
 		case sig == ptrace.SIGTRAP && code > 0: // another iteration
 			x.afterStep()
 			if x.t.s.others.watching > 0 { // the programs run after the other threads are released
 				x.step.met |= x.t.watch.metWatches()
 			}
-			x.step.st = x.step.p.site.BeforeStep(&x.t.regs, x.step.slot)
+			x.step.st = x.step.p.site.BeforeStep(&x.t.Regs, x.step.slot)
 		case sig == ptrace.SIGTRAP && x.t.sigtrap.mergeBlocked():
-		case x.t.queue.raised(sig) || x.step.toCall:
+		case x.t.queue.Raised(sig) || x.step.toCall:
 			return st, true
 		default:
-			x.t.queue.identify(sig)
-			x.t.queue.keepSignal(sig)
+			x.t.queue.Keep(sig)
 		}
 	}
 }
@@ -320,17 +320,17 @@ func (x *execution) cancelStep() {
 	p := x.step.p
 	x.afterStep()
 	x.endStep()
-	x.t.queue.unmask()
-	x.t.queue.requeue()
-	x.redo = redo{p.addr, x.t.sp()}
+	x.t.queue.Unmask()
+	x.t.queue.Requeue()
+	x.redo = redo{p.addr, x.t.SP()}
 	x.t.h.Commit()
-	x.t.setRegs()
+	x.t.SetRegs()
 }
 
 // uninterruptible reports whether the thread sleeps in the kernel in a state that no signal ends, is in a ptrace
 // stop, or has exited.
 func (x *execution) uninterruptible() bool {
-	state := x.t.statusField("State")
+	state := x.t.Status("State")
 	return state == "" || strings.ContainsRune("DtZX", rune(state[0]))
 }
 
@@ -339,36 +339,36 @@ func (x *execution) uninterruptible() bool {
 func (x *execution) repairCall() {
 	const eintr = 4
 	a := x.t.proc.arch
-	if x.step.active || !x.t.getRegs() || !a.InCall(&x.t.regs) {
+	if x.step.active || !x.t.GetRegs() || !a.InCall(&x.t.Regs) {
 		return
 	}
 	x.markRestart()
-	if int64(a.SyscallRet(&x.t.regs)) != -eintr || !slices.Contains(a.Calls.NeverRestarted, a.SyscallNumber(&x.t.regs)) || x.signalled() {
+	if int64(a.SyscallRet(&x.t.Regs)) != -eintr || !slices.Contains(a.Calls.NeverRestarted, a.SyscallNumber(&x.t.Regs)) || x.signalled() {
 		return
 	}
-	x.t.regs[a.Calls.Number] = x.t.regs[a.Calls.Original]
-	x.t.regs[a.Calls.Original] = ^uint64(0)
-	*x.t.pc() -= uint64(len(a.Calls.Insn))
-	x.t.setRegs()
-	x.redoAt(*x.t.pc())
+	x.t.Regs[a.Calls.Number] = x.t.Regs[a.Calls.Original]
+	x.t.Regs[a.Calls.Original] = ^uint64(0)
+	*x.t.PC() -= uint64(len(a.Calls.Insn))
+	x.t.SetRegs()
+	x.redoAt(*x.t.PC())
 }
 
 // markRestart notes that the kernel is about to run a system call instruction again. The registers have been read.
 func (x *execution) markRestart() {
-	if a := x.t.proc.arch; !a.Stepless && a.Restarts(&x.t.regs) {
-		x.redoAt(*x.t.pc() - uint64(len(a.Calls.Insn)))
+	if a := x.t.proc.arch; !a.Stepless && a.Restarts(&x.t.Regs) {
+		x.redoAt(*x.t.PC() - uint64(len(a.Calls.Insn)))
 	}
 }
 
 // redoAt notes that the system call at an address will run again, if there is a probe on it.
 func (x *execution) redoAt(addr uint64) {
 	if p := x.t.proc.space.points[addr]; p != nil && p.planted {
-		x.redo = redo{addr, x.t.sp()}
+		x.redo = redo{addr, x.t.SP()}
 	}
 }
 
 // signalled reports whether a signal that the thread does not block is pending for it.
 func (x *execution) signalled() bool {
-	blocked := hexField(x.t.tid, "SigBlk")
-	return (hexField(x.t.tid, "SigPnd")|hexField(x.t.tid, "ShdPnd"))&^blocked != 0
+	blocked := procfs.SignalSet(x.t.Tid, "SigBlk")
+	return (procfs.SignalSet(x.t.Tid, "SigPnd")|procfs.SignalSet(x.t.Tid, "ShdPnd"))&^blocked != 0
 }

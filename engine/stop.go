@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"strconv"
-
-	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/threadstate"
 )
@@ -24,7 +21,7 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 		t.protection.continued()
 	}
 	t.state.To(threadstate.Stopped)
-	t.midCall = st.AtSyscall() || st.Event() != ptrace.EventNone && st.Event() != ptrace.EventStop
+	t.MidCall = st.AtSyscall() || st.Event() != ptrace.EventNone && st.Event() != ptrace.EventStop
 	s.stats.Stops++
 	if t.watch.due && !fresh && !s.life.closing {
 		t.watch.armDebugRegs()
@@ -62,19 +59,19 @@ func (n *arrivals) unknownThread(tid int, st ptrace.Status) {
 // one-byte instruction, the thread might have got there by itself and have been sent a SIGTRAP. So trap asks the
 // kernel.
 func (t *thread) trap() {
-	if !t.getRegs() {
+	if !t.GetRegs() {
 		return
 	}
 	if t.exec.step.active {
 		t.exec.stepped()
 		return
 	}
-	p := t.proc.space.points[t.proc.arch.BreakpointPC(*t.pc())]
+	p := t.proc.space.points[t.proc.arch.BreakpointPC(*t.PC())]
 	switch {
 	case p == nil && t.protection.leftHit():
 	case p == nil:
 		t.foreignTrap()
-	case t.proc.arch.TrapBehind && p.length > 1 || t.sigtrap.trapCode() == t.proc.arch.TrapCode || t.sigtrap.trapTaken():
+	case t.proc.arch.TrapBehind && p.length > 1 || t.SignalCode() == t.proc.arch.TrapCode || t.sigtrap.trapTaken():
 		if p.planted && !t.s.life.closing {
 			t.hit(p)
 		} else {
@@ -92,18 +89,18 @@ func (t *thread) staleHit(p *point) {
 		t.resume(ptrace.SIGTRAP)
 		return
 	}
-	*t.pc() = p.addr
-	t.setRegs()
+	*t.PC() = p.addr
+	t.SetRegs()
 	t.resume(0)
 }
 
 // foreignTrap passes on a SIGTRAP that is not ours, unless a watchpoint caused it: one of ours, one that an earlier
 // session left armed, or one that has just been removed.
 func (t *thread) foreignTrap() {
-	left := t.proc.space.guard.watching
+	left := t.proc.space.guard.Watching
 	switch {
 	case t.sigtrap.waitsForTrap():
-	case !left && t.s.others.watching == 0 || t.sigtrap.trapCode() != ptrace.CodeHWBreakpoint:
+	case !left && t.s.others.watching == 0 || t.SignalCode() != ptrace.CodeHWBreakpoint:
 		t.signal(ptrace.SIGTRAP)
 	case t.s.others.watching > 0 && t.watch.watchTrap():
 	case left:
@@ -119,24 +116,18 @@ func (t *thread) signal(sig int) {
 		t.exec.signalInStep(sig)
 		return
 	}
-	if len(t.queue.deferred)+len(t.queue.resent) > 0 && t.queue.overrun() {
-		t.queue.starvation.keep = true
+	if t.queue.Overrun() {
 		t.resume(0)
 		return
 	}
-	t.queue.identify(sig)
+	t.queue.Identify(sig)
 	if t.protection.protectFirst(sig) {
 		return
 	}
-	if len(t.proc.space.points) > 0 && t.getRegs() {
-		if !t.queue.starvation.owed && t.queue.starved(sig) {
-			t.queue.keepForLater(sig)
+	if len(t.proc.space.points) > 0 && t.GetRegs() {
+		if t.queue.KeepIfStarved(sig) {
 			return
 		}
-		if t.queue.starvation.owed = false; sig >= firstRealTime {
-			t.queue.swapInfo(t.queue.deferred, sig) // what was kept is older
-		}
-		t.queue.interruptedHere()
 		if t.s.patcher.callPoints > 0 {
 			t.exec.markRestart()
 		}
@@ -173,15 +164,15 @@ func (t *thread) eventStop(st ptrace.Status) {
 		return
 	}
 	if t.s.life.closing && !t.exec.step.active {
-		t.s.life.halted = append(t.s.life.halted, t.tid)
+		t.s.life.halted = append(t.s.life.halted, t.Tid)
 		t.letGo(0)
 		return
 	}
-	if !t.exec.step.active && t.getRegs() {
+	if !t.exec.step.active && t.GetRegs() {
 		t.exec.markRestart()
 	}
 	t.sigtrap.waits = t.sigtrap.trapPending()
-	if ptrace.Listen(t.tid) == 0 {
+	if ptrace.Listen(t.Tid) == 0 {
 		t.state.To(threadstate.JobStopped)
 	}
 }
@@ -189,7 +180,7 @@ func (t *thread) eventStop(st ptrace.Status) {
 // syscallStop handles a stop at the entry to or the end of a system call.
 func (t *thread) syscallStop() {
 	switch {
-	case t.queue.starvation.run && t.queue.putOff():
+	case t.queue.PutOff():
 	case t.exec.step.active:
 		if t.exec.atCall(); t.s.others.sysnames > 0 {
 			t.calling.side = ptrace.SyscallEntry
@@ -208,10 +199,4 @@ func (t *thread) syscallStop() {
 	default:
 		t.calling.tracedCall()
 	}
-}
-
-// hexField reads a signal set from /proc/TID/status.
-func hexField(tid int, name string) uint64 {
-	v, _ := strconv.ParseUint(procfs.Status(tid, name), 16, 64)
-	return v
 }

@@ -51,7 +51,7 @@ func (k *stops) takeStop(tid int, st ptrace.Status) {
 	case st.Ended():
 		ptrace.Poll(tid, &st)
 	case t != nil && st.Stopped() && st.Event() == ptrace.EventNone && !st.AtSyscall():
-		t.peeked = true
+		t.Peeked = true
 	default:
 		ptrace.ConsumeStop(tid)
 	}
@@ -60,7 +60,7 @@ func (k *stops) takeStop(tid int, st ptrace.Status) {
 // settleStop consumes a stop that has been handled, if the thread has not been resumed.
 func (k *stops) settleStop(tid int) {
 	if t := k.s.threads[tid]; t != nil && t.state.InStop() {
-		t.unreported()
+		t.Consume()
 	}
 }
 

@@ -30,7 +30,7 @@ type stopWorld struct {
 func (w *stopWorld) hold(which func(*thread) bool) []*thread {
 	var asked, held []*thread
 	for _, t := range w.s.threads {
-		if which(t) && t.mayRun() && ptrace.Interrupt(t.tid) == 0 {
+		if which(t) && t.mayRun() && ptrace.Interrupt(t.Tid) == 0 {
 			asked = append(asked, t)
 		}
 	}
@@ -55,7 +55,7 @@ func (w *stopWorld) holdWorld(but *thread) []*thread {
 // holdRunning stops the threads of the selected address spaces that run code. Threads that sleep in a system call are
 // left alone.
 func (w *stopWorld) holdRunning(in func(*space) bool) []*thread {
-	return w.hold(func(t *thread) bool { return in(t.proc.space) && !t.still() && !asleep(t.tid) })
+	return w.hold(func(t *thread) bool { return in(t.proc.space) && !t.still() && !asleep(t.Tid) })
 }
 
 // pause holds the running threads of an address space on ARM until unpause.
@@ -71,8 +71,8 @@ func (t *thread) still() bool {
 	if !t.mayRun() {
 		return true
 	}
-	tid, e := ptrace.PeekStop(t.tid, &t.s.stops.special, false)
-	return e == 0 && tid == t.tid
+	tid, e := ptrace.PeekStop(t.Tid, &t.s.stops.special, false)
+	return e == 0 && tid == t.Tid
 }
 
 // allStill reports whether no thread of an address space runs.
@@ -93,15 +93,15 @@ const holdPatience = 20 * time.Millisecond
 // kernel; it runs no code of its own before it has stopped, because the kernel handles the interrupt request first.
 func (w *stopWorld) holdOne(t *thread) bool {
 	for began := time.Now(); ; {
-		tid, e := ptrace.PeekStop(t.tid, &w.s.stops.special, false)
+		tid, e := ptrace.PeekStop(t.Tid, &w.s.stops.special, false)
 		switch {
-		case tid == t.tid && w.s.stops.special.Event() == ptrace.EventStop && !w.s.stops.special.GroupStop():
-			ptrace.ConsumeStop(t.tid)
+		case tid == t.Tid && w.s.stops.special.Event() == ptrace.EventStop && !w.s.stops.special.GroupStop():
+			ptrace.ConsumeStop(t.Tid)
 			t.state.To(threadstate.Stopped)
-			t.midCall = false
+			t.MidCall = false
 			t.exec.repairCall()
 			return true
-		case tid == t.tid: // the stop was only peeked at; the kernel reports it again
+		case tid == t.Tid: // the stop was only peeked at; the kernel reports it again
 			return false
 		case e != 0:
 			return false
@@ -127,7 +127,7 @@ func (w *stopWorld) stoppedTid(sp *space) int {
 			continue
 		}
 		if t := p.anyStopped(); t != nil {
-			return t.tid
+			return t.Tid
 		}
 	}
 	return 0
@@ -149,11 +149,11 @@ func (w *stopWorld) unpause() {
 // thread is past the breakpoint's first byte. Only its own stop corrects that; a system call made now would swallow the
 // signal.
 func (w *stopWorld) withStopped(t *thread, fn func()) bool {
-	if ptrace.Interrupt(t.tid) != 0 || !w.holdOne(t) {
+	if ptrace.Interrupt(t.Tid) != 0 || !w.holdOne(t) {
 		return false
 	}
 	defer t.resume(0)
-	if t.sigtrap.raisedTrap() || !t.getRegs() {
+	if t.RaisedTrap() || !t.GetRegs() {
 		return false
 	}
 	fn()

@@ -140,7 +140,7 @@ func (x *otherProbes) syncCalls() {
 
 // tracedCall handles a stop at a system call, for probes on system calls.
 func (k *calling) tracedCall() {
-	op, e := ptrace.SyscallStop(k.t.tid)
+	op, e := ptrace.SyscallStop(k.t.Tid)
 	if e != 0 { // an old kernel: entries and ends alternate
 		op = ptrace.SyscallEntry
 		if k.side == ptrace.SyscallEntry {
@@ -148,7 +148,7 @@ func (k *calling) tracedCall() {
 		}
 	}
 	k.side = op
-	if !k.t.getRegs() {
+	if !k.t.GetRegs() {
 		return
 	}
 	if op == ptrace.SyscallEntry {
@@ -164,8 +164,8 @@ func (k *calling) tracedCall() {
 func (k *calling) callEntered() {
 	a := k.t.proc.arch
 	c := &k.now
-	number := a.SyscallNumber(&k.t.regs)
-	same := c.again && c.pc == *k.t.pc() && c.sp == k.t.sp()
+	number := a.SyscallNumber(&k.t.Regs)
+	same := c.again && c.pc == *k.t.PC() && c.sp == k.t.SP()
 	switch {
 	case same && c.number == number:
 		c.again = false
@@ -178,7 +178,7 @@ func (k *calling) callEntered() {
 		k.missCall()
 	}
 	list := k.t.s.others.calls.byNumber[callKey{a.Machine, number}]
-	c.number, c.pc, c.sp, c.again = number, *k.t.pc(), k.t.sp(), false
+	c.number, c.pc, c.sp, c.again = number, *k.t.PC(), k.t.SP(), false
 	base := k.startCall()
 	for _, pl := range list {
 		c.pending.Enter(&k.t.h, pl)
@@ -186,7 +186,7 @@ func (k *calling) callEntered() {
 	if k.t.h.Skip {
 		k.t.h.Skip, c.skipped, c.result = false, k.t.proc.arch.Calls.Original >= 0, k.t.h.SkipResult
 		if c.skipped {
-			k.t.regs[k.t.proc.arch.Calls.Original] = ^uint64(0) // no system call has this number
+			k.t.Regs[k.t.proc.arch.Calls.Original] = ^uint64(0) // no system call has this number
 		}
 	}
 	k.endCall(base)
@@ -211,8 +211,8 @@ func (k *calling) callLeft() {
 	if c.skipped {
 		c.skipped = false
 		k.t.view.SetReturn(c.result)
-		k.t.setRegs()
-	} else if k.t.proc.arch.Restarts(&k.t.regs) {
+		k.t.SetRegs()
+	} else if k.t.proc.arch.Restarts(&k.t.Regs) {
 		c.again = true
 		return
 	}
@@ -235,7 +235,7 @@ func (k *calling) endCall(base int) {
 	k.now.in = false
 	if k.t.h.Len() > base {
 		k.t.h.CommitFrom(base)
-		k.t.setRegs()
+		k.t.SetRegs()
 	}
 }
 

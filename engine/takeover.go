@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/ptrace"
 )
@@ -20,11 +20,6 @@ import (
 //   - The new session starts with the next stub: a thread may still be executing the one that the old session used last
 //     (fallback.Stubs).
 //   - A thread that is detached gets its own mask and the signals that were withheld from it (settleLeft).
-
-// left is the state that an earlier session left in a process.
-type left struct {
-	threads map[int]int // thread IDs that signals were withheld from, with their entries in the list
-}
 
 // region is a fallback found in a process.
 type region struct {
@@ -55,7 +50,7 @@ func regionsOf(mem *ptrace.Memory, maps []module.Mapping, word int) (found []reg
 
 // leftRegions finds the regions that earlier sessions left.
 func (k *protection) leftRegions() ([]region, mappings) {
-	maps, err := module.Maps(k.t.tid)
+	maps, err := module.Maps(k.t.Tid)
 	if err != nil {
 		return nil, nil
 	}
@@ -101,24 +96,24 @@ func (k *protection) adopt(found []region, maps mappings, now fallback.Action) (
 		}
 	}
 	g := &sp.guard
-	g.base, g.threads, g.stub = mine.base, mine.head.Threads, (mine.head.Stub+1)%fallback.Stubs
-	g.table = fallback.ReadTable(sp.mem, mine.base, mine.head)
-	g.left = &left{threads: map[int]int{}}
+	g.Base, g.Threads, g.Stub = mine.base, mine.head.Threads, (mine.head.Stub+1)%fallback.Stubs
+	g.Table = fallback.ReadTable(sp.mem, mine.base, mine.head)
+	g.Left = map[int]int{}
 	for i := range mine.head.Threads {
 		if kept, ok := fallback.ReadThread(sp.mem, mine.base, i); ok && kept.Tid != 0 {
-			g.left.threads[kept.Tid] = i
+			g.Left[kept.Tid] = i
 		}
 	}
 	for _, o := range k.t.proc.threads {
 		o.protection.leftStep = true
 	}
 	head := make([]byte, fallback.HeadSize)
-	if sp.mem.Peek(g.base, head) == nil {
-		fallback.SetOwn(head, g.base, own, k.t.proc.arch.WordSize())
-		sp.mem.Poke(g.base, head, k.t.tid)
+	if sp.mem.Peek(g.Base, head) == nil {
+		fallback.SetOwn(head, g.Base, own, k.t.proc.arch.WordSize())
+		sp.mem.Poke(g.Base, head, k.t.Tid)
 	}
-	_, at, number := fallback.StubPlace(g.base, g.stub)
-	sp.mem.Poke(at, number, k.t.tid)
+	_, at, number := fallback.StubPlace(g.Base, g.Stub)
+	sp.mem.Poke(at, number, k.t.Tid)
 	return own
 }
 
@@ -126,17 +121,17 @@ func (k *protection) adopt(found []region, maps mappings, now fallback.Action) (
 // was such a hit.
 func (k *protection) leftHit() bool {
 	sp := k.t.proc.space
-	addr := k.t.proc.arch.BreakpointPC(*k.t.pc())
-	orig, trap, known := sp.guard.table.Lookup(addr)
-	if sp.guard.left == nil || !known || k.t.sigtrap.trapCode() != k.t.proc.arch.TrapCode {
+	addr := k.t.proc.arch.BreakpointPC(*k.t.PC())
+	orig, trap, known := sp.guard.Table.Lookup(addr)
+	if sp.guard.Left == nil || !known || k.t.SignalCode() != k.t.proc.arch.TrapCode {
 		return false
 	}
 	now := make([]byte, len(trap))
 	if sp.mem.Peek(addr, now) == nil && string(now) == trap {
-		sp.mem.Poke(addr, []byte(orig), k.t.tid)
+		sp.mem.Poke(addr, []byte(orig), k.t.Tid)
 	}
-	*k.t.pc() = addr
-	k.t.setRegs()
+	*k.t.PC() = addr
+	k.t.SetRegs()
 	k.t.resume(0)
 	return true
 }
@@ -145,26 +140,26 @@ func (k *protection) leftHit() bool {
 // session was killed.
 func (k *protection) settleLeft() {
 	sp := k.t.proc.space
-	if sp.guard.left == nil {
+	if sp.guard.Left == nil {
 		return
 	}
-	i, listed := sp.guard.left.threads[k.t.tid]
+	i, listed := sp.guard.Left[k.t.Tid]
 	if !listed {
 		return
 	}
-	delete(sp.guard.left.threads, k.t.tid)
-	kept, ok := fallback.ReadThread(sp.mem, sp.guard.base, i)
-	if !ok || kept.Tid != k.t.tid { // the handler has handled it
+	delete(sp.guard.Left, k.t.Tid)
+	kept, ok := fallback.ReadThread(sp.mem, sp.guard.Base, i)
+	if !ok || kept.Tid != k.t.Tid { // the handler has handled it
 		return
 	}
-	at, none := fallback.Thread{}.Entry(sp.guard.base, i)
-	sp.mem.Poke(at, none[:], k.t.tid)
+	at, none := fallback.Thread{}.Entry(sp.guard.Base, i)
+	sp.mem.Poke(at, none[:], k.t.Tid)
 	if kept.Masked {
-		ptrace.SetSigMask(k.t.tid, &kept.Mask)
+		ptrace.SetSigMask(k.t.Tid, &kept.Mask)
 	}
 	for sig := 1; sig <= 64; sig++ {
 		if kept.Kept>>(sig-1)&1 == 1 {
-			ptrace.SendThread(k.t.proc.pid, k.t.tid, sig)
+			ptrace.SendThread(k.t.proc.pid, k.t.Tid, sig)
 		}
 	}
 }

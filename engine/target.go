@@ -53,12 +53,12 @@ func (sp *space) atPoint(addr uint64) *retprobe.Point {
 func (w *view) ISA() *isa.ISA { return w.t.proc.arch.ISA }
 
 // SP implements retprobe.Target.
-func (w *view) SP() uint64 { return w.t.sp() }
+func (w *view) SP() uint64 { return w.t.SP() }
 
 // ReturnPoint implements retprobe.Target.
 func (w *view) ReturnPoint() *retprobe.Point {
 	space := w.t.proc.space
-	ret, err := space.arch.ReturnAddress(&w.t.regs, space.mem)
+	ret, err := space.arch.ReturnAddress(&w.t.Regs, space.mem)
 	if err != nil || ret == 0 {
 		return nil
 	}
@@ -93,8 +93,8 @@ func (w *view) ExitSP() uint64 {
 	if regs, ok := w.t.emu.leaving(); ok {
 		return regs[w.t.proc.arch.SP()]
 	}
-	return w.t.sp()
+	return w.t.SP()
 }
 
 // ResultAddress implements retprobe.Target.
-func (w *view) ResultAddress() uint64 { return w.t.proc.arch.ResultAddress(&w.t.regs) }
+func (w *view) ResultAddress() uint64 { return w.t.proc.arch.ResultAddress(&w.t.Regs) }

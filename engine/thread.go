@@ -5,31 +5,29 @@ import (
 	"fmt"
 	"syscall"
 
-	"gotap/arch"
+	"gotap/engine/inject"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/hit"
 	"gotap/engine/registry/retprobe"
+	"gotap/engine/sigqueue"
 	"gotap/engine/threadstate"
+	"gotap/engine/tracee"
 )
 
 // thread is a traced thread with everything that a hit needs, so that a hit allocates nothing. Only the tracing
 // thread uses it. What it does is divided among its parts; each has a state of its own, which only the part's own
 // methods change.
 type thread struct {
+	tracee.Thread
 	s    *Session
 	proc *process
-	tid  int
 
 	state    threadstate.Thread
-	midCall  bool   // its stop is inside a system call, whose result will overwrite registers
-	peeked   bool   // its stop, for a signal, was peeked at and not consumed: see ptrace.PeekStop
 	stepping bool   // it was last resumed to run one instruction
 	vforking bool   // it waits for a child that uses its memory (vfork)
 	unprobed bool   // programs do not run for it
 	mustStop bool   // to be stopped while the session ends, even if it is asleep
 	ticket   uint32 // with which the session's user releases it, once it is held; 0: it is not to be held
-	regs     arch.Regs
-	info     ptrace.SigInfo
 
 	// The present hit.
 	at    *point
@@ -39,11 +37,11 @@ type thread struct {
 	exec       execution
 	emu        emulation
 	view       view
-	queue      signalQueue
+	queue      sigqueue.Queue
 	sigtrap    sigtrap
 	calling    calling
 	watch      watches
-	inject     injection
+	inject     inject.Caller
 	protection protection
 }
 
@@ -58,10 +56,12 @@ func (s *Session) newThread(p *process, tid int, in threadstate.State) *thread {
 
 // makeThread returns a thread with its parts.
 func makeThread(s *Session, p *process, tid int) *thread {
-	t := &thread{s: s, proc: p, tid: tid}
-	t.exec.t, t.emu.t, t.view.t, t.queue.t, t.sigtrap.t = t, t, t, t, t
-	t.calling.t, t.watch.t, t.inject.t, t.protection.t = t, t, t, t
-	t.h.Init(s.runner, &t.view, &t.view, t.regs[:], uint32(tid))
+	t := &thread{Thread: tracee.Thread{Tid: tid, Of: p}, s: s, proc: p}
+	t.exec.t, t.emu.t, t.view.t, t.sigtrap.t = t, t, t, t
+	t.calling.t, t.watch.t, t.protection.t = t, t, t
+	t.queue.Init(&t.Thread, threadHost{t})
+	t.inject.Init(&t.Thread, threadHost{t})
+	t.h.Init(s.runner, &t.view, &t.view, t.Regs[:], uint32(tid))
 	t.calls.Init(&t.view, &t.h, nil)
 	return t
 }
@@ -70,13 +70,13 @@ func makeThread(s *Session, p *process, tid int) *thread {
 // stays stopped, and gets the signal when it resumes. ESRCH is not an error: the thread has been killed, which Wait
 // will report.
 func (t *thread) resume(sig int) {
-	sig = cmp.Or(sig, t.queue.owed)
-	if t.queue.owed = 0; t.staysStopped() {
-		t.queue.owed = sig
+	sig = cmp.Or(sig, t.queue.Owed)
+	if t.queue.Owed = 0; t.staysStopped() {
+		t.queue.Owed = sig
 		return
 	}
 	if sig != 0 && !t.proc.unprobed && t.s.cfg.Notify != nil {
-		t.s.notify(Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.tid, Signal: sig})
+		t.s.notify(Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.Tid, Signal: sig})
 	}
 	if sig == ptrace.SIGTRAP {
 		t.sigtrap.passTrap()
@@ -85,33 +85,26 @@ func (t *thread) resume(sig int) {
 		t.letGo(sig)
 		return
 	}
-	if !t.exec.step.active && (t.queue.masked || len(t.queue.deferred) > 0) && !t.queue.starvation.keep {
-		t.queue.unmask()
-		t.queue.starvation.owed = len(t.queue.deferred) > 0
-		t.queue.requeue()
-		t.queue.starvation.run = false
-	}
-	off := t.queue.starvation.off
-	t.queue.starvation.keep, t.queue.starvation.off = false, false
+	way := t.queue.BeforeResume(t.exec.step.active)
 	t.state.To(threadstate.Running)
-	t.peeked = false
+	t.Peeked = false
 	t.stepping = t.exec.step.active && !t.exec.step.toCall
 	var e syscall.Errno
 	switch {
 	case t.exec.step.active && t.exec.step.toCall:
-		e = ptrace.ContToSyscall(t.tid, sig)
+		e = ptrace.ContToSyscall(t.Tid, sig)
 	case t.stepping:
-		e = ptrace.Step(t.tid, sig)
-	case off:
-		e = ptrace.Cont(t.tid, sig) // the stop that ends it is not a system call's
-	case t.queue.starvation.run, t.exec.postCall, t.exec.seeExit != nil, t.protection.unarmed, (t.s.others.sysnames > 0 && !t.s.throttle.meter.throttled || t.calling.now.awaited()) && !t.unprobed && !t.proc.unprobed:
-		e = ptrace.ContToSyscall(t.tid, sig)
+		e = ptrace.Step(t.Tid, sig)
+	case way == sigqueue.Freely:
+		e = ptrace.Cont(t.Tid, sig) // the stop that ends it is not a system call's
+	case way == sigqueue.ToCall, t.exec.postCall, t.exec.seeExit != nil, t.protection.unarmed, (t.s.others.sysnames > 0 && !t.s.throttle.meter.throttled || t.calling.now.awaited()) && !t.unprobed && !t.proc.unprobed:
+		e = ptrace.ContToSyscall(t.Tid, sig)
 	default:
-		e = ptrace.Cont(t.tid, sig)
+		e = ptrace.Cont(t.Tid, sig)
 	}
-	t.queue.dropKept()
+	t.queue.DropKept()
 	if e != 0 && !vanished(e) {
-		t.s.warn(fmt.Sprintf("cannot resume thread %d: %v", t.tid, e))
+		t.s.warn(fmt.Sprintf("cannot resume thread %d: %v", t.Tid, e))
 	}
 }
 
@@ -133,48 +126,6 @@ func (t *thread) stoppedAgain(stopped bool) {
 		t.state.To(threadstate.Stopped)
 	}
 }
-
-// setRegs writes the registers back. If the stop was only peeked at, the resume flag marks the registers as
-// correct: see package fallback. The first instruction that runs clears the flag.
-func (t *thread) setRegs() {
-	word := t.proc.arch.WordSize()
-	if !t.peeked || t.proc.arch.FlagsRegister < 0 {
-		ptrace.SetRegs(t.tid, &t.regs, word)
-		return
-	}
-	flags := &t.regs[t.proc.arch.FlagsRegister]
-	*flags |= resumeFlag
-	ptrace.SetRegs(t.tid, &t.regs, word)
-	*flags &^= resumeFlag
-}
-
-// resumeFlag is RF. It prevents the processor from stopping for a debug register that watches the very next
-// instruction.
-const resumeFlag = 1 << 16
-
-// getRegs reads the registers, and reports false if the thread has been killed. It clears the resume flag, which
-// must not be visible to programs.
-func (t *thread) getRegs() bool {
-	e := ptrace.GetRegs(t.tid, &t.regs)
-	if i := t.proc.arch.FlagsRegister; i >= 0 {
-		t.regs[i] &^= resumeFlag
-	}
-	return e == 0
-}
-
-// unreported consumes the stop that the thread is in, which was only peeked at. Its siginfo is lost.
-func (t *thread) unreported() {
-	if t.peeked {
-		ptrace.ConsumeStop(t.tid)
-		t.peeked = false
-	}
-}
-
-// pc returns a pointer to the program counter in the thread's registers.
-func (t *thread) pc() *uint64 { return &t.regs[t.proc.arch.PC()] }
-
-// sp returns the stack pointer.
-func (t *thread) sp() uint64 { return t.regs[t.proc.arch.SP()] }
 
 // release resumes a held thread.
 func (t *thread) release() {

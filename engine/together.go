@@ -3,8 +3,8 @@ package engine
 import (
 	"gotap/arch"
 	"gotap/engine/backend"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/executor"
-	"gotap/engine/fallback"
 )
 
 // Planting breakpoints together.
@@ -118,12 +118,12 @@ func errChanged(p *point) error {
 
 // recordAll is record for many points.
 func (sp *space) recordAll(points []*point, stopped int) {
-	if sp.guard.base == 0 {
+	if sp.guard.Base == 0 {
 		return
 	}
 	list := make([]fallback.Displaced, 0, len(points))
 	for _, p := range points {
 		list = append(list, fallback.Displaced{Addr: p.addr, Orig: p.orig, Trap: p.trap})
 	}
-	sp.guard.table.RecordAll(sp.mem, sp.guard.base, list, stopped)
+	sp.guard.Table.RecordAll(sp.mem, sp.guard.Base, list, stopped)
 }

@@ -15,7 +15,7 @@ const traceMe = 0 // PTRACE_TRACEME
 // ptraceCalled runs on entry to ptrace.
 func (t *thread) ptraceCalled(*point) bool {
 	request, ok := t.view.Arg(0)
-	if !ok || uint32(request) != traceMe || !t.proc.child || t.tid != t.proc.pid || len(t.proc.threads) > 1 {
+	if !ok || uint32(request) != traceMe || !t.proc.child || t.Tid != t.proc.pid || len(t.proc.threads) > 1 {
 		return false
 	}
 	if t.proc.space.users > 1 && !t.s.vforked(t.proc) {
@@ -50,8 +50,8 @@ func (t *thread) leaveToParent() {
 	if !sp.unpatched {
 		s.others.clearSemaphores(sp)
 	}
-	t.setRegs()
-	t.midCall = false
+	t.SetRegs()
+	t.MidCall = false
 	t.watch.clearDebugRegs()
 	t.protection.unprotect()
 	t.detach(0)

@@ -8,9 +8,10 @@ import (
 	"strings"
 	"syscall"
 
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/tracee"
 )
 
 // The target's action for SIGTRAP. During the session it is the fallback's handler (guard.go). The region holds the
@@ -51,9 +52,9 @@ func (p *process) checkTrap(cleared, shared bool) {
 		tr.own = fallback.Action{}
 	}
 	switch {
-	case p.space.guard.base == 0:
+	case p.space.guard.Base == 0:
 		*tr = trapAction{own: tr.own}
-	case tr.ours && hexField(p.pid, "SigCgt")&trapBit == 0:
+	case tr.ours && procfs.SignalSet(p.pid, "SigCgt")&ptrace.TrapBit == 0:
 		tr.lost, tr.ours = true, false
 	}
 }
@@ -62,7 +63,7 @@ func (p *process) checkTrap(cleared, shared bool) {
 func (x *sigtrap) installAgain() {
 	tr := &x.t.proc.trap
 	tr.lost = false
-	if x.t.inject.filtered() != "" {
+	if x.t.inject.Filtered() != "" {
 		return
 	}
 	var err error
@@ -82,12 +83,9 @@ func (x *sigtrap) warnNotKept(err error) {
 	}
 }
 
-// trapBit is SIGTRAP in a signal set.
-const trapBit = 1 << (ptrace.SIGTRAP - 1)
-
 // checkTrapAction causes the next hit to query the action.
 func (p *process) checkTrapAction(tid int) {
-	if p.trap.ours || hexField(tid, "SigCgt")&trapBit != 0 {
+	if p.trap.ours || procfs.SignalSet(tid, "SigCgt")&ptrace.TrapBit != 0 {
 		p.trap.due = true
 	}
 }
@@ -96,11 +94,11 @@ func (p *process) checkTrapAction(tid int) {
 func (x *sigtrap) want(own fallback.Action) error {
 	sp := x.t.proc.space
 	head := make([]byte, fallback.HeadSize)
-	if err := sp.mem.Peek(sp.guard.base, head); err != nil {
+	if err := sp.mem.Peek(sp.guard.Base, head); err != nil {
 		return err
 	}
-	fallback.SetOwn(head, sp.guard.base, own, x.t.proc.arch.WordSize())
-	if err := sp.mem.Poke(sp.guard.base, head, x.t.tid); err != nil {
+	fallback.SetOwn(head, sp.guard.Base, own, x.t.proc.arch.WordSize())
+	if err := sp.mem.Poke(sp.guard.Base, head, x.t.Tid); err != nil {
 		return err
 	}
 	x.t.proc.trap.own, x.t.proc.trap.once = own, false
@@ -111,7 +109,7 @@ func (x *sigtrap) want(own fallback.Action) error {
 // reset the handler and the blocked bit. Once the handler is installed again nothing shows that, so wantAtCall repairs
 // it first.
 func (x *sigtrap) wantAtCall(own fallback.Action) error {
-	if x.trapTaken() && x.t.inject.filtered() == "" {
+	if x.trapTaken() && x.t.inject.Filtered() == "" {
 		if err := x.putBack(); err != nil {
 			return err
 		}
@@ -127,16 +125,16 @@ func (x *sigtrap) passTrap() {
 	if tr.once {
 		tr.once = false
 		head := make([]byte, fallback.HeadSize)
-		if sp.mem.Peek(sp.guard.base, head) == nil {
-			fallback.SetOwn(head, sp.guard.base, tr.own, x.t.proc.arch.WordSize())
-			sp.mem.Poke(sp.guard.base, head, x.t.tid)
+		if sp.mem.Peek(sp.guard.Base, head) == nil {
+			fallback.SetOwn(head, sp.guard.Base, tr.own, x.t.proc.arch.WordSize())
+			sp.mem.Poke(sp.guard.Base, head, x.t.Tid)
 		}
 	}
-	if x.t.protection.leftStep && x.trapCode() == ptrace.CodeTrace {
+	if x.t.protection.leftStep && x.t.SignalCode() == ptrace.CodeTrace {
 		x.t.protection.leftStep = false
-	} else if a := x.t.proc.arch; tr.ours && a.FlagsRegister >= 0 && x.t.regs[a.FlagsRegister]&trapFlag == 0 && x.trapCode() == ptrace.CodeTrace {
-		x.t.info.SetCode(fallback.CodePassed)
-		ptrace.SetSigInfo(x.t.tid, &x.t.info)
+	} else if a := x.t.proc.arch; tr.ours && a.FlagsRegister >= 0 && x.t.Regs[a.FlagsRegister]&tracee.TrapFlag == 0 && x.t.SignalCode() == ptrace.CodeTrace {
+		x.t.Info.SetCode(fallback.CodePassed)
+		ptrace.SetSigInfo(x.t.Tid, &x.t.Info)
 	}
 	if tr.own.Once() {
 		tr.own, tr.once = fallback.Action{}, tr.ours
@@ -157,7 +155,7 @@ func (x *sigtrap) readAction(addr uint64) (a fallback.Action, ok bool) {
 	if word == 8 {
 		handler = binary.LittleEndian.Uint64(p)
 	}
-	a = fallback.Simple(handler, x.t.proc.space.guard.base)
+	a = fallback.Simple(handler, x.t.proc.space.guard.Base)
 	a.Flags = fallback.WithRestorer(uint64(binary.LittleEndian.Uint32(p[word+libMask:])))
 	copy(a.Mask[:], p[word:])
 	return a, true
@@ -173,7 +171,7 @@ func (x *sigtrap) writeAction(addr uint64, a fallback.Action) {
 	}
 	copy(p[word:], a.Mask[:])
 	binary.LittleEndian.PutUint32(p[word+libMask:], uint32(a.Flags))
-	x.t.proc.space.mem.Poke(addr, p, x.t.tid)
+	x.t.proc.space.mem.Poke(addr, p, x.t.Tid)
 }
 
 // queryTrapAction asks the kernel for the process's action for SIGTRAP, using a stopped thread.
@@ -190,7 +188,7 @@ func (x *sigtrap) queryTrapAction() (a fallback.Action, err error) {
 
 // setTrapAction makes the fallback's handler the action for SIGTRAP. The region holds the program's own action.
 func (x *sigtrap) setTrapAction() error {
-	err := x.callSigaction(x.t.proc.space.guard.base+fallback.ActionAt, 0)
+	err := x.callSigaction(x.t.proc.space.guard.Base+fallback.ActionAt, 0)
 	x.t.proc.trap.ours = err == nil
 	return err
 }
@@ -200,15 +198,15 @@ func (x *sigtrap) takeOver() error {
 	tr, g := &x.t.proc.trap, &x.t.proc.space.guard
 	tr.due, tr.set = false, false
 	now, err := x.queryTrapAction()
-	if err != nil || g.base != 0 && now.Handler == fallback.Handler(g.base) {
+	if err != nil || g.Base != 0 && now.Handler == fallback.Handler(g.Base) {
 		return err
 	}
-	if g.base != 0 && now.TakenFrom(tr.own, g.base) { // by another thread's hit just now, which is still to be handled
+	if g.Base != 0 && now.TakenFrom(tr.own, g.Base) { // by another thread's hit just now, which is still to be handled
 		tr.blockers = true
 		return x.setTrapAction()
 	}
 	tr.own = now
-	if g.base == 0 {
+	if g.Base == 0 {
 		return nil
 	}
 	return x.want(now)
@@ -245,7 +243,7 @@ func (x *sigtrap) restoreTrapAction() {
 	switch {
 	case taken && !tr.due && !tr.set:
 		x.blockAgain()
-	case x.t.inject.filtered() != "":
+	case x.t.inject.Filtered() != "":
 		tr.due, tr.set = false, false
 	case lost && !tr.set:
 		err = x.putBack()
@@ -261,11 +259,11 @@ func (x *sigtrap) putBack() (err error) {
 	x.lost = true
 	defer func() { x.lost = false }()
 	x.noteMerged()
-	if g.base != 0 {
+	if g.Base != 0 {
 		err = x.setTrapAction()
 	} else {
 		err = x.withScratch(func(addr uint64) error {
-			if err := x.t.proc.space.mem.Poke(addr, tr.own.Bytes(x.t.proc.arch.WordSize()), x.t.tid); err != nil {
+			if err := x.t.proc.space.mem.Poke(addr, tr.own.Bytes(x.t.proc.arch.WordSize()), x.t.Tid); err != nil {
 				return err
 			}
 			return x.callSigaction(addr, 0)
@@ -292,21 +290,18 @@ func (x *sigtrap) putBack() (err error) {
 // blocked it. If there is no such thread, it is the stopped one.
 
 // rest contains the signals other than SIGTRAP that instructions raise.
-const rest = synchronous &^ trapBit
+const rest = ptrace.Synchronous &^ ptrace.TrapBit
 
 // blocksRest reports whether the thread blocks all signals that instructions raise except SIGTRAP.
 func (x *sigtrap) blocksRest() bool {
-	mask := x.t.queue.mask
-	if !x.t.queue.masked && ptrace.GetSigMask(x.t.tid, &mask) != 0 {
-		return false
-	}
-	return mask&synchronous == rest
+	mask, ok := x.t.queue.Mask()
+	return ok && mask&ptrace.Synchronous == rest
 }
 
 // anotherBlocks reports whether another thread of the process blocks all of them except SIGTRAP.
 func (x *sigtrap) anotherBlocks() bool {
 	for tid := range x.t.proc.threads {
-		if tid != x.t.tid && hexField(tid, "SigBlk")&synchronous == rest {
+		if tid != x.t.Tid && procfs.SignalSet(tid, "SigBlk")&ptrace.Synchronous == rest {
 			return true
 		}
 	}
@@ -327,18 +322,18 @@ func (x *sigtrap) blockAgain() {
 // noteMerged records the siginfo if the stop at a breakpoint is for a SIGTRAP that was sent. The kernel does not queue
 // a second SIGTRAP for a thread: if one was already pending and blocked, it is the only report of the hit.
 func (x *sigtrap) noteMerged() {
-	if len(x.merged) == 0 && x.trapCode() <= 0 && x.t.info.Signal() == ptrace.SIGTRAP {
-		x.merged = append(x.merged, x.t.info)
+	if len(x.merged) == 0 && x.t.SignalCode() <= 0 && x.t.Info.Signal() == ptrace.SIGTRAP {
+		x.merged = append(x.merged, x.t.Info)
 	}
 }
 
 // mergeBlocked keeps a SIGTRAP that was sent until the thread blocks the signal again, if the thread blocked it before
 // the present hit. Its siginfo has been read.
 func (x *sigtrap) mergeBlocked() bool {
-	if x.t.info.Code() > 0 || x.t.info.Signal() != ptrace.SIGTRAP || !x.trapTaken() {
+	if x.t.Info.Code() > 0 || x.t.Info.Signal() != ptrace.SIGTRAP || !x.trapTaken() {
 		return false
 	}
-	x.merged = append(x.merged, x.t.info)
+	x.merged = append(x.merged, x.t.Info)
 	return true
 }
 
@@ -350,9 +345,7 @@ func (x *sigtrap) sendMerged() {
 		if x.sendsItself(&x.merged[i]) {
 			continue
 		}
-		if x.t.queue.sendAgain(&x.merged[i]) {
-			x.t.queue.resent = append(x.t.queue.resent, x.merged[i])
-		}
+		x.t.queue.Resend(&x.merged[i])
 	}
 	x.merged = x.merged[:0]
 }
@@ -360,10 +353,10 @@ func (x *sigtrap) sendMerged() {
 // sendsItself makes the thread send itself a signal that came from its own process, and reports whether it did.
 func (x *sigtrap) sendsItself(info *ptrace.SigInfo) bool {
 	own := inner(x.t.proc.pid)
-	if info.Code() != ptrace.CodeThread || info.Pid() != own || x.t.proc.arch.Stepless || x.t.inject.filtered() != "" {
+	if info.Code() != ptrace.CodeThread || info.Pid() != own || x.t.proc.arch.Stepless || x.t.inject.Filtered() != "" {
 		return false
 	}
-	_, err := x.t.inject.callKernel(x.t.proc.arch.Calls.Tgkill, uint64(own), uint64(inner(x.t.tid)), uint64(info.Signal()))
+	_, err := x.t.inject.Call(x.t.proc.arch.Calls.Tgkill, uint64(own), uint64(inner(x.t.Tid)), uint64(info.Signal()))
 	return err == nil
 }
 
@@ -381,27 +374,19 @@ func inner(tid int) int {
 // signal and has raised it.
 func (x *sigtrap) trapTaken() bool {
 	tr := &x.t.proc.trap
-	return (tr.ours || tr.own.Caught()) && hexField(x.t.tid, "SigCgt")&trapBit == 0
+	return (tr.ours || tr.own.Caught()) && procfs.SignalSet(x.t.Tid, "SigCgt")&ptrace.TrapBit == 0
 }
 
 // blockTrap blocks SIGTRAP in the thread. It was blocked before, or the kernel would not have reset the action.
 func (x *sigtrap) blockTrap() {
 	x.clear = false
-	if x.t.queue.masked {
-		x.t.queue.mask |= trapBit
-		return
-	}
-	var mask uint64
-	if ptrace.GetSigMask(x.t.tid, &mask) == 0 {
-		mask |= trapBit
-		ptrace.SetSigMask(x.t.tid, &mask)
-	}
+	x.t.queue.Block(ptrace.TrapBit)
 }
 
 // callSigaction makes the thread call rt_sigaction for SIGTRAP.
 func (x *sigtrap) callSigaction(act, old uint64) error {
 	const setSize = 8 // bytes of a signal set
-	_, err := x.t.inject.callKernel(x.t.proc.arch.Calls.Sigaction, ptrace.SIGTRAP, act, old, setSize)
+	_, err := x.t.inject.Call(x.t.proc.arch.Calls.Sigaction, ptrace.SIGTRAP, act, old, setSize)
 	return err
 }
 
@@ -409,14 +394,14 @@ func (x *sigtrap) callSigaction(act, old uint64) error {
 // restored afterwards.
 func (x *sigtrap) withScratch(use func(addr uint64) error) error {
 	const redZone, size = 128, 64
-	addr := (x.t.sp() - redZone - size) &^ 15
+	addr := (x.t.SP() - redZone - size) &^ 15
 	var old [size]byte
 	mem := x.t.proc.space.mem
 	if err := mem.Peek(addr, old[:]); err != nil {
 		return err
 	}
 	err := use(addr)
-	if e := mem.Poke(addr, old[:], x.t.tid); err == nil {
+	if e := mem.Poke(addr, old[:], x.t.Tid); err == nil {
 		err = e
 	}
 	return err

@@ -184,11 +184,11 @@ func (d *watches) writeDebugRegs() error {
 	if want.Any() {
 		d.t.s.guards.markWatching(d.t.proc.space)
 	}
-	switch e := debugreg.Write(d.t.tid, d.regs, want); {
+	switch e := debugreg.Write(d.t.Tid, d.regs, want); {
 	case e == syscall.EINVAL:
-		return fmt.Errorf("cannot set the debug registers of thread %d: programs have no such address: %w", d.t.tid, e)
+		return fmt.Errorf("cannot set the debug registers of thread %d: programs have no such address: %w", d.t.Tid, e)
 	case e != 0 && !vanished(e):
-		return fmt.Errorf("cannot set the debug registers of thread %d: %w", d.t.tid, e)
+		return fmt.Errorf("cannot set the debug registers of thread %d: %w", d.t.Tid, e)
 	case e == 0:
 		d.regs, d.due = want, false
 	}
@@ -201,7 +201,7 @@ func (d *watches) hasDebugRegs() bool { return d.regs.Any() || d.due }
 // clearDebugRegs removes the watchpoints from a stopped thread.
 func (d *watches) clearDebugRegs() {
 	if d.hasDebugRegs() {
-		debugreg.Write(d.t.tid, d.regs, debugreg.Regs{})
+		debugreg.Write(d.t.Tid, d.regs, debugreg.Regs{})
 		d.regs, d.due = debugreg.Regs{}, false
 	}
 }
@@ -213,7 +213,7 @@ func (d *watches) metWatches() uint64 {
 	for _, w := range d.t.proc.watches {
 		slots = append(slots, w.slot())
 	}
-	return debugreg.Met(d.t.tid, d.t.info.Addr(), slots)
+	return debugreg.Met(d.t.Tid, d.t.Info.Addr(), slots)
 }
 
 // watchHit runs the programs of the watchpoints that were hit, as part of the present hit. It reports whether any

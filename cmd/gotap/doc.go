@@ -8,7 +8,7 @@
 // prints. When the supervisor dies in any way, SIGKILL included, the pipe closes, and the session takes its probes out
 // of the target before it ends; COMMAND goes on, because nobody asked for its end. A session that is killed itself
 // cannot do that. Then the supervisor, which knows the targets, takes the probes out (package guardian). Until then,
-// and when both are killed, the handler of package engine/fallback in the target lets it run on at the remaining
+// and when both are killed, the handler of package engine/crashsafe/fallback in the target lets it run on at the remaining
 // breakpoints; "gotap clean" removes them.
 //
 // # A run, from start to end

@@ -38,6 +38,9 @@ var layers = map[string]layer{
 		" github.com/spf13/cobra github.com/spf13/pflag github.com/fsnotify/fsnotify"}, // pflag is what cobra's flags are made of,
 }
 
+// sessions are the packages that know of sessions and probes; the parts of a traced thread do not.
+const sessions = "engine/arming engine/backend engine/history engine/link engine/locate engine/probes engine/registry engine/remote"
+
 // special is what single packages may not import although their layer may.
 var special = map[string]string{
 	"compile":             "compile/js compile/dpdf compile/ppdf",         // front ends use the compiler, it does not know them
@@ -57,7 +60,10 @@ var special = map[string]string{
 	"engine/image/debuginfo/location": debuginfo("ctype lines callconv"),
 	"engine/image/debuginfo/lines":    debuginfo("ctype location callconv"),
 	"engine/image/debuginfo/callconv": debuginfo("lines"),
-	"engine/fallback":                 "engine compile runtime",               // bytes for the target
+	"engine/crashsafe/fallback":       "engine compile runtime",               // bytes for the target
+	"engine/tracee":                   "engine compile runtime " + sessions,   // one thread
+	"engine/inject":                   "engine compile runtime " + sessions,   // one thread
+	"engine/sigqueue":                 "engine compile runtime " + sessions,   // one thread
 	"engine/remote/control":           "engine compile runtime",               // stops, whatever they mean
 	"engine/remote/memory":            "engine compile runtime",               // bytes
 	"engine/remote/register":          "engine compile runtime",               // one thread

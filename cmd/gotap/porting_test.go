@@ -15,7 +15,7 @@ import (
 	"gotap/cmd/gotap/emulate"
 	"gotap/engine/abi"
 	"gotap/engine/armtest"
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/goabi"
 	"gotap/engine/image/module"
 	"gotap/engine/image/unwind"

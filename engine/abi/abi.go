@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"gotap/arch"
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/goabi"
 	"gotap/engine/image/module"
 	"gotap/engine/isa"

@@ -7,7 +7,7 @@ import (
 	"gotap/arch"
 	"gotap/arch/arm"
 	"gotap/arch/arm64"
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/goabi"
 	"gotap/engine/isa"
 	"gotap/engine/linux/ptrace"

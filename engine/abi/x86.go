@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 
 	"gotap/arch/x86"
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/goabi"
 	"gotap/engine/isa"
 	"gotap/engine/linux/ptrace"

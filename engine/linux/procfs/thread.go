@@ -46,6 +46,12 @@ func Status(tid int, field string) string {
 	return ""
 }
 
+// SignalSet reads a signal set from /proc/TID/status. It returns 0 if the thread does not exist.
+func SignalSet(tid int, field string) uint64 {
+	v, _ := strconv.ParseUint(Status(tid, field), 16, 64)
+	return v
+}
+
 // Threads returns the threads of a process, or nothing when it has ended.
 func Threads(pid int) (tids []int) {
 	dir, err := os.Open(fmt.Sprintf("/proc/%d/task", pid))

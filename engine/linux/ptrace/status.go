@@ -16,6 +16,20 @@ const (
 	SIGSYS  = 31
 )
 
+// Sets of signals, as in a signal mask.
+const (
+	// Synchronous are the signals that instructions themselves raise. We never block them: the kernel kills a thread
+	// that raises a signal that it blocks.
+	Synchronous = 1<<(SIGILL-1) | TrapBit | 1<<(SIGBUS-1) | 1<<(SIGFPE-1) | 1<<(SIGSEGV-1) | 1<<(SIGSYS-1)
+	// JobControl are the signals that stop and continue processes.
+	JobControl = 1<<(SIGCONT-1) | 1<<(SIGSTOP-1) | 1<<(SIGTSTP-1) | 1<<(SIGTTIN-1) | 1<<(SIGTTOU-1)
+	// TrapBit is SIGTRAP.
+	TrapBit = 1 << (SIGTRAP - 1)
+)
+
+// FirstRealTime is the number of the first real-time signal in the kernel's numbering.
+const FirstRealTime = 32
+
 type Event int
 
 // The events.

@@ -1,4 +1,4 @@
-package engine
+package tracee
 
 import (
 	"gotap/engine/linux/hostcpu"
@@ -21,25 +21,25 @@ const (
 	scalableInUse  = 1 // SVE_PT_REGS_SVE: the thread uses more than the lower parts
 )
 
-// usesScalable reports whether a stopped thread uses the scalable registers.
-func (m *emulation) usesScalable() bool {
-	if !hostcpu.HasScalable() || m.t.proc.arch.WordSize() != 8 {
+// UsesScalable reports whether a stopped thread uses the scalable registers.
+func (t *Thread) UsesScalable() bool {
+	if !hostcpu.HasScalable() || t.ABI().WordSize() != 8 {
 		return false
 	}
 	var head [scalableHeader]byte
-	n, e := ptrace.GetRegSet(m.t.tid, ptrace.SetARMScalable, head[:])
+	n, e := ptrace.GetRegSet(t.Tid, ptrace.SetARMScalable, head[:])
 	return e == 0 && n == len(head) && head[scalableFlags]&scalableInUse != 0
 }
 
-// keepScalable reads the scalable registers of a stopped thread, if it uses them. back restores them.
-func (m *emulation) keepScalable() (back func()) {
-	if !m.usesScalable() {
+// KeepScalable reads the scalable registers of a stopped thread, if it uses them. back restores them.
+func (t *Thread) KeepScalable() (back func()) {
+	if !t.UsesScalable() {
 		return func() {}
 	}
 	kept := make([]byte, scalableMost)
-	n, e := ptrace.GetRegSet(m.t.tid, ptrace.SetARMScalable, kept)
+	n, e := ptrace.GetRegSet(t.Tid, ptrace.SetARMScalable, kept)
 	if e != 0 {
 		return func() {}
 	}
-	return func() { ptrace.SetRegSet(m.t.tid, ptrace.SetARMScalable, kept[:n]) }
+	return func() { ptrace.SetRegSet(t.Tid, ptrace.SetARMScalable, kept[:n]) }
 }

@@ -92,7 +92,7 @@
 // remove it. If every thread sleeps in a call that cannot be interrupted unnoticed, the installation waits for the
 // first stop, and the removal is left to the next session or to Clean. Processes whose seccomp filter forbids a
 // call that the installation or the handler needs, or whose filter cannot be queried, get no handler, and the user
-// is notified (package engine, confined.go). A process that installs a filter later, or enters strict mode, keeps
+// is notified (package inject). A process that installs a filter later, or enters strict mode, keeps
 // the handler, which then may not make the calls that it needs: the first breakpoint ends the process, unless the
 // filter allows opening, reading and writing files. Instructions cannot be restored without a system call. With
 // Config.LateFallback, a launched program has no handler in its first quarter of a second before its first hit.

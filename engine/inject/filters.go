@@ -1,4 +1,4 @@
-package engine
+package inject
 
 import (
 	"errors"
@@ -31,14 +31,14 @@ type filters struct {
 	why   string // why no call can be made; all is empty then
 }
 
-// filtered returns why a thread must not be made to call the kernel. "" means that it may, if allows agrees.
-func (j *injection) filtered() string {
-	switch mode := j.t.statusField("Seccomp"); mode {
+// Filtered returns why a thread must not be made to call the kernel. "" means that it may, if allows agrees.
+func (j *Caller) Filtered() string {
+	switch mode := j.t.Status("Seccomp"); mode {
 	case "", "0":
 		j.filters = filters{}
 		return ""
 	case "2":
-		count := j.t.statusField("Seccomp_filters")
+		count := j.t.Status("Seccomp_filters")
 		if j.filters.count == "" || j.filters.count != count {
 			j.filters = j.readFilters()
 			j.filters.count = count
@@ -49,9 +49,9 @@ func (j *injection) filtered() string {
 }
 
 // readFilters reads the filters from the kernel. The thread is stopped.
-func (j *injection) readFilters() (f filters) {
+func (j *Caller) readFilters() (f filters) {
 	for {
-		code, e := ptrace.Filter(j.t.tid, len(f.all))
+		code, e := ptrace.Filter(j.t.Tid, len(f.all))
 		switch e {
 		case 0:
 			f.all = append(f.all, code)
@@ -59,7 +59,7 @@ func (j *injection) readFilters() (f filters) {
 		case syscall.ENOENT:
 			return f
 		}
-		if sharesFilters(j.t.tid) {
+		if sharesFilters(j.t.Tid) {
 			return filters{}
 		}
 		return filters{why: fmt.Sprintf("its system calls are filtered (seccomp), and what the filter allows cannot be read: %v", e)}
@@ -68,20 +68,20 @@ func (j *injection) readFilters() (f filters) {
 
 // allows returns an error if a filter would do anything other than let a system call be made. args begins with the
 // call's first argument.
-func (j *injection) allows(number uint64, args ...uint64) error {
-	if why := j.filtered(); why != "" {
+func (j *Caller) allows(number uint64, args ...uint64) error {
+	if why := j.Filtered(); why != "" {
 		return errors.New(why)
 	}
 	return j.judge(number, args...)
 }
 
-// allowsHandler returns an error if a filter would not let the fallback's handler do its work, so that the fallback
+// AllowsHandler returns an error if a filter would not let the fallback's handler do its work, so that the fallback
 // would be useless.
-func (j *injection) allowsHandler() error {
-	if why := j.filtered(); why != "" {
+func (j *Caller) AllowsHandler() error {
+	if why := j.Filtered(); why != "" {
 		return errors.New(why)
 	}
-	for _, number := range j.t.proc.arch.Native.Calls() {
+	for _, number := range j.t.ABI().Native.Calls() {
 		if err := j.judge(number); err != nil {
 			return err
 		}
@@ -90,8 +90,8 @@ func (j *injection) allowsHandler() error {
 }
 
 // judge asks the filters that filtered has found.
-func (j *injection) judge(number uint64, args ...uint64) error {
-	c := seccomp.Call{Number: uint32(number), Arch: j.t.proc.arch.AuditArch, PC: *j.t.pc()}
+func (j *Caller) judge(number uint64, args ...uint64) error {
+	c := seccomp.Call{Number: uint32(number), Arch: j.t.ABI().AuditArch, PC: *j.t.PC()}
 	copy(c.Args[:], args)
 	for _, f := range j.filters.all {
 		if !f.Allows(c) {

@@ -1,14 +1,14 @@
-package engine
+package inject
 
 import (
 	"errors"
 
-	"gotap/engine/fallback"
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/ptrace"
 )
 
-// Making a target call the kernel for the engine's own purposes, on ARM. As on x86 (inject.go), the thread runs
+// Making a target call the kernel for the engine's own purposes, on ARM. As on x86, the thread runs
 // through code that makes the call and returns by itself, so that nobody has to restore its registers if the tracer
 // is killed meanwhile: see fallback.ReturnCode. That code and the frame with which it returns lie in the fallback's
 // region. Before that exists, they lie in the padding behind a module's code, or the frame lies far below the stack
@@ -18,73 +18,73 @@ import (
 // A thread of a process without such room is sent to a system call instruction of its own program. If the tracer is
 // killed at that moment, the thread stays there.
 
-// callElsewhere makes a stopped thread call the kernel. Its registers are restored from t.regs.
+// callElsewhere makes a stopped thread call the kernel. Its registers are restored from t.Regs.
 //
 // All signals are blocked meanwhile, so that none arrives while the thread's registers are not its own. If a signal
 // is due at the end of the call, the kernel decides about restarting by the result register. If the program's own
 // value in that register happened to be one of the four restart codes at that moment, the kernel would move the
 // program counter; since signals are blocked, only a stop that we request ourselves can be due.
-func (j *injection) callElsewhere(number uint64, args ...uint64) (uint64, error) {
-	if j.t.midCall {
+func (j *Caller) callElsewhere(number uint64, args ...uint64) (uint64, error) {
+	if j.t.MidCall {
 		return 0, errMidCall
 	}
-	defer j.t.emu.keepScalable()()
+	defer j.t.KeepScalable()()
 	room, err := j.returnRoom()
 	if err != nil {
 		return j.callAtGadget(number, args)
 	}
 	defer room.clear()
 	var mask uint64
-	if e := ptrace.GetSigMask(j.t.tid, &mask); e != 0 {
+	if e := ptrace.GetSigMask(j.t.Tid, &mask); e != 0 {
 		return 0, e
 	}
 	own := mask
-	if j.t.queue.masked {
-		own = j.t.queue.mask // the thread's own mask, due when signals are no longer kept
+	if kept, differs := j.on.OwnMask(); differs {
+		own = kept // due when signals are no longer kept
 	}
 	if err := j.fillRoom(room, own); err != nil {
 		return j.callAtGadget(number, args)
 	}
-	home := j.t.regs
+	home := j.t.Regs
 	j.loadCall(number, args)
-	j.t.regs[fallback.FrameRegister(j.t.proc.arch.WordSize())] = room.frame
-	j.t.unreported() // leaves nothing of this stop behind
-	j.t.emu.jumpTo(room.code)
+	j.t.Regs[fallback.FrameRegister(j.t.ABI().WordSize())] = room.frame
+	j.t.Consume() // leaves nothing of this stop behind
+	j.t.JumpTo(room.code)
 	return j.callAndReturn(home, ^uint64(0), mask)
 }
 
 // loadCall loads the registers for a system call.
-func (j *injection) loadCall(number uint64, args []uint64) {
-	calls := &j.t.proc.arch.Calls
+func (j *Caller) loadCall(number uint64, args []uint64) {
+	calls := &j.t.ABI().Calls
 	for i, a := range args {
-		j.t.regs[calls.Args[i]] = a
+		j.t.Regs[calls.Args[i]] = a
 	}
-	j.t.regs[calls.Number] = number
+	j.t.Regs[calls.Number] = number
 }
 
 // callAtGadget makes a thread call the kernel with an instruction of its own program.
-func (j *injection) callAtGadget(number uint64, args []uint64) (uint64, error) {
-	g, ok := j.t.exec.findGadget()
+func (j *Caller) callAtGadget(number uint64, args []uint64) (uint64, error) {
+	g, ok := j.FindGadget()
 	if !ok {
 		return 0, errNoGadget
 	}
-	saved := j.t.regs
+	saved := j.t.Regs
 	var mask uint64
-	if e := ptrace.GetSigMask(j.t.tid, &mask); e != 0 {
+	if e := ptrace.GetSigMask(j.t.Tid, &mask); e != 0 {
 		return 0, e
 	}
-	all := ^uint64(synchronous)
-	if e := ptrace.SetSigMask(j.t.tid, &all); e != 0 {
+	all := ^uint64(ptrace.Synchronous)
+	if e := ptrace.SetSigMask(j.t.Tid, &all); e != 0 {
 		return 0, e
 	}
 	j.loadCall(number, args)
-	j.t.unreported()
-	j.t.emu.jumpTo(g.at | map[bool]uint64{true: 1}[g.thumb])
-	j.t.setRegs()
+	j.t.Consume()
+	j.t.JumpTo(g.At | map[bool]uint64{true: 1}[g.Thumb])
+	j.t.SetRegs()
 	result, err := j.throughCall()
-	j.t.regs = saved
-	j.t.setRegs()
-	ptrace.SetSigMask(j.t.tid, &mask)
+	j.t.Regs = saved
+	j.t.SetRegs()
+	ptrace.SetSigMask(j.t.Tid, &mask)
 	return result, err
 }
 
@@ -107,32 +107,32 @@ const (
 )
 
 // returnRoom finds room for a call.
-func (j *injection) returnRoom() (returnRoom, error) {
-	sp := j.t.proc.space
-	if base := sp.guard.base; base != 0 {
+func (j *Caller) returnRoom() (returnRoom, error) {
+	r := j.t.Of.Region()
+	if base := r.Base; base != 0 {
 		return returnRoom{base + fallback.StubAt, base + fallback.FrameAt, func() {}}, nil
 	}
-	maps, err := module.Maps(j.t.tid)
+	maps, err := module.Maps(j.t.Tid)
 	if err != nil {
 		return returnRoom{}, err
 	}
-	if at, ok := sp.padding(maps, frameRoomSize); ok {
-		return returnRoom{at, at + frameRoomSize - fallback.FrameSize, func() { sp.mem.Poke(at, make([]byte, frameRoomSize), j.t.tid) }}, nil
+	if at, ok := padding(j.t.Memory(), maps, frameRoomSize); ok {
+		return returnRoom{at, at + frameRoomSize - fallback.FrameSize, func() { j.t.Memory().Poke(at, make([]byte, frameRoomSize), j.t.Tid) }}, nil
 	}
-	at, ok := sp.padding(maps, returnCodeSize)
+	at, ok := padding(j.t.Memory(), maps, returnCodeSize)
 	frame, deep := j.belowStack(maps)
 	if !ok || !deep {
 		return returnRoom{}, errNoRoom
 	}
-	return returnRoom{at, frame, func() { sp.mem.Poke(at, make([]byte, returnCodeSize), j.t.tid) }}, nil
+	return returnRoom{at, frame, func() { j.t.Memory().Poke(at, make([]byte, returnCodeSize), j.t.Tid) }}, nil
 }
 
 // belowStack returns room far below the stack pointer, if the stack is the one that the kernel made for the
 // process.
-func (j *injection) belowStack(maps []module.Mapping) (at uint64, ok bool) {
-	at = (j.t.sp() - stackGap - fallback.FrameSize) &^ 15
+func (j *Caller) belowStack(maps []module.Mapping) (at uint64, ok bool) {
+	at = (j.t.SP() - stackGap - fallback.FrameSize) &^ 15
 	for _, m := range maps {
-		if m.Path == "[stack]" && m.Start <= at && j.t.sp() <= m.End {
+		if m.Path == "[stack]" && m.Start <= at && j.t.SP() <= m.End {
 			return at, true
 		}
 	}
@@ -140,15 +140,15 @@ func (j *injection) belowStack(maps []module.Mapping) (at uint64, ok bool) {
 }
 
 // fillRoom writes the code, and the frame that restores the thread's registers.
-func (j *injection) fillRoom(room returnRoom, mask uint64) error {
-	word := j.t.proc.arch.WordSize()
+func (j *Caller) fillRoom(room returnRoom, mask uint64) error {
+	word := j.t.ABI().WordSize()
 	var float ptrace.FPRegs // t.fp may be from an earlier stop
-	if _, e := ptrace.GetFPRegs(j.t.tid, &float, word); e != 0 {
+	if _, e := ptrace.GetFPRegs(j.t.Tid, &float, word); e != 0 {
 		return errNoRoom
 	}
-	mem := j.t.proc.space.mem
-	if err := mem.Poke(room.frame, fallback.Frame(&j.t.regs, float[:], mask, word), j.t.tid); err != nil {
+	mem := j.t.Memory()
+	if err := mem.Poke(room.frame, fallback.Frame(&j.t.Regs, float[:], mask, word), j.t.Tid); err != nil {
 		return err
 	}
-	return mem.Poke(room.code, fallback.ReturnCode(word), j.t.tid)
+	return mem.Poke(room.code, fallback.ReturnCode(word), j.t.Tid)
 }

@@ -1,27 +1,13 @@
-package engine
+package sigqueue
 
 import (
 	"slices"
 	"strings"
 	"time"
 
-	"gotap/arch"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/tracee"
 )
-
-// A probe on every instruction can make a program so slow that a periodic signal arrives again before its handler
-// has returned. The kernel then delivers the next signal at the moment in which the handler returns, and the
-// interrupted code never runs another instruction: a program that is merely slow would hang. So a thread that is
-// about to be interrupted at a place where it was interrupted before is relieved: the signal is kept for a number
-// of hits, and delivered then.
-//
-// A kept signal must not be late for a system call that it has to interrupt. Therefore it is kept for hits only
-// while the thread's next action is certain to be a hit: its program counter is at one of our breakpoints, and the
-// instruction there is not a system call. Elsewhere the thread runs at its own speed, and freeRunTime is enough:
-// after that time the thread is interrupted, and the signal is sent again. Nothing is blocked in the meantime,
-// because the thread may read its mask. If the thread reaches a system call before that, the call is postponed
-// until the signal's handler has returned: the call may be the one that stops the timer, and afterwards the program
-// may have no handler for the signal.
 
 // freeRunTime is how long a starved thread runs freely before the kept signal is delivered.
 const freeRunTime = 200 * time.Microsecond
@@ -54,12 +40,6 @@ type starvation struct {
 	used  int      // spots in use
 }
 
-// firstRealTime is the number of the first real-time signal in the kernel's numbering.
-const firstRealTime = 32
-
-// jobControl is the set of signals that stop and continue processes; they are never kept.
-const jobControl = 1<<(ptrace.SIGCONT-1) | 1<<(ptrace.SIGSTOP-1) | 1<<(ptrace.SIGTSTP-1) | 1<<(ptrace.SIGTTIN-1) | 1<<(ptrace.SIGTTOU-1)
-
 // starved reports whether a signal that is about to be delivered would stop the thread's progress and must be kept.
 // The registers have been read.
 //
@@ -68,19 +48,19 @@ const jobControl = 1<<(ptrace.SIGCONT-1) | 1<<(ptrace.SIGSTOP-1) | 1<<(ptrace.SI
 // call returns. So it is not kept in a thread that returns from a system call, and elsewhere only when many arrived
 // at one place. Real-time signals stay in order: a signal that arrives while an older one of its number is kept is
 // kept behind it.
-func (q *signalQueue) starved(sig int) bool {
-	if jobControl>>(sig-1)&1 == 1 || synchronous>>(sig-1)&1 == 1 || q.t.s.life.closing {
+func (q *Queue) starved(sig int) bool {
+	if ptrace.JobControl>>(sig-1)&1 == 1 || ptrace.Synchronous>>(sig-1)&1 == 1 || q.on.Closing() {
 		return false
 	}
 	if q.interruptsCall() {
 		return false
 	}
-	if a := q.t.proc.arch; a.InCall(&q.t.regs) && !a.Restarts(&q.t.regs) { // the thread has made a call since it was here
-		q.starvation.leave(*q.t.pc(), q.t.sp())
+	if a := q.t.ABI(); a.InCall(&q.t.Regs) && !a.Restarts(&q.t.Regs) { // the thread has made a call since it was here
+		q.starvation.leave(*q.t.PC(), q.t.SP())
 	}
-	times, certain := q.starvation.at(*q.t.pc(), q.t.sp()), q.certainHit()
-	if code := q.t.sigtrap.trapCode(); code <= 0 && code != ptrace.CodeTimer && !q.hasKept(sig) {
-		if times < stuckTimes || q.t.proc.arch.InCall(&q.t.regs) {
+	times, certain := q.starvation.at(*q.t.PC(), q.t.SP()), q.on.CertainHit()
+	if code := q.t.SignalCode(); code <= 0 && code != ptrace.CodeTimer && !q.hasKept(sig) {
+		if times < stuckTimes || q.t.ABI().InCall(&q.t.Regs) {
 			return false
 		}
 	}
@@ -97,32 +77,33 @@ func (q *signalQueue) starved(sig int) bool {
 // were kept, no handler would run, but the call would still be affected: some calls fail with EINTR after any stop,
 // some restart with their full timeout. A thread that reaches such a call is not starved. A call that the kernel
 // repeats by itself until no signal is pending (ERESTARTNOINTR), such as fork, does not count.
-func (q *signalQueue) interruptsCall() bool {
+func (q *Queue) interruptsCall() bool {
 	const eintr, restartNoIntr = 4, 513
-	a := q.t.proc.arch
-	if !a.InCall(&q.t.regs) {
+	a := q.t.ABI()
+	if !a.InCall(&q.t.Regs) {
 		return false
 	}
-	code := -int64(a.SyscallRet(&q.t.regs))
-	return code == eintr || a.Restarts(&q.t.regs) && code != restartNoIntr
+	code := -int64(a.SyscallRet(&q.t.Regs))
+	return code == eintr || a.Restarts(&q.t.Regs) && code != restartNoIntr
 }
 
 // hasKept reports whether a signal of this number is kept.
-func (q *signalQueue) hasKept(sig int) bool {
+func (q *Queue) hasKept(sig int) bool {
 	return slices.ContainsFunc(q.deferred, func(s ptrace.SigInfo) bool { return s.Signal() == sig })
 }
 
-// overrun adds the signal of a timer to a signal of the same timer that is still kept, and reports whether it did.
+// Overrun adds the signal of a timer to a signal of the same timer that is still kept, and reports whether it did.
 // The kernel has at most one pending signal for a timer and counts the expirations that it skips. To the kernel a
 // kept signal is no longer pending, so kept signals would accumulate.
-func (q *signalQueue) overrun() bool {
-	if q.t.sigtrap.trapCode() != ptrace.CodeTimer {
+func (q *Queue) Overrun() bool {
+	if q.Len() == 0 || q.t.SignalCode() != ptrace.CodeTimer {
 		return false
 	}
 	for _, list := range [][]ptrace.SigInfo{q.deferred, q.resent} {
 		for i := range list {
-			if list[i].SameTimer(&q.t.info) {
-				list[i].Overrun(&q.t.info)
+			if list[i].SameTimer(&q.t.Info) {
+				list[i].Overrun(&q.t.Info)
+				q.starvation.keep = true
 				return true
 			}
 		}
@@ -130,76 +111,78 @@ func (q *signalQueue) overrun() bool {
 	return false
 }
 
+// KeepIfStarved keeps a signal that is about to be delivered and would starve the thread, and resumes the thread. It
+// reports whether it did. If it did not, it notes that the signal is delivered here. The registers have been read.
+func (q *Queue) KeepIfStarved(sig int) bool {
+	if !q.starvation.owed && q.starved(sig) {
+		q.keepForLater(sig)
+		return true
+	}
+	if q.starvation.owed = false; sig >= ptrace.FirstRealTime {
+		q.swapInfo(q.deferred, sig) // what was kept is older
+	}
+	q.interruptedHere()
+	return false
+}
+
 // keepForLater keeps a signal that would starve the thread, and resumes the thread.
-func (q *signalQueue) keepForLater(sig int) {
+func (q *Queue) keepForLater(sig int) {
 	q.starvation.keep = true
-	if q.certainHit() {
+	if q.on.CertainHit() {
 		q.keepSignal(sig)
-		q.t.resume(0)
+		q.on.Resume(0)
 		return
 	}
-	if q.t.sigtrap.trapCode(); q.t.info.Signal() == sig {
-		q.deferred = append(q.deferred, q.t.info)
+	if q.t.SignalCode(); q.t.Info.Signal() == sig {
+		q.deferred = append(q.deferred, q.t.Info)
 	}
-	if b := &q.starvation; b.from.pc != *q.t.pc() || b.from.sp != q.t.sp() {
-		b.from = spot{*q.t.pc(), q.t.sp(), 0}
+	if b := &q.starvation; b.from.pc != *q.t.PC() || b.from.sp != q.t.SP() {
+		b.from = spot{*q.t.PC(), q.t.SP(), 0}
 	}
 	q.starvation.run = len(q.deferred) > 0
 	q.starvation.round++
 	round := q.starvation.round
-	time.AfterFunc(freeRunTime, func() {
-		q.t.s.do(func() error {
-			q.freeRunOver(round)
-			return nil
-		})
-	})
-	q.t.resume(0)
+	q.on.After(freeRunTime, func() { q.freeRunOver(round) })
+	q.on.Resume(0)
 }
 
-// breathOver ends a free run: the stop that it causes delivers the kept signals. A stopped thread delivers them
+// freeRunOver ends a free run: the stop that it causes delivers the kept signals. A stopped thread delivers them
 // anyway.
-func (q *signalQueue) freeRunOver(round int) {
-	if q.t.state.MayRun() && q.starvation.round == round && len(q.deferred) > 0 {
-		ptrace.Interrupt(q.t.tid)
+func (q *Queue) freeRunOver(round int) {
+	if q.on.MayRun() && q.starvation.round == round && len(q.deferred) > 0 {
+		ptrace.Interrupt(q.t.Tid)
 	}
 }
 
-// putOff postpones the system call that the thread enters, to deliver the kept signals first, and reports whether
+// PutOff postpones the system call that the thread enters, to deliver the kept signals first, and reports whether
 // it did: the kernel gets an invalid call number, and the thread makes its own call again after the handler. A
 // seccomp filter would see the invalid number, so filtered threads are excluded. A return from a signal handler is
 // not postponed, because no signal can be late for it. No call is postponed forever.
-func (q *signalQueue) putOff() bool {
-	c := &q.t.proc.arch.Calls
-	if c.Original < 0 || q.t.exec.step.active || q.t.exec.postCall || q.t.exec.seeExit != nil || q.t.protection.unarmed || q.t.s.life.closing || q.t.statusField("Seccomp") != "0" {
+func (q *Queue) PutOff() bool {
+	c := &q.t.ABI().Calls
+	if !q.starvation.run || c.Original < 0 || q.on.AwaitsCall() || q.on.Closing() || q.t.Status("Seccomp") != "0" {
 		return false
 	}
-	if op, e := ptrace.SyscallStop(q.t.tid); e != 0 || op != ptrace.SyscallEntry || !q.t.getRegs() {
+	if op, e := ptrace.SyscallStop(q.t.Tid); e != 0 || op != ptrace.SyscallEntry || !q.t.GetRegs() {
 		return false
 	}
-	again := *q.t.pc() - uint64(len(c.Insn))
+	again := *q.t.PC() - uint64(len(c.Insn))
 	from := &q.starvation.from
-	if from.pc != again || from.sp != q.t.sp() { // the thread has moved on
+	if from.pc != again || from.sp != q.t.SP() { // the thread has moved on
 		from.times = 0
 	}
-	if from.times++; from.times > stuckTimes || strings.HasSuffix(q.t.proc.arch.SyscallName(q.t.proc.arch.SyscallNumber(&q.t.regs)), "sigreturn") {
+	if from.times++; from.times > stuckTimes || strings.HasSuffix(q.t.ABI().SyscallName(q.t.ABI().SyscallNumber(&q.t.Regs)), "sigreturn") {
 		return false
 	}
-	*q.t.pc(), q.t.regs[c.Number], q.t.regs[c.Original] = again, q.t.regs[c.Original], ^uint64(0)
-	q.t.setRegs()
+	*q.t.PC(), q.t.Regs[c.Number], q.t.Regs[c.Original] = again, q.t.Regs[c.Original], ^uint64(0)
+	q.t.SetRegs()
 	q.starvation.off = true
-	q.t.resume(0)
+	q.on.Resume(0)
 	return true
 }
 
-// certainHit reports whether the thread's next action is a hit of an instruction that completes by itself, which a
-// system call may not.
-func (q *signalQueue) certainHit() bool {
-	p := q.t.proc.space.points[*q.t.pc()]
-	return p != nil && p.planted && !q.t.s.life.closing && p.site.Insn().Control != arch.Syscall
-}
-
 // interruptedHere records that a signal is delivered at the current place.
-func (q *signalQueue) interruptedHere() { q.starvation.note(*q.t.pc(), q.t.sp()) }
+func (q *Queue) interruptedHere() { q.starvation.note(*q.t.PC(), q.t.SP()) }
 
 // at returns how many signals were delivered at a place since the thread last moved on from there.
 func (b *starvation) at(pc, sp uint64) int {
@@ -231,38 +214,80 @@ func (b *starvation) leave(pc, sp uint64) {
 	}
 }
 
-// breathe counts a hit, and decides whether kept signals stay kept. The registers are those after the instruction.
-func (q *signalQueue) keepOrDeliver() {
+// MoveOn notes that the thread runs the instruction at its program counter: it has moved on from there.
+func (q *Queue) MoveOn() {
+	if q.starvation.used > 0 {
+		q.starvation.leave(*q.t.PC(), q.t.SP())
+	}
+}
+
+// AfterHit counts a hit, and decides whether kept signals stay kept. If not, it returns the signal to deliver; 0 means
+// none. The registers are those after the instruction.
+func (q *Queue) AfterHit() int {
+	if !q.masked && len(q.deferred) == 0 {
+		return 0
+	}
 	if q.starvation.left > 0 {
 		q.starvation.left--
 	}
-	q.starvation.keep = q.starvation.left > 0 && q.certainHit()
+	if q.starvation.keep = q.starvation.left > 0 && q.on.CertainHit(); q.starvation.keep {
+		return 0
+	}
+	return q.takeKept()
 }
 
-// replaceSignal gives the signal stop that the thread is in the siginfo of another signal, with which the thread is to
+// Way is how a thread has to be resumed for the sake of its kept signals.
+type Way int
+
+const (
+	AnyWay Way = iota
+	ToCall     // to the next system call
+	Freely     // the next stop must not be a system call's
+)
+
+// BeforeResume sends the kept signals again, unless they stay kept or the thread is in a step, and returns how the
+// thread has to be resumed.
+func (q *Queue) BeforeResume(inStep bool) (way Way) {
+	if !inStep && (q.masked || len(q.deferred) > 0) && !q.starvation.keep {
+		q.Unmask()
+		q.starvation.owed = len(q.deferred) > 0
+		q.Requeue()
+		q.starvation.run = false
+	}
+	switch {
+	case q.starvation.off: // from the entry of a postponed call
+		way = Freely
+	case q.starvation.run:
+		way = ToCall
+	}
+	q.starvation.keep, q.starvation.off = false, false
+	return way
+}
+
+// ReplaceSignal gives the signal stop that the thread is in the siginfo of another signal, with which the thread is to
 // be resumed. The registers have been written.
 //
 // The stop is consumed first. A stop that was only peeked at still has its own signal. If the session died now, the
 // kernel would deliver that signal with a siginfo that it makes up (SI_USER: ptrace_signal in kernel/signal.c), and the
 // fallback's handler would take the SIGTRAP of a breakpoint for one that a process sent, which ends the program. After
 // a consumed stop the kernel delivers nothing.
-func (q *signalQueue) replaceSignal(info *ptrace.SigInfo) {
-	q.t.unreported()
-	ptrace.SetSigInfo(q.t.tid, info)
-	q.t.s.passed(inSignal)
+func (q *Queue) ReplaceSignal(info *ptrace.SigInfo) {
+	q.t.Consume()
+	ptrace.SetSigInfo(q.t.Tid, info)
+	q.on.Checkpoint(tracee.InSignal)
 }
 
 // takeKept returns the oldest kept signal, or 0 if there is none, to be delivered with its original siginfo in the
 // present stop, which is a signal's.
-func (q *signalQueue) takeKept() int {
-	q.unmask()
+func (q *Queue) takeKept() int {
+	q.Unmask()
 	if len(q.deferred) == 0 {
 		return 0
 	}
 	info := q.deferred[0]
 	q.deferred = slices.Delete(q.deferred, 0, 1)
-	q.replaceSignal(&info)
-	q.requeue()
+	q.ReplaceSignal(&info)
+	q.Requeue()
 	q.interruptedHere()
 	return info.Signal()
 }

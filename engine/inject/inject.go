@@ -1,0 +1,219 @@
+package inject
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"gotap/arch"
+	"gotap/arch/x86"
+	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/tracee"
+)
+
+// Caller makes a stopped thread call the kernel for the session.
+type Caller struct {
+	t       *tracee.Thread
+	on      Target
+	filters filters // the thread's filters of system calls
+}
+
+// Target is the thread in its session.
+type Target interface {
+	// OwnMask returns the thread's own signal mask, if a different one is in force because signals are kept from it.
+	OwnMask() (mask uint64, differs bool)
+	// BlocksTrap reports whether SIGTRAP has to stay blocked in the thread, although the kernel has unblocked it.
+	BlocksTrap() bool
+	// WaitStop waits for the thread's next stop. ok is false if the thread has ended, which is handled later.
+	WaitStop() (st ptrace.Status, ok bool)
+	// Keep keeps the signal that the thread is stopped with, if another process or thread sent it.
+	Keep()
+	// Gadget returns where FindGadget keeps its result for the address space.
+	Gadget() *Gadget
+	// Checkpoint tells tests that the session is at a moment.
+	Checkpoint(tracee.Moment)
+}
+
+// Init sets the thread.
+func (j *Caller) Init(t *tracee.Thread, on Target) { j.t, j.on = t, on }
+
+// Map makes the thread's process map memory that the process can read and execute, and only we write: at
+// addr, where nothing may be mapped yet, or anywhere if addr is 0.
+func (j *Caller) Map(addr, size uint64) (uint64, error) {
+	const protReadExec, privateAnonymous, noReserve, fixedNoReplace = 5, 0x22, 0x4000, 0x100000
+	flags := uint64(privateAnonymous | noReserve)
+	if addr != 0 {
+		flags |= fixedNoReplace
+	}
+	r, err := j.Call(j.t.ABI().Calls.Mmap, addr, size, protReadExec, flags, ^uint64(0), 0)
+	if err == nil && addr != 0 && r != addr { // a kernel before 4.17, which takes the address for a hint
+		return r, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("cannot map memory: %w", err)
+	}
+	return r, nil
+}
+
+// Call makes a stopped thread call the kernel, in the way that its processor needs.
+func (j *Caller) Call(number uint64, args ...uint64) (uint64, error) {
+	if err := j.allows(number, args...); err != nil {
+		return 0, err
+	}
+	if j.t.ABI().Stepless {
+		return j.callElsewhere(number, args...)
+	}
+	return j.inject(number, args...)
+}
+
+// inject makes a stopped thread call the kernel, on x86. Afterwards the thread is in a different kind of stop, with
+// its previous registers in t.Regs and in the thread itself. A signal that it was stopped with is lost.
+func (j *Caller) inject(number uint64, args ...uint64) (uint64, error) {
+	if j.t.MidCall {
+		return 0, errMidCall
+	}
+	if j.t.RaisedTrap() {
+		return 0, errors.New("the thread has run into a breakpoint")
+	}
+	if j.t.Regs[x86.EFLAGS]&tracee.TrapFlag != 0 {
+		return 0, errors.New("the thread single-steps itself")
+	}
+	stub, done, err := j.stubPlace()
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	var now uint64
+	if ptrace.GetSigMask(j.t.Tid, &now) != 0 {
+		return 0, syscall.ESRCH
+	}
+	mask := now
+	if own, differs := j.on.OwnMask(); differs {
+		mask = own // due when signals are no longer kept
+	}
+	home := j.homeRegs()
+	word := j.t.ABI().WordSize()
+	if err := j.t.Memory().Poke(stub, fallback.Stub(stub, &home, mask, word), j.t.Tid); err != nil {
+		return 0, err
+	}
+	if j.t.Of.Region().Base == 0 {
+		j.t.Consume() // without the fallback's handler nobody would catch the signal
+	}
+	j.prepareCall(stub, number, args)
+	blocked := ^uint64(ptrace.TrapBit)
+	if j.on.BlocksTrap() || mask&ptrace.TrapBit != 0 { // a SIGTRAP that waits for the program to unblock it must keep waiting
+		blocked = ^uint64(0)
+	}
+	return j.callAndReturn(home, blocked, now)
+}
+
+// callAndReturn makes the thread, which is at code that makes a call and returns to the thread's own place, make
+// that call with signals blocked, and restores its registers and mask. Whenever signals are blocked, the thread is
+// in that code, which sets the mask again.
+func (j *Caller) callAndReturn(home arch.Regs, blocked, mask uint64) (uint64, error) {
+	j.t.SetRegs()
+	j.on.Checkpoint(tracee.InCall)
+	ptrace.SetSigMask(j.t.Tid, &blocked)
+	j.on.Checkpoint(tracee.InCall)
+	result, err := j.throughCall()
+	j.on.Checkpoint(tracee.InCall)
+	ptrace.SetSigMask(j.t.Tid, &mask)
+	j.on.Checkpoint(tracee.InCall)
+	j.t.Regs = home
+	j.t.SetRegs()
+	j.on.Checkpoint(tracee.InCall)
+	return result, err
+}
+
+var errMidCall = errors.New("the thread is in the middle of a system call")
+
+// homeRegs returns the registers with which the thread continues on its own: an interrupted system call is
+// restarted.
+func (j *Caller) homeRegs() arch.Regs {
+	const restartBlock = 516
+	home := j.t.Regs
+	if j.t.ABI().Restarts(&home) {
+		if -int32(home[x86.RAX]) == restartBlock {
+			home[x86.RAX] = map[int]uint64{8: 219, 4: 0}[j.t.ABI().WordSize()] // restart_syscall
+		} else {
+			home[x86.RAX] = home[x86.OrigRAX]
+		}
+		home[x86.RIP] -= 2
+	}
+	home[x86.OrigRAX] = ^uint64(0)
+	return home
+}
+
+// stubPlace returns where the stub may be written. done must be called when the stub is no longer needed.
+func (j *Caller) stubPlace() (at uint64, done func(), err error) {
+	r := j.t.Of.Region()
+	if r.Base != 0 {
+		at, _, _ := fallback.StubPlace(r.Base, r.Stub)
+		return at, func() {}, nil
+	}
+	maps, err := module.Maps(j.t.Tid)
+	if err != nil {
+		return 0, nil, err
+	}
+	if at, ok := padding(j.t.Memory(), maps, fallback.StubSize); ok {
+		return at, func() { j.t.Memory().Poke(at, make([]byte, fallback.StubSize), j.t.Tid) }, nil
+	}
+	return 0, nil, errNoRoom
+}
+
+var errNoRoom = errors.New("the process has no room for the code of a system call")
+
+// prepareCall sets the registers for a system call at the stub.
+func (j *Caller) prepareCall(stub, number uint64, args []uint64) {
+	registers := [...]int{x86.RDI, x86.RSI, x86.RDX, x86.R10, x86.R8, x86.R9}
+	if j.t.ABI().WordSize() == 4 {
+		registers = [...]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP}
+	}
+	for i, a := range args {
+		j.t.Regs[registers[i]] = a
+	}
+	j.t.Regs[x86.RAX] = number
+	j.t.Regs[x86.OrigRAX] = ^uint64(0)
+	*j.t.PC() = stub
+}
+
+// throughCall runs the thread into the system call and to its end, and returns the call's result.
+func (j *Caller) throughCall() (uint64, error) {
+	group := false
+	for stops := 0; stops < 2; {
+		if e := ptrace.ContToSyscall(j.t.Tid, 0); e != 0 {
+			return 0, e
+		}
+		j.t.Peeked = false
+		st, ok := j.on.WaitStop()
+		if !ok {
+			return 0, syscall.ESRCH
+		}
+		if st.AtSyscall() {
+			stops++
+			j.on.Checkpoint(tracee.InCall)
+			continue
+		}
+		group = group || st.GroupStop()
+		if st.Event() == ptrace.EventNone {
+			j.on.Keep()
+		}
+	}
+	if group {
+		ptrace.Interrupt(j.t.Tid) // makes the thread enter its group stop again when it is resumed
+	}
+	var regs arch.Regs
+	if e := ptrace.GetRegs(j.t.Tid, &regs); e != 0 {
+		return 0, e
+	}
+	result := j.t.ABI().SyscallRet(&regs)
+	if -int64(result) > 0 && -int64(result) < 4096 {
+		return 0, syscall.Errno(-int64(result))
+	}
+	if j.t.ABI().WordSize() == 4 {
+		result &= 0xffffffff
+	}
+	return result, nil
+}

@@ -1,0 +1,98 @@
+package inject
+
+import (
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/linux/seccomp"
+	"gotap/engine/tracee"
+)
+
+// TestGapNear: the nearest gap is used, but not the first pages, nor the room that the stack and the heap grow into.
+func TestGapNear(t *testing.T) {
+	const size, code = 64 << 10, 0x40000000
+	around := func(more ...module.Mapping) []module.Mapping {
+		return append([]module.Mapping{{Start: code, End: code + 0x10000}}, more...)
+	}
+	for _, c := range []struct {
+		name string
+		maps []module.Mapping
+		want uint64
+	}{
+		{"below the code", around(), code - size},
+		{"between the code and a mapping close behind it", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 0x10000 + 2*size, End: code + 0x80000}}, code + 0x10000 + size},
+		{"away from the heap", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 1<<29, End: code + 1<<29 + 1}}, code + 0x10000 + 1<<20},
+		{"none", []module.Mapping{{Start: 1 << 20, End: code + 4<<30}}, 0},
+		{"not below the stack", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 1<<29, End: code + 4<<30, Path: "[stack]"}}, 0},
+	} {
+		if got := gapNear(c.maps, code+0x100, size); got != c.want {
+			t.Errorf("%s: %#x, want %#x", c.name, got, c.want)
+		}
+	}
+}
+
+// TestAligned: an instruction counts only at a multiple of its alignment.
+func TestAligned(t *testing.T) {
+	insn := []byte{1, 0, 0, 0xef}
+	code := append([]byte{0, 1, 0, 0, 0xef, 0, 0, 0}, insn...)
+	if got := aligned(code, insn, 4); got != 8 {
+		t.Errorf("found at %d, want 8", got)
+	}
+	if got := aligned(code, nil, 2); got != -1 {
+		t.Errorf("no instruction at all is found at %d", got)
+	}
+}
+
+// TestPadding: code may be written only over zeros, and what is left of it is found again.
+func TestPadding(t *testing.T) {
+	const page = 4096
+	p, err := syscall.Mmap(-1, 0, page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(p)
+	mem, err := ptrace.OpenMemory(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mem.Close()
+	start := uint64(uintptr(unsafe.Pointer(&p[0])))
+	maps := []module.Mapping{{Start: start, End: start + page, Read: true, Exec: true, Path: "/lib/some.so"}}
+	at, ok := padding(mem, maps, fallback.StubSize)
+	if !ok || at != start+page-fallback.StubSize {
+		t.Fatalf("padding at %#x, %v; want the end of the page at %#x", at, ok, start)
+	}
+	p[page-fallback.StubSize-1] = 1 // the last byte of a function
+	if at, ok := padding(mem, maps, fallback.StubSize); ok {
+		t.Errorf("padding at %#x, right behind code", at)
+	}
+	copy(p[page-returnCodeSize:], fallback.ReturnCode(8))
+	if left := LeftStubs(mem, maps, fallback.ARM64); len(left) != 1 || left[0] != (module.Range{Start: start + page - returnCodeSize, End: start + page}) {
+		t.Errorf("found %#x, want the last %d bytes", left, returnCodeSize)
+	}
+	if left := LeftStubs(mem, maps, fallback.ARM); len(left) != 0 {
+		t.Errorf("found %#x for a processor that it is not for", left)
+	}
+}
+
+// TestUnfiltered: this thread has no filter that it would not also have for its own calls.
+func TestUnfiltered(t *testing.T) {
+	j := Caller{t: &tracee.Thread{Tid: os.Getpid()}}
+	if got := procfsFilters(j.t); got != "0" {
+		t.Skipf("the test itself is filtered: %s", got)
+	}
+	if why := j.Filtered(); why != "" {
+		t.Errorf("filtered: %s", why)
+	}
+	if j.filters = (filters{all: []seccomp.Filter{{}}}); j.Filtered() != "" || len(j.filters.all) != 0 {
+		t.Errorf("filters of an earlier image are kept: %+v", j.filters)
+	}
+}
+
+func procfsFilters(t *tracee.Thread) string { return strings.TrimSpace(t.Status("Seccomp")) }

@@ -1,0 +1,76 @@
+package inject
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"gotap/engine/image/module"
+)
+
+// slotReach is how far a slot may be from its instruction: less than the range of a 32-bit displacement, because
+// the operand is itself some distance from the instruction.
+const slotReach = 1 << 30
+
+// Near reports whether two addresses are within reach of each other.
+func Near(a, b uint64) bool { return a-b < slotReach || b-a < slotReach }
+
+// MapNear maps memory in the gap of the address space nearest to an address.
+func (j *Caller) MapNear(addr, size uint64) (uint64, error) {
+	maps, err := module.Maps(j.t.Tid)
+	if err != nil {
+		return 0, err
+	}
+	var last error
+	for tries := 0; tries < 4; tries++ {
+		at := gapNear(maps, addr, size)
+		if at == 0 {
+			break
+		}
+		got, err := j.Map(at, size)
+		if err == nil && Near(got, addr) {
+			return got, nil
+		}
+		last = err
+		maps = append(maps, module.Mapping{Start: at, End: at + size}) // the kernel refuses this range
+		slices.SortFunc(maps, func(a, b module.Mapping) int { return cmp.Compare(a.Start, b.Start) })
+	}
+	if last != nil {
+		return 0, fmt.Errorf("nothing near %#x: %w", addr, last)
+	}
+	return 0, fmt.Errorf("cannot map memory near %#x", addr)
+}
+
+// gapNear returns the address of the nearest gap to addr between mappings, which are sorted by address; 0 if there
+// is none within reach. The first pages of the address space are not used, nor is the room below the stack, which
+// grows.
+func gapNear(maps []module.Mapping, addr, size uint64) uint64 {
+	const lowest, apart = 1 << 20, 1 << 20
+	best, from := uint64(0), uint64(lowest)
+	consider := func(at uint64) {
+		if Near(at, addr) && (best == 0 || distance(at, addr) < distance(best, addr)) {
+			best = at
+		}
+	}
+	for _, m := range maps {
+		to := m.Start
+		if m.Path == "[stack]" {
+			to -= min(to, 1<<30)
+		}
+		if to > from && to-from >= size {
+			consider(to - size)
+			if from > lowest && to-from > apart+size { // away from mappings that grow upwards, such as the heap
+				consider(from + apart)
+			}
+		}
+		from = max(from, m.End)
+	}
+	return best
+}
+
+func distance(a, b uint64) uint64 {
+	if a > b {
+		return a - b
+	}
+	return b - a
+}
