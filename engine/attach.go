@@ -101,7 +101,7 @@ func (s *Session) awaitFallback(p *process) {
 		over, asleep := true, false
 		s.do(func() error {
 			if s.procs[p.pid] == p && !s.life.closing {
-				over, asleep = s.guards.protectAttached(p)
+				over, asleep = s.protectAttached(p)
 			}
 			return nil
 		})
@@ -112,7 +112,7 @@ func (s *Session) awaitFallback(p *process) {
 			sleepers++
 		}
 	}
-	s.guards.protectLater(p)
+	s.protectLater(p)
 }
 
 // checkTarget returns why a process cannot be attached to, where that can be determined without trying.
@@ -169,7 +169,7 @@ func (s *Session) attach(pid int) (*process, error) {
 		return nil, &AttachError{Pid: pid, Err: errors.New("it ended")}
 	}
 	for tid := range p.threads {
-		p.checkTrapAction(tid)
+		p.guard.Check(tid)
 		break
 	}
 	return p, nil

@@ -152,7 +152,7 @@ func TestDetachHeld(t *testing.T) {
 	for end := time.Now().Add(patience()); !found && time.Now().Before(end); {
 		w.do(func() error {
 			held := w.world.holdAll()
-			found = slices.ContainsFunc(held, func(t *thread) bool { return t.sigtrap.trapPending() })
+			found = slices.ContainsFunc(held, func(t *thread) bool { return t.guard.TrapPending() })
 			if !found {
 				w.world.releaseWorld(held)
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"gotap/arch"
+	"gotap/engine/crashsafe"
 	"gotap/engine/executor"
 )
 
@@ -34,17 +35,17 @@ func (b breakpoints) Install(places ...executor.Place) []executor.Failure {
 // Replace implements executor.Executor. The programs are looked up at each hit.
 func (breakpoints) Replace(executor.Place) error { return nil }
 
-// Remove implements executor.Executor. The breakpoints that stop threads from blocking SIGTRAP (sigmask.go) come last.
+// Remove implements executor.Executor. The breakpoints that stop threads from blocking SIGTRAP (package crashsafe) come last.
 func (b breakpoints) Remove(places ...executor.Place) (failed []executor.Failure) {
 	if len(places) == 1 {
 		return b.rewrite(places, false)
 	}
-	byKind := map[int][]executor.Place{}
+	byKind := map[crashsafe.CallKind][]executor.Place{}
 	for _, p := range places {
-		kind := p.(*point).signalCall
+		kind := p.(*point).guard.Call
 		byKind[kind] = append(byKind[kind], p)
 	}
-	for _, kind := range []int{0, signalCallEnds, signalCallAny, signalCallBegins} {
+	for _, kind := range crashsafe.RemovalOrder {
 		failed = append(failed, b.rewrite(byKind[kind], false)...)
 	}
 	return failed

@@ -111,3 +111,29 @@ func sleeping(t *testing.T) int {
 }
 
 func isLibc(path string) bool { return len(path) > 9 && path[len(path)-9:] == "libc.so.6" }
+
+// TestStubsAreCleaned kills sessions at the steps of the calls that a target is made to make before it has a region: the code of those calls
+// lies in the padding of a module then, and is gone after Clean.
+func TestStubsAreCleaned(t *testing.T) {
+	path, left := program(t, "victim.c"), 0
+	for step := 1; step <= 12; step++ {
+		p := start(t, path, "1")
+		if line, err := p.out.ReadString('\n'); err != nil {
+			t.Fatalf("the target does not begin: %q, %v", line, err)
+		}
+		before := text(t, p.pid())
+		s := startCrashed(t, crashPlan{Pid: p.pid(), Specs: []string{"leaf"}, AtStep: step}, nil, nil)
+		s.Wait()
+		if text(t, p.pid()) != before {
+			left++
+		}
+		if _, err := Clean(p.pid()); err != nil {
+			t.Errorf("step %d: %v", step, err)
+		}
+		untouched(t, p.pid(), before)
+		want(t, "target", p.end(), "victim bad=0")
+	}
+	if left == 0 {
+		t.Error("no session has left code behind")
+	}
+}

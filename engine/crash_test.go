@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"gotap/engine/crashsafe"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/procfs"
@@ -271,8 +272,7 @@ func TestNoteOfHandler(t *testing.T) {
 	if err := w.Attach(p.pid()); err != nil {
 		t.Fatal(err)
 	}
-	takeUp(w.Session, p.pid())
-	awaitHandlers(w.Session, p.pid())
+	crashsafe.TakeUp(undoer{w.Session, p.pid()})
 	w.do(func() error {
 		held := w.world.holdAll()
 		for _, th := range held { // stopped until the session ends
@@ -479,8 +479,8 @@ func debugTraps(pid int) bool {
 	defer mem.Close()
 	maps, _ := module.Maps(pid)
 	for _, word := range []int{4, 8} {
-		for _, r := range regionsOf(mem, maps, word) {
-			if r.head.Watching {
+		for _, r := range crashsafe.FindRegions(mem, maps, word) {
+			if r.Head.Watching {
 				return true
 			}
 		}

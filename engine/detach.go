@@ -147,7 +147,7 @@ func (l *lifecycle) letStoppedGo() {
 		}
 		switch {
 		case t.state.Now() != threadstate.Stopped:
-		case !t.exec.step.active && t.sigtrap.trapPending():
+		case !t.exec.step.active && t.guard.TrapPending():
 			t.contWith(0)
 			t.mustStop = true
 		default:
@@ -168,13 +168,13 @@ func (l *lifecycle) letStoppedGo() {
 func (t *thread) letGo(sig int) {
 	t.watch.clearDebugRegs()
 	informed := sig != 0 && ptrace.JobControl>>(sig-1)&1 == 0
-	if (t.MidCall || informed || t.stepping) && t.proc.trap.ours && ptrace.Interrupt(t.Tid) == 0 {
+	if (t.MidCall || informed || t.stepping) && t.proc.guard.Handled() && ptrace.Interrupt(t.Tid) == 0 {
 		t.queue.Unmask() // a handler restores the mask that it began with
 		t.contWith(sig)
 		t.stepping = false
 		return
 	}
-	if t.proc.trap.ours {
+	if t.proc.guard.Handled() {
 		t.state.To(threadstate.Settled)
 		t.queue.Owed = sig
 		if sig == 0 {
@@ -188,8 +188,8 @@ func (t *thread) letGo(sig int) {
 // detach detaches from a stopped thread, with its own mask and the signals that were withheld from it.
 func (t *thread) detach(sig int) {
 	t.queue.Unmask()
-	t.protection.settleLeft()
-	t.sigtrap.closeTrap()
+	t.guard.SettleLeft()
+	t.guard.Close()
 	t.queue.Requeue()
 	t.queue.DropKept()
 	ptrace.Detach(t.Tid, sig)
@@ -208,7 +208,7 @@ func (l *lifecycle) releaseSettled(last bool) {
 		if by == nil || !all && !last {
 			continue
 		}
-		if all && by.protection.unprotect() {
+		if all && by.guard.Unprotect() {
 			by.unmap()
 		}
 		for _, t := range p.threads {
@@ -227,9 +227,9 @@ func (p *process) settledThread() (by *thread, all bool) {
 		switch t.state.Now() {
 		case threadstate.Settled:
 			by = t
-			all = all && !t.sigtrap.trapPending()
+			all = all && !t.guard.TrapPending()
 		case threadstate.JobStopped:
-			all = all && !t.sigtrap.waits
+			all = all && !t.guard.Waits
 		case threadstate.LeftAsleep:
 		default:
 			all = all && t.vforking
@@ -241,7 +241,7 @@ func (p *process) settledThread() (by *thread, all bool) {
 // interruptBusy asks the threads to stop that do not sleep in a system call.
 func (l *lifecycle) interruptBusy() {
 	for _, p := range l.s.procs {
-		if found, _ := p.interruptable(); p.trap.ours && len(found) > 0 {
+		if found, _ := p.interruptable(); p.guard.Handled() && len(found) > 0 {
 			found[0].mustStop = true // one has to stop, to undo what was done to the process
 		}
 	}
@@ -249,7 +249,7 @@ func (l *lifecycle) interruptBusy() {
 		if t.vforking || !t.state.Is(threadstate.Running, threadstate.Fresh) {
 			continue
 		}
-		if !t.mustStop && !t.sigtrap.open && !t.exec.step.active && !t.exec.postCall && !t.watch.hasDebugRegs() && asleep(t.Tid) {
+		if !t.mustStop && !t.guard.IsOpen() && !t.exec.step.active && !t.exec.postCall && !t.watch.hasDebugRegs() && asleep(t.Tid) {
 			t.state.To(threadstate.LeftAsleep)
 			continue
 		}
@@ -301,7 +301,7 @@ func (l *lifecycle) lastStop(tid int, st ptrace.Status) {
 		l.s.dispatch(tid, st)
 		return
 	}
-	if st.Event() == ptrace.EventStop && !st.GroupStop() && t.sigtrap.trapPending() {
+	if st.Event() == ptrace.EventStop && !st.GroupStop() && t.guard.TrapPending() {
 		ptrace.Cont(tid, 0) // it stops again at once, with the SIGTRAP
 		return
 	}

@@ -27,16 +27,16 @@
 // executor of each (package executor; breakpoint.go) and is the only one that writes breakpoints (point.go, patch.go,
 // together.go); otherProbes are those that a breakpoint alone does not serve
 // (special.go, syscalls.go, watch.go); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
-// programs (launch.go); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps the fallback
-// installed (guard.go, sigactionhooks.go, sigmask.go); throttle keeps to the budget (budget.go); images is what is known of
-// the code that targets map (symbol.go, vdso.go); lifecycle leads from the start to the end (detach.go).
+// programs (launch.go); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
+// able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (budget.go);
+// images is what is known of the code that targets map (symbol.go, vdso.go); lifecycle leads from the start
+// to the end (detach.go).
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
 // execution (step.go, inplacearm.go, armcall.go), emulation (emulator.go), view, which is what programs see of it
-// (context.go, target.go), sigtrap (sigtrap.go, trapaction.go, sigmask.go), calling (syscalls.go), watches (watch.go) and
-// protection (guard.go, takeover.go). Parts in packages of their own share what ptrace shows of the thread (package
-// tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it call the kernel. What they need of the session is
-// in threadhost.go.
+// (context.go, target.go), calling (syscalls.go), watches (watch.go) and protection (protect.go). Parts in packages of their
+// own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
+// call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go and sessionhost.go.
 //
 // # What is where
 //
@@ -79,12 +79,12 @@
 //   - children that debuggers want to trace: traceme.go
 //   - targets whose system calls are filtered, as in containers: filters.go in package inject
 //   - signals that arrive while a thread is in a step: package sigqueue
-//   - the target's own handler for SIGTRAP: trapaction.go, and sigactionhooks.go, which sees it being set
+//   - the target's own handler for SIGTRAP: action.go in package crashsafe, and hooks.go, which sees it being set
 //   - system calls that one of our stops interrupts: repairCall in step.go
 //   - detaching: detach.go
-//   - signal masks, in which SIGTRAP stays unblocked: sigmask.go
-//   - a session that is killed: guard.go and package fallback; what such a session left behind: takeover.go,
-//     padding.go, clean.go
+//   - signal masks, in which SIGTRAP stays unblocked: mask.go in package crashsafe
+//   - a session that is killed: packages crashsafe and fallback; what such a session left behind: takeover.go and
+//     clean.go in package crashsafe
 //
 // A panic on the tracing thread is a bug in this package. It ends the session and undoes everything; Wait and Close
 // return it.

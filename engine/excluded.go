@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 
-	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/locate"
 	"gotap/engine/place"
@@ -56,7 +55,7 @@ func (s *Session) ownMemory(pid int, addr uint64) (what string) {
 			return nil
 		}
 		sp := p.space
-		if sp.guard.Base != 0 && addr-sp.guard.Base < fallback.Size {
+		if sp.guard.Contains(addr) {
 			what = "it is gotap's own: the handler that keeps the process alive should gotap be killed"
 		}
 		for _, pool := range sp.slots.pools {

@@ -81,9 +81,10 @@ func (s *Session) renewSpace(p *process) {
 	}
 	s.dropSpace(p.space)
 	sp.users++
-	p.space, p.arch, p.trap = sp, a, trapAction{}
-	if over, asleep := s.guards.protectAttached(p); !over && !asleep {
-		s.guards.protectLater(p)
+	p.space, p.arch = sp, a
+	p.guard.Init(p)
+	if over, asleep := s.protectAttached(p); !over && !asleep {
+		s.protectLater(p)
 	}
 	s.loading.rescan(p)
 }

@@ -103,8 +103,8 @@ func (n *arrivals) addThread(parent *thread, tid int) {
 		return
 	}
 	t := n.s.newThread(parent.proc, tid, threadstate.Fresh)
-	t.sigtrap.open = parent.sigtrap.open
-	t.proc.checkTrapAction(parent.Tid) // Go programs have set their handlers by now, without the C library
+	t.guard.Inherit(&parent.guard)
+	t.proc.guard.Check(parent.Tid) // Go programs have set their handlers by now, without the C library
 	t.unprobed = parent.unprobed || n.s.cfg.Follow == FollowNone
 	if !t.proc.unprobed && n.s.cfg.Follow != FollowNone {
 		n.s.notify(Event{Kind: EventThread, Pid: t.proc.pid, Tid: parent.Tid, Child: tid})
@@ -138,7 +138,9 @@ func (n *arrivals) newChild(from *process, maker *thread, pid int, sp *space, un
 	p.child = true
 	p.unprobed = from.unprobed || unprobed
 	t := n.s.newThread(p, pid, threadstate.Fresh)
-	t.sigtrap.open = maker != nil && maker.sigtrap.open
+	if maker != nil {
+		t.guard.Inherit(&maker.guard)
+	}
 	if !shares {
 		n.s.patcher.copyPoints(from.space, sp)
 	}
@@ -149,8 +151,7 @@ func (n *arrivals) newChild(from *process, maker *thread, pid int, sp *space, un
 		n.s.names.Fork(from.pid, pid)
 		p.watches = slices.Clone(from.watches) // a copy, because probes are removed from each process separately
 	}
-	p.trap = from.trap
-	p.checkTrap(maker != nil && maker.clearsHandlers(), shares)
+	p.guard.Fork(&from.guard, maker != nil && maker.clearsHandlers(), shares)
 	if !from.unprobed {
 		by := from.pid
 		if maker != nil {
@@ -177,13 +178,13 @@ func (t *thread) firstStop(st ptrace.Status) {
 		return
 	}
 	if !s.life.closing {
-		t.sigtrap.unblock() // its creator may have been in a section that blocks all signals
+		t.guard.Unblock() // its creator may have been in a section that blocks all signals
 	}
 	if !st.GroupStop() {
 		t.protection.protectNew()
 	}
-	if t.proc.trap.due && !st.GroupStop() && t.GetRegs() {
-		t.sigtrap.restoreTrapAction() // before it hits a breakpoint
+	if t.proc.guard.Due() && !st.GroupStop() && t.GetRegs() {
+		t.guard.Restore() // before it hits a breakpoint
 	}
 	if st.GroupStop() { // its parent was stopping when it was created
 		t.event(st)
@@ -203,8 +204,8 @@ func (n *arrivals) abandon(t *thread) {
 		n.s.warn(err.Error())
 	}
 	n.s.others.clearSemaphores(p.space)
-	t.protection.unprotect()
-	t.sigtrap.closeTrap()
+	t.guard.Unprotect()
+	t.guard.Close()
 	ptrace.Detach(t.Tid, 0)
 	t.forget()
 	n.s.dropProcess(p)
@@ -253,8 +254,7 @@ func (t *thread) reset() {
 	}
 	t.calling.dropInterrupted()
 	t.h.Drop()
-	t.sigtrap.closeTrap() // the mask outlives the image, which has no breakpoint yet
-	t.sigtrap.meant, t.sigtrap.seeMask = false, false
+	t.guard.NewImage()
 	t.proc.watches = nil
 	t.queue.Reset()
 	t.exec.step, t.exec.redo = step{}, redo{}
@@ -264,7 +264,8 @@ func (t *thread) reset() {
 // unfollow detaches from a process that no longer shares its memory with a probed one.
 func (n *arrivals) unfollow(t *thread) {
 	p := t.proc
-	p.space = &space{users: 1, mem: p.space.mem}
+	p.space = n.s.newSpace(p.space.mem, nil)
+	p.space.users = 1
 	ptrace.Detach(t.Tid, 0)
 	t.forget()
 	n.s.dropProcess(p)
@@ -278,7 +279,8 @@ func (n *arrivals) unfollow(t *thread) {
 func (s *Session) newImage(t *thread) error {
 	p := t.proc
 	first := p.launched && !p.exec
-	p.exec, p.trap = true, trapAction{}
+	p.exec = true
+	p.guard.Init(p)
 	a, err := abi.OfProcess(t.Tid)
 	if err != nil {
 		a = p.arch
@@ -291,7 +293,7 @@ func (s *Session) newImage(t *thread) error {
 		if !first {
 			s.warn(err.Error())
 		}
-		sp = &space{arch: a, points: map[uint64]*point{}, lo: ^uint64(0), mem: p.space.mem}
+		sp = s.newSpace(p.space.mem, a)
 	}
 	sp.users++
 	p.space = sp
@@ -301,11 +303,11 @@ func (s *Session) newImage(t *thread) error {
 	switch {
 	case err != nil || p.unprobed:
 	case first && s.cfg.LateFallback && procfs.SignalSet(t.Tid, "SigBlk")&ptrace.TrapBit == 0:
-		s.guards.protectLater(p)
+		s.protectLater(p)
 	case !first && s.others.sysnames > 0:
 		t.protection.unarmed = true
 	case (first || t.protection.leaveExec()) && t.GetRegs():
-		s.guards.protect(t)
+		t.guard.Protect()
 	}
 	s.loading.rescan(p)
 	return err

@@ -16,8 +16,8 @@ func (t *thread) hit(p *point) {
 	p.sp.mem.Stack = t.SP()
 	t.h.Begin(t.proc.arch.WordSize())
 	t.at, t.view.fpRead = p, false
-	if t.proc.unguarded() && (p.internal == nil || !t.s.cfg.LateFallback) {
-		t.protection.protectAtHit(p)
+	if t.proc.guard.Unguarded() && (p.internal == nil || !t.s.cfg.LateFallback) {
+		t.guard.ProtectAtHit(&p.guard)
 	}
 	t.queue.MoveOn()
 	if t.exec.seqDue = p.looksForSequence(); t.exec.seqDue && t.exec.inSequence() {
@@ -48,7 +48,7 @@ func (t *thread) hit(p *point) {
 	case t.h.Skip:
 		t.h.Skip = false
 		t.skipFunction(p)
-	case t.sigtrap.makeSignalCall(p):
+	case t.guard.MakeCall(&p.guard):
 		t.finish()
 	default:
 		t.execute(p)
@@ -91,8 +91,8 @@ func (t *thread) finishWith(sig int) {
 	if sig == 0 {
 		sig = t.queue.AfterHit()
 	}
-	if sig == 0 && t.sigtrap.looks() {
-		t.sigtrap.restoreTrapAction()
+	if sig == 0 && t.guard.IsDue() {
+		t.guard.Restore()
 	}
 	t.resume(sig)
 }

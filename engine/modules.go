@@ -129,7 +129,8 @@ func (d *loading) rescan(p *process) {
 	added := module.Added(old, mods)
 	d.watchLoader(sp)
 	if !p.unprobed {
-		d.s.guards.watchSigaction(sp, added)
+		d.s.guards.Watch(&sp.guard, added)
+		d.watchPtrace(sp, added)
 	}
 	d.s.armAll(p, added)
 	for i := range added {
@@ -152,7 +153,7 @@ func (d *loading) forget(sp *space, before []module.Loaded) {
 				d.s.patcher.points -= p.Counted()
 			}
 			delete(sp.points, addr)
-			sp.unrecord(addr)
+			sp.guard.Unrecord(addr)
 			if p.slot != 0 && p.steps == 0 {
 				sp.slots.give(p.slot)
 			}

@@ -221,7 +221,7 @@ func (c *patcher) plant(p *point) error {
 		return errChanged(p)
 	}
 	stopped := c.s.world.stoppedTid(p.sp)
-	p.sp.record(p, stopped)
+	p.sp.guard.Record(p.addr, p.orig, p.trap, stopped)
 	if err := c.writeCode(p, p.trap, stopped); err != nil {
 		return fmt.Errorf("cannot place a probe at %#x: %w", p.addr, err)
 	}
@@ -298,7 +298,7 @@ func (c *patcher) assert(q *point) {
 		code := q.orig
 		if want {
 			code = q.trap
-			q.sp.record(q, c.s.world.stoppedTid(q.sp))
+			q.sp.guard.Record(q.addr, q.orig, q.trap, c.s.world.stoppedTid(q.sp))
 		}
 		if c.writeCode(q, code, c.s.world.stoppedTid(q.sp)) != nil {
 			return

@@ -6,6 +6,7 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/backend"
+	"gotap/engine/crashsafe"
 	"gotap/engine/executor"
 	"gotap/engine/image/module"
 	"gotap/engine/registry/retprobe"
@@ -17,27 +18,26 @@ import (
 // breakpoint was removed, and its stop may be reported only later.
 type point struct {
 	retprobe.Point
-	s          *Session
-	sp         *space
-	addr       uint64
-	site       arch.Site
-	length     int
-	how        arch.Strategy
-	trap       []byte            // the breakpoint's bytes
-	orig       []byte            // the bytes that it displaces, of the same length
-	by         executor.Executor // which runs its programs, or ran them last; nil: it has never been planted
-	planted    bool              // by has installed it
-	queued     bool              // waits to be planted with the rest of the session's batch
-	slot       uint64            // address of the out-of-line copy; 0: none yet
-	unsure     bool              // the copy may be missing: it was made in the parent process, perhaps after the fork
-	alone      bool              // the other threads are held while the instruction is completed
-	steps      int               // threads that are currently in a step of this instruction
-	throttled  bool              // removed for the rest of the window, to stay within the budget
-	passed     uint32            // hits in processes whose SIGTRAP action is watched
-	blocks     bool              // it was hit with SIGTRAP blocked
-	hits       uint32            // number of hits; wraps
-	signalCall int               // the kind of the C library's rt_sigprocmask or rt_sigaction call here (see sigmask.go); 0: none
-	barred     bool              // it must not be planted: see inSequence
+	s         *Session
+	sp        *space
+	addr      uint64
+	site      arch.Site
+	length    int
+	how       arch.Strategy
+	trap      []byte            // the breakpoint's bytes
+	orig      []byte            // the bytes that it displaces, of the same length
+	by        executor.Executor // which runs its programs, or ran them last; nil: it has never been planted
+	planted   bool              // by has installed it
+	queued    bool              // waits to be planted with the rest of the session's batch
+	slot      uint64            // address of the out-of-line copy; 0: none yet
+	unsure    bool              // the copy may be missing: it was made in the parent process, perhaps after the fork
+	alone     bool              // the other threads are held while the instruction is completed
+	steps     int               // threads that are currently in a step of this instruction
+	throttled bool              // removed for the rest of the window, to stay within the budget
+	hits      uint32            // number of hits; wraps
+	barred    bool              // it must not be planted: see inSequence
+
+	guard crashsafe.Point // what the crash handler's part of the session knows of it
 
 	float arch.FloatSite // nil unless the instruction leaves its address in the floating-point state
 
@@ -191,10 +191,9 @@ func (c *patcher) copyPoints(from, to *space) {
 	to.lo, to.hi, to.mods = from.lo, from.hi, from.mods
 	to.slots = from.slots.copy()
 	to.sealed = from.sealed
-	to.guard = from.guard.copy()
-	to.checkRegion()
+	to.guard.Copy(&from.guard)
 	to.sems = from.sems.Clone()
-	to.seesMasks, to.keys = from.seesMasks, from.keys
+	to.keys = from.keys
 	var copies retprobe.Copies
 	for addr, p := range from.points {
 		q := *p

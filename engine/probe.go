@@ -143,7 +143,7 @@ func (t tracer) Begun(pr *probe) {
 	th := t.s.launching.settling.t
 	code := func(spec place.Spec) bool { return spec.Kind != place.Syscall }
 	if th != nil && pr.Armed() && slices.ContainsFunc(pr.Spec.Specs, code) && th.GetRegs() {
-		t.s.guards.protect(th)
+		th.guard.Protect()
 	}
 }
 

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"iter"
 	"time"
 
 	"gotap/engine/abi"
+	"gotap/engine/crashsafe"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/inject"
@@ -28,7 +30,7 @@ type process struct {
 	child    bool // another process of the session created it
 	exec     bool // it has called exec since it was created: its image is its own
 	watches  []*watch
-	trap     trapAction
+	guard    crashsafe.Process
 }
 
 // ABI, Memory and Region implement, with Pid, tracee.Process.
@@ -36,6 +38,20 @@ type process struct {
 func (p *process) ABI() *abi.ABI            { return p.arch }
 func (p *process) Memory() *ptrace.Memory   { return p.space.mem }
 func (p *process) Region() *fallback.Region { return &p.space.guard.Region }
+
+// Space, Threads and IsChild implement crashsafe.Program, with Pid and ABI.
+
+func (p *process) Space() *crashsafe.Space { return &p.space.guard }
+func (p *process) IsChild() bool           { return p.child }
+func (p *process) Threads() iter.Seq[*crashsafe.Thread] {
+	return func(yield func(*crashsafe.Thread) bool) {
+		for _, t := range p.threads {
+			if !yield(&t.guard) {
+				return
+			}
+		}
+	}
+}
 
 // space is an address space with the breakpoints in it. Processes share a space between vfork and exec, and after a
 // clone with CLONE_VM.
@@ -49,14 +65,13 @@ type space struct {
 	mods       []module.Loaded
 	loader     loaderWatch
 	slots      slotPools
-	guard      guard
+	guard      crashsafe.Space
 	exclusives isa.Exclusives // of the present code
 	gadgetAt   inject.Gadget  // where system calls of probed places are made; zero: not known yet
 	errno      errnoFunction
 	vdso       vdso
 	sems       semaphore.Counts // of probes on marks
 	keys       bool             // protection keys are used: see keys.go
-	seesMasks  bool             // the engine sees the calls that set signal masks: see sigmask.go
 	unpatched  bool             // temporarily without breakpoints: see traceme.go
 	sealed     bool             // nothing may be mapped into it: seccomp, or an attempt failed
 }
@@ -64,6 +79,7 @@ type space struct {
 // newProcess makes a process of a thread group that was just attached to, or created.
 func (s *Session) newProcess(pid int, sp *space, a *abi.ABI) *process {
 	p := &process{s: s, pid: pid, space: sp, arch: a, threads: map[int]*thread{}}
+	p.guard.Init(p)
 	sp.users++
 	s.procs[pid] = p
 	s.life.sawOne = true
@@ -83,11 +99,18 @@ func (s *Session) openSpace(tid int, a *abi.ABI) (*space, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &space{mem: mem, arch: a, points: map[uint64]*point{}, lo: ^uint64(0)}, nil
+	return s.newSpace(mem, a), nil
+}
+
+// newSpace returns an address space without breakpoints.
+func (s *Session) newSpace(mem *ptrace.Memory, a *abi.ABI) *space {
+	sp := &space{mem: mem, arch: a, points: map[uint64]*point{}, lo: ^uint64(0)}
+	sp.guard.Init(spaceHost{s, sp})
+	return sp
 }
 
 // unopened returns the address space of a process whose image is not known yet. Nothing can be read there.
-func unopened() *space { return &space{mem: &ptrace.Memory{}} }
+func (s *Session) unopened() *space { return s.newSpace(&ptrace.Memory{}, nil) }
 
 // dropSpace releases an address space for one process.
 func (s *Session) dropSpace(sp *space) {

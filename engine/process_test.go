@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -386,27 +385,14 @@ func signalled(t testing.TB, pid int, name string) {
 // TestNoMemory: of a process whose memory could not be opened, nothing can be read, and it can be let go.
 func TestNoMemory(t *testing.T) {
 	s := &Session{}
-	sp := &space{mem: &ptrace.Memory{}, users: 1}
+	sp := s.newSpace(&ptrace.Memory{}, nil)
+	sp.users = 1
 	if n := sp.read(0x1000, make([]byte, 4)); n != 0 {
 		t.Errorf("read %d bytes", n)
 	}
 	s.dropSpace(sp)
-	p := unopened()
+	p := s.unopened()
 	if p.mem == nil {
 		t.Error("a process that was just started has no memory at all")
-	}
-}
-
-// A thread that ends while the kernel is asked for its handler is nothing to warn of; what else goes wrong is told.
-func TestHandlerOfEndedThread(t *testing.T) {
-	var told []string
-	s := &Session{cfg: Config{Warn: func(text string) { told = append(told, text) }}, warned: map[string]bool{}}
-	th := &thread{s: s, proc: &process{pid: 7}}
-	th.sigtrap.t = th
-	for _, err := range []error{nil, syscall.ESRCH, fmt.Errorf("cannot ask: %w", syscall.ESRCH), syscall.EPERM} {
-		th.sigtrap.warnNotKept(err)
-	}
-	if len(told) != 1 || told[0] != "process 7: its handler for SIGTRAP cannot be kept: operation not permitted" {
-		t.Errorf("told %q", told)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gotap/engine/abi"
+	"gotap/engine/crashsafe"
 	"gotap/engine/executor"
 	"gotap/engine/history"
 	"gotap/engine/image/module"
@@ -49,7 +50,7 @@ type Session struct {
 	loading   loading
 	launching launching
 	arrivals  arrivals
-	guards    guards
+	guards    crashsafe.Guards
 	throttle  throttle
 
 	inPlaceOnly bool                // for tests: nothing is emulated or stepped out of line
@@ -88,7 +89,8 @@ func New(cfg Config) (*Session, error) {
 func (s *Session) makeParts() {
 	s.patcher.executors = executor.List{breakpoints{&s.patcher}}
 	s.life.s, s.stops.s, s.world.s, s.patcher.s, s.others.s, s.images.s = s, s, s, s, s, s
-	s.loading.s, s.launching.s, s.arrivals.s, s.guards.s, s.throttle.s = s, s, s, s, s
+	s.loading.s, s.launching.s, s.arrivals.s, s.throttle.s = s, s, s, s
+	s.guards.Init(sessionHost{s})
 }
 
 // do runs fn on the tracing thread.

@@ -144,7 +144,7 @@ func (t *thread) unmap() {
 		}
 	}
 	sp.slots.pools = nil
-	if base := g.Base; base != 0 && !t.proc.trap.own.Caught() {
+	if base := g.Base; base != 0 && !t.proc.guard.Catches() {
 		g.Base = 0 // so that the call is not made from that region
 		t.inject.Call(number, base, fallback.Size)
 	}

@@ -56,7 +56,7 @@ type redo struct{ addr, sp uint64 }
 // beginStep runs the displaced instruction of a point on the processor. The registers are at the instruction.
 func (x *execution) beginStep(p *point) {
 	x.t.s.stats.Steps++
-	x.t.sigtrap.noteMerged()
+	x.t.guard.NoteMerged()
 	toCall := p.site.Insn().Control == arch.Syscall
 	if p.how != arch.InPlace && p.site.Allowed(arch.OutOfLine) && x.t.s.patcher.slotFor(p, x.t) {
 		p.steps++
@@ -101,7 +101,7 @@ func (x *execution) endStep() {
 // stepped handles a SIGTRAP during a step.
 func (x *execution) stepped() {
 	if *x.t.PC() == x.step.slot && x.t.SignalCode() <= 0 { // another process or thread sent it
-		if x.t.sigtrap.mergeBlocked() {
+		if x.t.guard.MergeBlocked() {
 			x.t.resume(0)
 		} else if x.step.toCall {
 			x.signalInStep(ptrace.SIGTRAP)
@@ -202,7 +202,7 @@ func (x *execution) atCall() {
 // passedCall continues with a system call that is about to begin. Programs that run after the instruction wait for
 // the call to end.
 func (x *execution) passedCall() {
-	if x.t.h.HasPosts() || x.t.sigtrap.seeMask {
+	if x.t.h.HasPosts() || x.t.guard.AwaitsCall() {
 		x.postCall = true
 	}
 	if !x.postCall {
@@ -214,10 +214,7 @@ func (x *execution) passedCall() {
 func (x *execution) afterCall() {
 	due := x.postCall
 	x.postCall = false
-	if x.t.sigtrap.seeMask {
-		x.t.sigtrap.seeMask = false
-		x.t.sigtrap.unblock()
-	}
+	x.t.guard.CallOver()
 	if due && x.t.GetRegs() {
 		x.t.h.Posts()
 		x.t.h.Commit()
@@ -305,7 +302,7 @@ func (x *execution) untilStepped() (st ptrace.Status, ok bool) {
 				x.step.met |= x.t.watch.metWatches()
 			}
 			x.step.st = x.step.p.site.BeforeStep(&x.t.Regs, x.step.slot)
-		case sig == ptrace.SIGTRAP && x.t.sigtrap.mergeBlocked():
+		case sig == ptrace.SIGTRAP && x.t.guard.MergeBlocked():
 		case x.t.queue.Raised(sig) || x.step.toCall:
 			return st, true
 		default:

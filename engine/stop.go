@@ -26,8 +26,8 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 	if t.watch.due && !fresh && !s.life.closing {
 		t.watch.armDebugRegs()
 	}
-	if t.sigtrap.openDue && !fresh && !s.life.closing {
-		t.sigtrap.unblock()
+	if !fresh && !s.life.closing {
+		t.guard.UnblockDue()
 	}
 	switch {
 	case fresh:
@@ -68,10 +68,10 @@ func (t *thread) trap() {
 	}
 	p := t.proc.space.points[t.proc.arch.BreakpointPC(*t.PC())]
 	switch {
-	case p == nil && t.protection.leftHit():
+	case p == nil && t.guard.LeftHit():
 	case p == nil:
 		t.foreignTrap()
-	case t.proc.arch.TrapBehind && p.length > 1 || t.SignalCode() == t.proc.arch.TrapCode || t.sigtrap.trapTaken():
+	case t.proc.arch.TrapBehind && p.length > 1 || t.SignalCode() == t.proc.arch.TrapCode || t.guard.Taken():
 		if p.planted && !t.s.life.closing {
 			t.hit(p)
 		} else {
@@ -99,7 +99,7 @@ func (t *thread) staleHit(p *point) {
 func (t *thread) foreignTrap() {
 	left := t.proc.space.guard.Watching
 	switch {
-	case t.sigtrap.waitsForTrap():
+	case t.guard.Withhold():
 	case !left && t.s.others.watching == 0 || t.SignalCode() != ptrace.CodeHWBreakpoint:
 		t.signal(ptrace.SIGTRAP)
 	case t.s.others.watching > 0 && t.watch.watchTrap():
@@ -171,7 +171,7 @@ func (t *thread) eventStop(st ptrace.Status) {
 	if !t.exec.step.active && t.GetRegs() {
 		t.exec.markRestart()
 	}
-	t.sigtrap.waits = t.sigtrap.trapPending()
+	t.guard.Waits = t.guard.TrapPending()
 	if ptrace.Listen(t.Tid) == 0 {
 		t.state.To(threadstate.JobStopped)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"syscall"
 
+	"gotap/engine/crashsafe"
 	"gotap/engine/inject"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/hit"
@@ -38,7 +39,7 @@ type thread struct {
 	emu        emulation
 	view       view
 	queue      sigqueue.Queue
-	sigtrap    sigtrap
+	guard      crashsafe.Thread
 	calling    calling
 	watch      watches
 	inject     inject.Caller
@@ -57,10 +58,11 @@ func (s *Session) newThread(p *process, tid int, in threadstate.State) *thread {
 // makeThread returns a thread with its parts.
 func makeThread(s *Session, p *process, tid int) *thread {
 	t := &thread{Thread: tracee.Thread{Tid: tid, Of: p}, s: s, proc: p}
-	t.exec.t, t.emu.t, t.view.t, t.sigtrap.t = t, t, t, t
+	t.exec.t, t.emu.t, t.view.t = t, t, t
 	t.calling.t, t.watch.t, t.protection.t = t, t, t
 	t.queue.Init(&t.Thread, threadHost{t})
 	t.inject.Init(&t.Thread, threadHost{t})
+	t.guard.Init(&t.Thread, threadHost{t}, &s.guards, &t.inject, &t.queue)
 	t.h.Init(s.runner, &t.view, &t.view, t.Regs[:], uint32(tid))
 	t.calls.Init(&t.view, &t.h, nil)
 	return t
@@ -79,7 +81,7 @@ func (t *thread) resume(sig int) {
 		t.s.notify(Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.Tid, Signal: sig})
 	}
 	if sig == ptrace.SIGTRAP {
-		t.sigtrap.passTrap()
+		t.guard.PassTrap()
 	}
 	if t.s.life.closing && !t.exec.step.active {
 		t.letGo(sig)

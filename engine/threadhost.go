@@ -5,20 +5,23 @@ import (
 	"time"
 
 	"gotap/arch"
+	"gotap/engine/crashsafe"
 	"gotap/engine/inject"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/registry/retprobe"
 	"gotap/engine/sigqueue"
 	"gotap/engine/tracee"
 )
 
-// threadHost is a thread as its parts in other packages see it: it implements inject.Target and sigqueue.Target.
+// threadHost is a thread as its parts in other packages see it: it implements inject.Target, sigqueue.Target and
+// crashsafe.Target.
 type threadHost struct{ t *thread }
 
 // OwnMask implements inject.Target.
 func (h threadHost) OwnMask() (mask uint64, differs bool) { return h.t.queue.KeptMask() }
 
 // BlocksTrap implements inject.Target.
-func (h threadHost) BlocksTrap() bool { return h.t.sigtrap.lost }
+func (h threadHost) BlocksTrap() bool { return h.t.guard.KeepsBlocked() }
 
 // WaitStop implements inject.Target.
 func (h threadHost) WaitStop() (st ptrace.Status, ok bool) {
@@ -33,7 +36,7 @@ func (h threadHost) WaitStop() (st ptrace.Status, ok bool) {
 
 // Keep implements inject.Target.
 func (h threadHost) Keep() {
-	if h.t.SignalCode() <= 0 && !h.t.sigtrap.mergeBlocked() {
+	if h.t.SignalCode() <= 0 && !h.t.guard.MergeBlocked() {
 		h.t.queue.Defer(h.t.Info)
 	}
 }
@@ -44,7 +47,7 @@ func (h threadHost) Gadget() *inject.Gadget { return &h.t.proc.space.gadgetAt }
 // Checkpoint implements inject.Target and sigqueue.Target.
 func (h threadHost) Checkpoint(m tracee.Moment) { h.t.s.passed(m) }
 
-// Resume implements sigqueue.Target.
+// Resume implements sigqueue.Target and crashsafe.Target.
 func (h threadHost) Resume(sig int) { h.t.resume(sig) }
 
 // Closing implements sigqueue.Target.
@@ -53,8 +56,11 @@ func (h threadHost) Closing() bool { return h.t.s.life.closing }
 // MayRun implements sigqueue.Target.
 func (h threadHost) MayRun() bool { return h.t.state.MayRun() }
 
+// Runs implements crashsafe.Target.
+func (h threadHost) Runs() bool { return h.t.mayRun() }
+
 // Handled implements sigqueue.Target.
-func (h threadHost) Handled() bool { return h.t.proc.trap.ours }
+func (h threadHost) Handled() bool { return h.t.proc.guard.Handled() }
 
 // CertainHit implements sigqueue.Target. A system call may not complete by itself.
 func (h threadHost) CertainHit() bool {
@@ -80,6 +86,44 @@ func (h threadHost) Siblings() iter.Seq[*sigqueue.Queue] {
 
 // After implements sigqueue.Target.
 func (h threadHost) After(d time.Duration, fn func()) { h.t.s.after(d, fn) }
+
+// Process implements crashsafe.Target.
+func (h threadHost) Process() *crashsafe.Process { return &h.t.proc.guard }
+
+// Point implements crashsafe.Target.
+func (h threadHost) Point() *crashsafe.Point {
+	if h.t.at == nil {
+		return nil
+	}
+	return &h.t.at.guard
+}
+
+// Stopped implements crashsafe.Target.
+func (h threadHost) Stopped() bool { return h.t.state.InStop() }
+
+// Interrupt implements crashsafe.Target.
+func (h threadHost) Interrupt(fn func()) {
+	if h.t.protection.interruptable() {
+		h.t.s.world.withStopped(h.t, fn)
+	}
+}
+
+// Watched implements crashsafe.Target.
+func (h threadHost) Watched() bool { return h.t.watch.hasDebugRegs() || h.t.s.others.watching > 0 }
+
+// LeftWatched implements crashsafe.Target.
+func (h threadHost) LeftWatched() { h.t.watch.due = true }
+
+// Arg implements crashsafe.Target.
+func (h threadHost) Arg(n int) (v uint64, ok bool) { return h.t.view.Arg(n) }
+
+// Skip implements crashsafe.Target.
+func (h threadHost) Skip(result uint64) { h.t.h.Skip, h.t.h.SkipResult = true, result }
+
+// AtReturn implements crashsafe.Target.
+func (h threadHost) AtReturn(fn func(*crashsafe.Process)) {
+	h.t.calls.Await(func(by retprobe.Target) { fn(&by.(*view).t.proc.guard) })
+}
 
 // after calls fn on the tracing thread after some time, unless the session is over.
 func (s *Session) after(d time.Duration, fn func()) {

@@ -3,6 +3,7 @@ package engine
 import (
 	"gotap/arch"
 	"gotap/engine/backend"
+	"gotap/engine/crashsafe"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/executor"
 )
@@ -83,7 +84,7 @@ func (c *patcher) plantQueued() map[*point]error {
 	if n > 1 {
 		defer c.s.world.releaseWorld(c.s.world.holdRunning(in))
 	}
-	c.s.guards.openBlockers(in)
+	c.s.guards.OpenBlockers(guardsOf(bySpace))
 	failed := map[*point]error{}
 	for sp, points := range bySpace {
 		c.s.world.pause(sp)
@@ -111,6 +112,18 @@ func (c *patcher) choose(points []*point, failed map[*point]error) map[executor.
 	return chosen
 }
 
+// guardsOf returns whether a fallback belongs to one of several address spaces.
+func guardsOf[V any](spaces map[*space]V) func(*crashsafe.Space) bool {
+	return func(of *crashsafe.Space) bool {
+		for sp := range spaces {
+			if &sp.guard == of {
+				return true
+			}
+		}
+		return false
+	}
+}
+
 // errChanged returns the error for a point whose instruction has changed since the point was created.
 func errChanged(p *point) error {
 	return &arch.RefusedError{Addr: p.addr, Reason: "the instruction there has changed"}
@@ -118,12 +131,9 @@ func errChanged(p *point) error {
 
 // recordAll is record for many points.
 func (sp *space) recordAll(points []*point, stopped int) {
-	if sp.guard.Base == 0 {
-		return
-	}
 	list := make([]fallback.Displaced, 0, len(points))
 	for _, p := range points {
 		list = append(list, fallback.Displaced{Addr: p.addr, Orig: p.orig, Trap: p.trap})
 	}
-	sp.guard.Table.RecordAll(sp.mem, sp.guard.Base, list, stopped)
+	sp.guard.RecordAll(list, stopped)
 }

@@ -1,6 +1,10 @@
 package engine
 
-import "errors"
+import (
+	"errors"
+
+	"gotap/engine/image/module"
+)
 
 // Debuggers as targets. A process has only one tracer. So a child that asks to be traced by its parent (PTRACE_TRACEME,
 // before it executes the program to debug) would be refused, and the debugger would be useless. Instead, the engine
@@ -23,6 +27,19 @@ func (t *thread) ptraceCalled(*point) bool {
 	}
 	t.leaveToParent()
 	return true
+}
+
+// watchPtrace watches the function with which a process lets its parent trace it.
+func (d *loading) watchPtrace(sp *space, mods []module.Loaded) {
+	for i := range mods {
+		m := &mods[i]
+		if m.File == nil || m.Err != nil || !sp.guard.IsLibC(m) {
+			continue
+		}
+		for _, match := range m.File.Lookup("ptrace") {
+			d.s.watchInternally(sp, m, match.Func.Addr, (*thread).ptraceCalled)
+		}
+	}
 }
 
 // vforked reports whether a process shares its memory with one other process that waits for it.
@@ -53,7 +70,7 @@ func (t *thread) leaveToParent() {
 	t.SetRegs()
 	t.MidCall = false
 	t.watch.clearDebugRegs()
-	t.protection.unprotect()
+	t.guard.Unprotect()
 	t.detach(0)
 	s.dropProcess(p)
 	s.dropSpace(sp)

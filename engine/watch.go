@@ -162,7 +162,7 @@ func (d *watches) wantedDebugRegs() debugreg.Regs {
 func (x *otherProbes) markAllWatched() {
 	for _, p := range x.s.procs {
 		if len(p.watches) > 0 {
-			x.s.guards.markWatching(p.space)
+			p.space.guard.MarkWatching()
 		}
 	}
 }
@@ -182,7 +182,7 @@ func (d *watches) writeDebugRegs() error {
 		return nil
 	}
 	if want.Any() {
-		d.t.s.guards.markWatching(d.t.proc.space)
+		d.t.proc.space.guard.MarkWatching()
 	}
 	switch e := debugreg.Write(d.t.Tid, d.regs, want); {
 	case e == syscall.EINVAL:

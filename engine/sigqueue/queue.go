@@ -76,7 +76,8 @@ func (q *Queue) Mask() (mask uint64, ok bool) {
 	if q.masked {
 		return q.mask, true
 	}
-	return mask, ptrace.GetSigMask(q.t.Tid, &mask) == 0
+	ok = ptrace.GetSigMask(q.t.Tid, &mask) == 0
+	return mask, ok
 }
 
 // SetMask sets the thread's own signal mask, which comes into force when nothing is kept any more.

@@ -62,7 +62,7 @@
 //
 // A breakpoint hit by a thread that blocks SIGTRAP: the kernel does not run handlers then. Any other signal that an
 // instruction raises would be forced on the thread in the same way, so another kind of breakpoint would not help.
-// On x86-64 the engine keeps SIGTRAP unblocked in sections that block all signals (package engine, sigmask.go).
+// On x86-64 the engine keeps SIGTRAP unblocked in sections that block all signals (mask.go in package crashsafe).
 // These cases remain: threads that block SIGTRAP but not all other signals; handlers of other signals whose action
 // blocks all signals, from their start to their first hit; masks that are set by a bare system call outside the C
 // library, as Go's runtime does; and programs on IA32 and ARM. A child made by CLONE_UNTRACED together with

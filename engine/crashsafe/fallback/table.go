@@ -135,7 +135,7 @@ func (t *Table) Check(mem Memory, base uint64, word int) (there bool) {
 // addresses. It leaves alone addresses that isData reports to be data: the code there was unmapped since, and a
 // byte that looks like a breakpoint is the program's own. It begins with the last entry, as the handler for x86-64
 // does, because the first entries are the engine's own breakpoints, which stop threads from blocking SIGTRAP while
-// there are other breakpoints (package engine, sigmask.go).
+// there are other breakpoints (mask.go in package crashsafe).
 func Restore(mem Memory, base uint64, head Head, isData func(addr uint64) bool) (restored []uint64) {
 	table := make([]byte, head.Count*EntrySize)
 	if mem.Peek(base+TableAt, table) != nil {

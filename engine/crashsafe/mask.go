@@ -1,16 +1,12 @@
-package engine
+package crashsafe
 
 import (
-	"bytes"
 	"encoding/binary"
 	"iter"
-	"slices"
 
 	"gotap/arch/x86"
-	"gotap/engine/abi"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
-	"gotap/engine/isa"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/tracee"
@@ -31,7 +27,7 @@ import (
 //     rt_sigprocmask. If the call blocks all signals, the engine makes it in the thread's place while the thread is
 //     stopped there, and leaves SIGTRAP out. SIGTRAP is not blocked at any moment.
 //   - Any other way of blocking (a raw system call, a handler whose action blocks all signals, swapcontext) is detected
-//     at the first hit. That hit is repaired as trapaction.go describes, and SIGTRAP stays unblocked from then on.
+//     at the first hit. That hit is repaired as action.go describes, and SIGTRAP stays unblocked from then on.
 //
 // At the same instructions, the engine answers the program's queries of its mask with the bit that the program expects.
 // Where there are no such instructions to watch (IA32, ARM), SIGTRAP is blocked again after each hit. If SIGTRAP is
@@ -57,22 +53,22 @@ func blocksAll(set uint64) bool { return set&ptrace.Synchronous == ptrace.Synchr
 // watchSignalCalls sets the engine's breakpoints on the instructions of a module that call rt_sigprocmask and
 // rt_sigaction, and returns the sites it finds. It does nothing in processes without the fallback's handler: if the
 // session is killed, a thread that hits one of these breakpoints needs the handler.
-func (y *guards) watchSignalCalls(sp *space, m *module.Loaded) (found signalSites) {
-	if !y.guarded(sp) {
+func (g *Guards) watchSignalCalls(sp *Space, m *module.Loaded) (found signalSites) {
+	if !g.guarded(sp) {
 		return found
 	}
-	sites := y.signalSites(m.File)
+	sites := g.signalSites(m.File)
 	if len(sites.begins)+len(sites.masks) > 0 {
 		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked.
-		in := func(o *space) bool { return o == sp }
-		defer y.s.world.releaseWorld(y.s.world.holdRunning(in))
+		in := func(o *Space) bool { return o == sp }
+		defer g.on.HoldRunning(in)()
 		sp.seesMasks = true
-		y.openBlockers(in)
+		g.OpenBlockers(in)
 	}
 	for i, vaddr := range sites.inOrder() {
-		y.watchInternally(sp, m, vaddr, func(*thread, *point) bool { return false })
-		if p := sp.points[m.Addr(vaddr)]; p != nil {
-			p.signalCall = sites.kind(i)
+		sp.on.Hook(m, vaddr, func(*Thread, *Point) bool { return false })
+		if p := sp.on.PointAt(m.Addr(vaddr)); p != nil {
+			p.Call = sites.kind(i)
 		}
 	}
 	return sites
@@ -80,177 +76,74 @@ func (y *guards) watchSignalCalls(sp *space, m *module.Loaded) (found signalSite
 
 // guarded reports whether the processes of an address space have the handler. A child of vfork may still lack it for a
 // moment, so children are not checked.
-func (y *guards) guarded(sp *space) bool {
-	for _, p := range y.s.procs {
-		if p.space == sp && !p.child && !p.trap.ours {
+func (g *Guards) guarded(sp *Space) bool {
+	for p := range g.on.Processes() {
+		if p.on.Space() == sp && !p.on.IsChild() && !p.ours {
 			return false
 		}
 	}
-	return sp.guard.Base != 0
+	return sp.Base != 0
 }
 
-// Kinds of breakpoints on such instructions. They are planted in this order and removed in the reverse order. While
+// CallKind is the kind of a breakpoint on such an instruction. They are planted in this order and removed in the reverse order. While
 // only some of them are planted, as when the session is killed at that moment, no section that leads to another of them
 // begins unseen.
+type CallKind int
+
 const (
-	signalCallBegins = 1 + iota // a section of the C library begins
-	signalCallAny               // a call on behalf of the program
-	signalCallEnds              // a section ends, or an action is set
+	NoCall     CallKind = iota
+	callBegins          // a section of the C library begins
+	callAny             // a call on behalf of the program
+	callEnds            // a section ends, or an action is set
 )
 
+// RemovalOrder is the order in which breakpoints are removed.
+var RemovalOrder = []CallKind{NoCall, callEnds, callAny, callBegins}
+
 // recordSignalCalls adds table entries for the breakpoints that watchLateSignalCalls will plant.
-func (x *sigtrap) recordSignalCalls() {
-	sp := x.t.proc.space
+func (x *Thread) recordSignalCalls() {
+	sp := x.space()
 	for m := range sp.libCs() {
-		sites := x.t.s.guards.signalSites(m.File)
+		sites := x.in.signalSites(m.File)
 		for _, vaddr := range sites.inOrder() {
-			if p, err := x.t.s.patcher.pointAt(sp, m.Addr(vaddr), m); err == nil {
-				sp.record(p, x.t.Tid)
+			if d, ok := sp.on.Prepare(m, m.Addr(vaddr)); ok {
+				sp.Record(d.Addr, d.Orig, d.Trap, x.t.Tid)
 			}
 		}
 	}
 }
 
 // watchLateSignalCalls calls watchSignalCalls for the modules that are already loaded when a process gets its fallback.
-func (y *guards) watchLateSignalCalls(sp *space) {
+func (g *Guards) watchLateSignalCalls(sp *Space) {
 	if sp.seesMasks {
 		return
 	}
 	for m := range sp.libCs() {
-		y.watchSignalCalls(sp, m)
+		g.watchSignalCalls(sp, m)
 	}
 }
 
 // libCs yields the modules of an address space that contain the C library.
-func (sp *space) libCs() iter.Seq[*module.Loaded] {
+func (sp *Space) libCs() iter.Seq[*module.Loaded] {
 	return func(yield func(*module.Loaded) bool) {
-		for i := range sp.mods {
-			m := &sp.mods[i]
-			if m.File != nil && m.Err == nil && (isLibC(m.Path) || sp.isStatic(m)) && !yield(m) {
+		mods := sp.on.Modules()
+		for i := range mods {
+			m := &mods[i]
+			if m.File != nil && m.Err == nil && sp.IsLibC(m) && !yield(m) {
 				return
 			}
 		}
 	}
 }
 
-// signalSites holds the addresses in a file of syscall instructions that call rt_sigprocmask and rt_sigaction. begins
-// are rt_sigprocmask calls with a constant set, restores those that set a whole mask, which is how sections end, and
-// masks all others. actions are the rt_sigaction calls.
-type signalSites struct{ begins, masks, restores, actions []uint64 }
-
-// inOrder returns all sites in the order in which they are planted.
-func (s *signalSites) inOrder() []uint64 {
-	return slices.Concat(s.begins, s.masks, s.actions, s.restores)
-}
-
-// kind returns the kind of the breakpoint at index i of inOrder.
-func (s *signalSites) kind(i int) int {
-	switch {
-	case i < len(s.begins):
-		return signalCallBegins
-	case i < len(s.begins)+len(s.masks):
-		return signalCallAny
-	}
-	return signalCallEnds
-}
-
-// signalSites finds the call sites in a file. It caches the result.
-func (y *guards) signalSites(f *module.File) (sites signalSites) {
-	if sites, known := y.signalCalls[f]; known {
-		return sites
-	}
-	if abi.Of(f) != &abi.AMD64 {
-		return sites
-	}
-	for _, text := range f.Text() {
-		code, err := f.Code(text.Start, int(text.End-text.Start))
-		if err != nil {
-			continue
-		}
-		for _, at := range findSyscalls(code) {
-			list := &sites.masks
-			switch {
-			case at.number == byte(abi.AMD64.Calls.Sigaction):
-				list = &sites.actions
-			case at.fixed:
-				list = &sites.begins
-			case at.sets:
-				list = &sites.restores
-			}
-			if vaddr := text.Start + uint64(at.offset); isInstruction(f, vaddr) {
-				*list = append(*list, vaddr)
-			}
-		}
-	}
-	if y.signalCalls == nil {
-		y.signalCalls = map[*module.File]signalSites{}
-	}
-	y.signalCalls[f] = sites
-	return sites
-}
-
-// numberedCall is a syscall instruction in code, with the system call number that appears to be loaded for it.
-type numberedCall struct {
-	offset int
-	number byte
-	sets   bool // it appears to set a whole mask
-	fixed  bool // the set appears to be a constant
-}
-
-// findSyscalls finds byte sequences that look like syscall instructions for rt_sigprocmask and rt_sigaction: the number
-// is loaded shortly before.
-func findSyscalls(code []byte) (found []numberedCall) {
-	const reach = 56 // bytes, about ten instructions
-	loads := func(number uint64) []byte { return []byte{0xb8, byte(number), 0, 0, 0} }
-	mask, action := loads(abi.AMD64.Calls.Procmask), loads(abi.AMD64.Calls.Sigaction)
-	sets, fixed := []byte{0xbf, maskSet, 0, 0, 0}, []byte{0x48, 0x8d, 0x35} // mov $…, %edi; lea …(%rip), %rsi
-	syscall := abi.AMD64.Calls.Insn
-	for at := 0; ; at += len(syscall) {
-		next := bytes.Index(code[at:], syscall)
-		if next < 0 {
-			return found
-		}
-		at += next
-		before := code[max(0, at-reach):at]
-		if i := bytes.LastIndex(before, syscall); i >= 0 {
-			before = before[i:]
-		}
-		switch {
-		case bytes.Contains(before, mask):
-			found = append(found, numberedCall{at, mask[1], bytes.Contains(before, sets), bytes.Contains(before, fixed)})
-		case bytes.Contains(before, action):
-			found = append(found, numberedCall{offset: at, number: action[1]})
-		}
-	}
-}
-
-// isInstruction reports whether an instruction of a function begins at an address of a file. It takes the function's
-// start from a symbol, or in stripped files from the unwinding tables. Without either it returns false.
-func isInstruction(f *module.File, vaddr uint64) bool {
-	var in module.Range
-	if fn, ok := f.FuncAt(vaddr); ok && fn.Size > 0 {
-		in = module.Range{Start: fn.Addr, End: fn.Addr + fn.Size}
-	} else if i := slices.IndexFunc(f.Frames(), func(r module.Range) bool { return r.Contains(vaddr) }); i >= 0 {
-		in = f.Frames()[i]
-	} else {
-		return false
-	}
-	code, err := f.Code(in.Start, int(in.End-in.Start))
-	if err != nil {
-		return false
-	}
-	all, err := isa.Boundaries(f, code, in.Start)
-	return err == nil && slices.Contains(all, vaddr)
-}
-
-// makeSignalCall makes the call that the thread is about to make at a breakpoint of watchSignalCalls, and reports
+// MakeCall makes the call that the thread is about to make at a breakpoint of watchSignalCalls, and reports
 // whether it did. It makes rt_sigprocmask calls, and rt_sigaction calls for SIGTRAP. The kernel makes all others.
-func (x *sigtrap) makeSignalCall(p *point) bool {
+func (x *Thread) MakeCall(p *Point) bool {
 	r := &x.t.Regs
-	if p.signalCall == 0 || r[x86.R10] != setBytes || r[x86.EFLAGS]&tracee.TrapFlag != 0 {
+	if p.Call == NoCall || r[x86.R10] != setBytes || r[x86.EFLAGS]&tracee.TrapFlag != 0 {
 		return false
 	}
-	of := &x.t.proc.arch.Calls
+	of := &x.t.ABI().Calls
 	switch number := r[x86.RAX]; {
 	case number == of.Procmask && x.makeMaskCall():
 	case number == of.Sigaction && uint32(r[x86.RDI]) == ptrace.SIGTRAP && x.makeActionCall(p):
@@ -265,19 +158,19 @@ func (x *sigtrap) makeSignalCall(p *point) bool {
 
 // makeMaskCall makes an rt_sigprocmask call. It leaves to the kernel the cases that only the kernel can judge: bad
 // arguments and system call filters. While system calls are traced, the kernel makes every call, so that it is seen.
-func (x *sigtrap) makeMaskCall() bool {
+func (x *Thread) makeMaskCall() bool {
 	if !x.open && (!x.clear || x.blocksRest()) { // this hit may have unblocked SIGTRAP and reset the action
-		x.restoreTrapAction()
+		x.Restore()
 	}
 	now, next, ok := x.maskChange()
 	if !ok {
 		return false
 	}
-	if x.t.s.others.sysnames > 0 || x.t.Status("Seccomp") != "0" {
+	if x.in.on.TracesCalls() || x.t.Status("Seccomp") != "0" {
 		x.seeMask = x.seeMask || blocksAll(next)
 		return false
 	}
-	if old := x.t.Regs[x86.RDX]; old != 0 && x.t.proc.space.mem.WriteMemory(old, binary.LittleEndian.AppendUint64(nil, now)) != nil {
+	if old := x.t.Regs[x86.RDX]; old != 0 && x.t.Memory().WriteMemory(old, binary.LittleEndian.AppendUint64(nil, now)) != nil {
 		return false
 	}
 	x.setOwnMask(next)
@@ -290,14 +183,14 @@ func (x *sigtrap) makeMaskCall() bool {
 // retarget makes other threads check for process-wide signals that the kernel may have assigned to this thread and that
 // it now blocks. The kernel does the same when a thread changes its own mask (retarget_shared_pending in
 // kernel/signal.c). A thread checks for them when it leaves a stop.
-func (x *sigtrap) retarget(blocked uint64) {
+func (x *Thread) retarget(blocked uint64) {
 	pending := procfs.SignalSet(x.t.Tid, "ShdPnd") & blocked
 	if pending == 0 {
 		return
 	}
-	for _, o := range x.t.proc.threads {
-		if o != x.t && o.mayRun() && pending&^procfs.SignalSet(o.Tid, "SigBlk") != 0 {
-			ptrace.Interrupt(o.Tid)
+	for o := range x.process().on.Threads() {
+		if o != x && o.on.Runs() && pending&^procfs.SignalSet(o.t.Tid, "SigBlk") != 0 {
+			ptrace.Interrupt(o.t.Tid)
 		}
 	}
 }
@@ -306,43 +199,43 @@ func (x *sigtrap) retarget(blocked uint64) {
 // finds it, and reports the program's previous action. So the handler is installed at every moment. A child that shares
 // its parent's memory, as posix_spawn creates it, resets its parent's actions before it executes a program, and would
 // have no handler until then. It keeps the handler, which execve resets anyway.
-func (x *sigtrap) makeActionCall(p *point) bool {
-	act, old, sp := x.t.Regs[x86.RSI], x.t.Regs[x86.RDX], x.t.proc.space
-	if x.t.proc.unguarded() && act != 0 {
-		x.t.protection.protectAtHit(p)
+func (x *Thread) makeActionCall(p *Point) bool {
+	act, old, sp := x.t.Regs[x86.RSI], x.t.Regs[x86.RDX], x.space()
+	if x.process().Unguarded() && act != 0 {
+		x.ProtectAtHit(p)
 	}
-	tr := &x.t.proc.trap
-	if sp.guard.Base == 0 || !tr.ours {
+	tr := x.process()
+	if sp.Base == 0 || !tr.ours {
 		tr.set = true // the next hit queries it
 		return false
 	}
 	was := tr.own
 	if act != 0 {
 		var text [fallback.ActionSize]byte
-		if sp.mem.ReadMemory(act, text[:]) != nil {
+		if x.t.Memory().ReadMemory(act, text[:]) != nil {
 			return false
 		}
-		own := fallback.ParseAction(text[:], x.t.proc.arch.WordSize())
+		own := fallback.ParseAction(text[:], x.t.ABI().WordSize())
 		switch {
-		case sp.users > 1 && own.Handler != fallback.Default:
+		case sp.on.Users() > 1 && own.Handler != fallback.Default:
 			return false
-		case sp.users > 1:
+		case sp.on.Users() > 1:
 			tr.own = own
 		case x.wantAtCall(own) != nil:
 			return false
 		}
 	}
-	return old == 0 || sp.mem.WriteMemory(old, was.Bytes(x.t.proc.arch.WordSize())) == nil
+	return old == 0 || x.t.Memory().WriteMemory(old, was.Bytes(x.t.ABI().WordSize())) == nil
 }
 
 // maskChange returns the mask that the program believes the thread has, and the mask that the pending call asks for. ok
 // is false if the kernel would refuse the call.
-func (x *sigtrap) maskChange() (now, next uint64, ok bool) {
+func (x *Thread) maskChange() (now, next uint64, ok bool) {
 	if now, ok = x.ownMask(); !ok || x.t.Regs[x86.RSI] == 0 {
 		return now, now, ok
 	}
 	var set [setBytes]byte
-	if x.t.proc.space.mem.ReadMemory(x.t.Regs[x86.RSI], set[:]) != nil {
+	if x.t.Memory().ReadMemory(x.t.Regs[x86.RSI], set[:]) != nil {
 		return now, now, false
 	}
 	next, ok = changedMask(uint32(x.t.Regs[x86.RDI]), now, binary.LittleEndian.Uint64(set[:]))
@@ -366,8 +259,8 @@ func changedMask(how uint32, now, set uint64) (next uint64, ok bool) {
 }
 
 // ownMask returns the mask that the program believes the thread has.
-func (x *sigtrap) ownMask() (mask uint64, ok bool) {
-	if mask, ok = x.t.queue.Mask(); !ok {
+func (x *Thread) ownMask() (mask uint64, ok bool) {
+	if mask, ok = x.queue.Mask(); !ok {
 		return 0, false
 	}
 	if x.open && mask&ptrace.Synchronous == rest {
@@ -378,11 +271,11 @@ func (x *sigtrap) ownMask() (mask uint64, ok bool) {
 
 // setOwnMask gives a stopped thread the mask that the program wants. If the mask blocks all signals, SIGTRAP stays
 // unblocked, unless the program blocks it on purpose (meant) or the space does not see masks.
-func (x *sigtrap) setOwnMask(mask uint64) {
-	if x.open = blocksAll(mask) && !x.meant && x.t.proc.space.seesMasks; x.open {
+func (x *Thread) setOwnMask(mask uint64) {
+	if x.open = blocksAll(mask) && !x.meant && x.space().seesMasks; x.open {
 		mask &^= ptrace.TrapBit
 	}
 	x.meant = x.meant && blocksAll(mask)
 	x.clear = mask&ptrace.TrapBit == 0
-	x.t.queue.SetMask(mask)
+	x.queue.SetMask(mask)
 }

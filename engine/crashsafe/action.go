@@ -1,4 +1,4 @@
-package engine
+package crashsafe
 
 import (
 	"encoding/binary"
@@ -30,44 +30,34 @@ import (
 // handler forwards other signals to the action that the program asked for; the calls report the program's previous
 // action. Actions set in any other way are noticed when a thread is created.
 
-// trapAction is the state of a process's action for SIGTRAP.
-type trapAction struct {
-	own      fallback.Action // the program's action
-	asked    bool            // installing the fallback has been tried
-	ours     bool            // the fallback's handler is installed over it
-	due      bool            // it may have changed and must be queried
-	set      bool            // the program has called a function to set it
-	lost     bool            // the process was created without our handler, though its parent had it
-	blockers bool            // the kernel has reset it: a thread blocks SIGTRAP
-	once     bool            // the program's handler in the region has run and must not run again
-}
-
-// checkTrap updates the action of a process that was just created, starting from its parent's current one. The process
-// may have been created without its parent's handlers, before the parent had ours, or while the kernel had reset it.
+// Fork sets the action of a process that was just created, starting from its parent's current one. The process may have
+// been created without its parent's handlers (cleared), before the parent had ours, or while the kernel had reset it.
 // Where the memory, and with it the region, is shared, the region keeps the program's own handler, because that is the
 // parent's.
-func (p *process) checkTrap(cleared, shared bool) {
-	tr := &p.trap
-	if cleared && !shared && tr.own.Caught() {
-		tr.own = fallback.Action{}
+func (p *Process) Fork(parent *Process, cleared, shared bool) {
+	on := p.on
+	*p = *parent
+	p.on = on
+	if cleared && !shared && p.own.Caught() {
+		p.own = fallback.Action{}
 	}
 	switch {
-	case p.space.guard.Base == 0:
-		*tr = trapAction{own: tr.own}
-	case tr.ours && procfs.SignalSet(p.pid, "SigCgt")&ptrace.TrapBit == 0:
-		tr.lost, tr.ours = true, false
+	case on.Space().Base == 0:
+		*p = Process{on: on, own: p.own}
+	case p.ours && procfs.SignalSet(on.Pid(), "SigCgt")&ptrace.TrapBit == 0:
+		p.lost, p.ours = true, false
 	}
 }
 
-// installAgain installs the fallback's handler in a process that was created without it, before the process runs.
-func (x *sigtrap) installAgain() {
-	tr := &x.t.proc.trap
+// InstallAgain installs the fallback's handler in a process that was created without it, before the process runs.
+func (x *Thread) InstallAgain() {
+	tr := x.process()
 	tr.lost = false
-	if x.t.inject.Filtered() != "" {
+	if x.calls.Filtered() != "" {
 		return
 	}
 	var err error
-	if x.t.proc.space.users > 1 {
+	if x.space().on.Users() > 1 {
 		err = x.setTrapAction()
 	} else {
 		err = x.want(tr.own)
@@ -77,39 +67,39 @@ func (x *sigtrap) installAgain() {
 
 // warnNotKept warns that the fallback's handler could not be kept, if err says so. A thread that ended during the call
 // causes no warning.
-func (x *sigtrap) warnNotKept(err error) {
+func (x *Thread) warnNotKept(err error) {
 	if err != nil && !errors.Is(err, syscall.ESRCH) {
-		x.t.s.warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be kept: %v", x.t.proc.pid, err))
+		x.in.on.Warn(fmt.Sprintf("process %d: its handler for SIGTRAP cannot be kept: %v", x.t.Of.Pid(), err))
 	}
 }
 
-// checkTrapAction causes the next hit to query the action.
-func (p *process) checkTrapAction(tid int) {
-	if p.trap.ours || procfs.SignalSet(tid, "SigCgt")&ptrace.TrapBit != 0 {
-		p.trap.due = true
+// Check causes the next hit to query the action, if the program may have set one. tid is one of its threads.
+func (p *Process) Check(tid int) {
+	if p.ours || procfs.SignalSet(tid, "SigCgt")&ptrace.TrapBit != 0 {
+		p.due = true
 	}
 }
 
 // want makes own the program's action: the handler forwards other signals to it.
-func (x *sigtrap) want(own fallback.Action) error {
-	sp := x.t.proc.space
+func (x *Thread) want(own fallback.Action) error {
+	sp := x.space()
 	head := make([]byte, fallback.HeadSize)
-	if err := sp.mem.Peek(sp.guard.Base, head); err != nil {
+	if err := x.t.Memory().Peek(sp.Base, head); err != nil {
 		return err
 	}
-	fallback.SetOwn(head, sp.guard.Base, own, x.t.proc.arch.WordSize())
-	if err := sp.mem.Poke(sp.guard.Base, head, x.t.Tid); err != nil {
+	fallback.SetOwn(head, sp.Base, own, x.t.ABI().WordSize())
+	if err := x.t.Memory().Poke(sp.Base, head, x.t.Tid); err != nil {
 		return err
 	}
-	x.t.proc.trap.own, x.t.proc.trap.once = own, false
+	x.process().own, x.process().once = own, false
 	return x.setTrapAction()
 }
 
 // wantAtCall is want for the breakpoint on the call by which the program sets its action. That hit itself may have
 // reset the handler and the blocked bit. Once the handler is installed again nothing shows that, so wantAtCall repairs
 // it first.
-func (x *sigtrap) wantAtCall(own fallback.Action) error {
-	if x.trapTaken() && x.t.inject.Filtered() == "" {
+func (x *Thread) wantAtCall(own fallback.Action) error {
+	if x.Taken() && x.calls.Filtered() == "" {
 		if err := x.putBack(); err != nil {
 			return err
 		}
@@ -117,22 +107,22 @@ func (x *sigtrap) wantAtCall(own fallback.Action) error {
 	return x.want(own)
 }
 
-// passTrap records that a SIGTRAP is about to be delivered to the program. A handler that asked to be called once
+// PassTrap records that a SIGTRAP is about to be delivered to the program. A handler that asked to be called once
 // (SA_RESETHAND) stops being the program's action. It stays in the region until another SIGTRAP comes, because this
 // SIGTRAP still needs it there.
-func (x *sigtrap) passTrap() {
-	tr, sp := &x.t.proc.trap, x.t.proc.space
+func (x *Thread) PassTrap() {
+	tr, sp := x.process(), x.space()
 	if tr.once {
 		tr.once = false
 		head := make([]byte, fallback.HeadSize)
-		if sp.mem.Peek(sp.guard.Base, head) == nil {
-			fallback.SetOwn(head, sp.guard.Base, tr.own, x.t.proc.arch.WordSize())
-			sp.mem.Poke(sp.guard.Base, head, x.t.Tid)
+		if x.t.Memory().Peek(sp.Base, head) == nil {
+			fallback.SetOwn(head, sp.Base, tr.own, x.t.ABI().WordSize())
+			x.t.Memory().Poke(sp.Base, head, x.t.Tid)
 		}
 	}
-	if x.t.protection.leftStep && x.t.SignalCode() == ptrace.CodeTrace {
-		x.t.protection.leftStep = false
-	} else if a := x.t.proc.arch; tr.ours && a.FlagsRegister >= 0 && x.t.Regs[a.FlagsRegister]&tracee.TrapFlag == 0 && x.t.SignalCode() == ptrace.CodeTrace {
+	if x.leftStep && x.t.SignalCode() == ptrace.CodeTrace {
+		x.leftStep = false
+	} else if a := x.t.ABI(); tr.ours && a.FlagsRegister >= 0 && x.t.Regs[a.FlagsRegister]&tracee.TrapFlag == 0 && x.t.SignalCode() == ptrace.CodeTrace {
 		x.t.Info.SetCode(fallback.CodePassed)
 		ptrace.SetSigInfo(x.t.Tid, &x.t.Info)
 	}
@@ -145,25 +135,25 @@ func (x *sigtrap) passTrap() {
 const libMask = 128
 
 // readAction reads the C library's struct sigaction.
-func (x *sigtrap) readAction(addr uint64) (a fallback.Action, ok bool) {
-	word := x.t.proc.arch.WordSize()
+func (x *Thread) readAction(addr uint64) (a fallback.Action, ok bool) {
+	word := x.t.ABI().WordSize()
 	p := make([]byte, word+libMask+4)
-	if x.t.proc.space.mem.Peek(addr, p) != nil {
+	if x.t.Memory().Peek(addr, p) != nil {
 		return a, false
 	}
 	handler := uint64(binary.LittleEndian.Uint32(p))
 	if word == 8 {
 		handler = binary.LittleEndian.Uint64(p)
 	}
-	a = fallback.Simple(handler, x.t.proc.space.guard.Base)
+	a = fallback.Simple(handler, x.space().Base)
 	a.Flags = fallback.WithRestorer(uint64(binary.LittleEndian.Uint32(p[word+libMask:])))
 	copy(a.Mask[:], p[word:])
 	return a, true
 }
 
 // writeAction writes the C library's struct sigaction.
-func (x *sigtrap) writeAction(addr uint64, a fallback.Action) {
-	word := x.t.proc.arch.WordSize()
+func (x *Thread) writeAction(addr uint64, a fallback.Action) {
+	word := x.t.ABI().WordSize()
 	p := make([]byte, word+libMask+4)
 	binary.LittleEndian.PutUint32(p, uint32(a.Handler))
 	if word == 8 {
@@ -171,31 +161,31 @@ func (x *sigtrap) writeAction(addr uint64, a fallback.Action) {
 	}
 	copy(p[word:], a.Mask[:])
 	binary.LittleEndian.PutUint32(p[word+libMask:], uint32(a.Flags))
-	x.t.proc.space.mem.Poke(addr, p, x.t.Tid)
+	x.t.Memory().Poke(addr, p, x.t.Tid)
 }
 
 // queryTrapAction asks the kernel for the process's action for SIGTRAP, using a stopped thread.
-func (x *sigtrap) queryTrapAction() (a fallback.Action, err error) {
+func (x *Thread) queryTrapAction() (a fallback.Action, err error) {
 	var p [fallback.ActionSize]byte
 	err = x.withScratch(func(addr uint64) error {
 		if err := x.callSigaction(0, addr); err != nil {
 			return err
 		}
-		return x.t.proc.space.mem.Peek(addr, p[:])
+		return x.t.Memory().Peek(addr, p[:])
 	})
-	return fallback.ParseAction(p[:], x.t.proc.arch.WordSize()), err
+	return fallback.ParseAction(p[:], x.t.ABI().WordSize()), err
 }
 
 // setTrapAction makes the fallback's handler the action for SIGTRAP. The region holds the program's own action.
-func (x *sigtrap) setTrapAction() error {
-	err := x.callSigaction(x.t.proc.space.guard.Base+fallback.ActionAt, 0)
-	x.t.proc.trap.ours = err == nil
+func (x *Thread) setTrapAction() error {
+	err := x.callSigaction(x.space().Base+fallback.ActionAt, 0)
+	x.process().ours = err == nil
 	return err
 }
 
 // takeOver queries the action. If it is not ours, takeOver treats it as one that the program has set.
-func (x *sigtrap) takeOver() error {
-	tr, g := &x.t.proc.trap, &x.t.proc.space.guard
+func (x *Thread) takeOver() error {
+	tr, g := x.process(), x.space()
 	tr.due, tr.set = false, false
 	now, err := x.queryTrapAction()
 	if err != nil || g.Base != 0 && now.Handler == fallback.Handler(g.Base) {
@@ -215,14 +205,14 @@ func (x *sigtrap) takeOver() error {
 // sometimes is the number of hits of a point between checks that the handler is still installed.
 const sometimes = 1 << 10
 
-// looks reports whether the engine must check after this hit whether the kernel has reset the action for SIGTRAP.
-func (x *sigtrap) looks() bool {
-	tr := &x.t.proc.trap
+// IsDue reports whether the engine must check after this hit whether the kernel has reset the action for SIGTRAP.
+func (x *Thread) IsDue() bool {
+	tr := x.process()
 	if tr.due || tr.set || tr.own.Caught() || !x.stillOpen() && x.blocksRest() {
 		return true
 	}
 
-	p := x.t.at
+	p := x.on.Point()
 	if !tr.ours || p == nil {
 		return false
 	}
@@ -230,11 +220,11 @@ func (x *sigtrap) looks() bool {
 	return p.blocks || p.passed <= 2 || p.passed%sometimes == 0
 }
 
-// restoreTrapAction restores the action for SIGTRAP and the blocked bit if the kernel has reset them. The thread has
+// Restore restores the action for SIGTRAP and the blocked bit if the kernel has reset them. The thread has
 // been at a breakpoint, and its registers are those it continues with.
-func (x *sigtrap) restoreTrapAction() {
-	tr := &x.t.proc.trap
-	lost := x.trapTaken()
+func (x *Thread) Restore() {
+	tr := x.process()
+	lost := x.Taken()
 	taken := !lost && tr.blockers && !x.stillOpen() && x.blocksRest()
 	if !lost && !taken && !tr.due && !tr.set {
 		return
@@ -243,7 +233,7 @@ func (x *sigtrap) restoreTrapAction() {
 	switch {
 	case taken && !tr.due && !tr.set:
 		x.blockAgain()
-	case x.t.inject.Filtered() != "":
+	case x.calls.Filtered() != "":
 		tr.due, tr.set = false, false
 	case lost && !tr.set:
 		err = x.putBack()
@@ -254,16 +244,16 @@ func (x *sigtrap) restoreTrapAction() {
 }
 
 // putBack installs again what the kernel has reset.
-func (x *sigtrap) putBack() (err error) {
-	tr, g := &x.t.proc.trap, &x.t.proc.space.guard
+func (x *Thread) putBack() (err error) {
+	tr, g := x.process(), x.space()
 	x.lost = true
 	defer func() { x.lost = false }()
-	x.noteMerged()
+	x.NoteMerged()
 	if g.Base != 0 {
 		err = x.setTrapAction()
 	} else {
 		err = x.withScratch(func(addr uint64) error {
-			if err := x.t.proc.space.mem.Poke(addr, tr.own.Bytes(x.t.proc.arch.WordSize()), x.t.Tid); err != nil {
+			if err := x.t.Memory().Poke(addr, tr.own.Bytes(x.t.ABI().WordSize()), x.t.Tid); err != nil {
 				return err
 			}
 			return x.callSigaction(addr, 0)
@@ -273,8 +263,8 @@ func (x *sigtrap) putBack() (err error) {
 	if x.leaveOpen() {
 		return err
 	}
-	if x.t.at != nil {
-		x.t.at.blocks = true
+	if p := x.on.Point(); p != nil {
+		p.blocks = true
 	}
 	if x.blocksRest() || !x.anotherBlocks() {
 		x.blockTrap()
@@ -293,15 +283,15 @@ func (x *sigtrap) putBack() (err error) {
 const rest = ptrace.Synchronous &^ ptrace.TrapBit
 
 // blocksRest reports whether the thread blocks all signals that instructions raise except SIGTRAP.
-func (x *sigtrap) blocksRest() bool {
-	mask, ok := x.t.queue.Mask()
+func (x *Thread) blocksRest() bool {
+	mask, ok := x.queue.Mask()
 	return ok && mask&ptrace.Synchronous == rest
 }
 
 // anotherBlocks reports whether another thread of the process blocks all of them except SIGTRAP.
-func (x *sigtrap) anotherBlocks() bool {
-	for tid := range x.t.proc.threads {
-		if tid != x.t.Tid && procfs.SignalSet(tid, "SigBlk")&ptrace.Synchronous == rest {
+func (x *Thread) anotherBlocks() bool {
+	for o := range x.process().on.Threads() {
+		if o != x && procfs.SignalSet(o.t.Tid, "SigBlk")&ptrace.Synchronous == rest {
 			return true
 		}
 	}
@@ -309,9 +299,9 @@ func (x *sigtrap) anotherBlocks() bool {
 }
 
 // blockAgain blocks SIGTRAP in a thread that blocked it before, when the action was restored at another thread's stop.
-func (x *sigtrap) blockAgain() {
+func (x *Thread) blockAgain() {
 	x.lost = true
-	x.noteMerged()
+	x.NoteMerged()
 	if !x.leaveOpen() {
 		x.blockTrap()
 		x.sendMerged()
@@ -319,18 +309,18 @@ func (x *sigtrap) blockAgain() {
 	x.lost = false
 }
 
-// noteMerged records the siginfo if the stop at a breakpoint is for a SIGTRAP that was sent. The kernel does not queue
+// NoteMerged records the siginfo if the stop at a breakpoint is for a SIGTRAP that was sent. The kernel does not queue
 // a second SIGTRAP for a thread: if one was already pending and blocked, it is the only report of the hit.
-func (x *sigtrap) noteMerged() {
+func (x *Thread) NoteMerged() {
 	if len(x.merged) == 0 && x.t.SignalCode() <= 0 && x.t.Info.Signal() == ptrace.SIGTRAP {
 		x.merged = append(x.merged, x.t.Info)
 	}
 }
 
-// mergeBlocked keeps a SIGTRAP that was sent until the thread blocks the signal again, if the thread blocked it before
+// MergeBlocked keeps a SIGTRAP that was sent until the thread blocks the signal again, if the thread blocked it before
 // the present hit. Its siginfo has been read.
-func (x *sigtrap) mergeBlocked() bool {
-	if x.t.Info.Code() > 0 || x.t.Info.Signal() != ptrace.SIGTRAP || !x.trapTaken() {
+func (x *Thread) MergeBlocked() bool {
+	if x.t.Info.Code() > 0 || x.t.Info.Signal() != ptrace.SIGTRAP || !x.Taken() {
 		return false
 	}
 	x.merged = append(x.merged, x.t.Info)
@@ -340,28 +330,28 @@ func (x *sigtrap) mergeBlocked() bool {
 // sendMerged makes the signals that reported hits pending again. The thread blocks SIGTRAP again and may fetch the
 // signal without delivery (sigwait, signalfd). So a signal that came from the thread's own process is sent by the
 // thread itself.
-func (x *sigtrap) sendMerged() {
+func (x *Thread) sendMerged() {
 	for i := range x.merged {
 		if x.sendsItself(&x.merged[i]) {
 			continue
 		}
-		x.t.queue.Resend(&x.merged[i])
+		x.queue.Resend(&x.merged[i])
 	}
 	x.merged = x.merged[:0]
 }
 
 // sendsItself makes the thread send itself a signal that came from its own process, and reports whether it did.
-func (x *sigtrap) sendsItself(info *ptrace.SigInfo) bool {
-	own := inner(x.t.proc.pid)
-	if info.Code() != ptrace.CodeThread || info.Pid() != own || x.t.proc.arch.Stepless || x.t.inject.Filtered() != "" {
+func (x *Thread) sendsItself(info *ptrace.SigInfo) bool {
+	own := numberInside(x.t.Of.Pid())
+	if info.Code() != ptrace.CodeThread || info.Pid() != own || x.t.ABI().Stepless || x.calls.Filtered() != "" {
 		return false
 	}
-	_, err := x.t.inject.Call(x.t.proc.arch.Calls.Tgkill, uint64(own), uint64(inner(x.t.Tid)), uint64(info.Signal()))
+	_, err := x.calls.Call(x.t.ABI().Calls.Tgkill, uint64(own), uint64(numberInside(x.t.Tid)), uint64(info.Signal()))
 	return err == nil
 }
 
-// inner returns a thread's number in its own namespace.
-func inner(tid int) int {
+// numberInside returns a thread's number in its own namespace.
+func numberInside(tid int) int {
 	all := strings.Fields(procfs.Status(tid, "NSpid"))
 	if len(all) == 0 {
 		return 0
@@ -370,33 +360,33 @@ func inner(tid int) int {
 	return n
 }
 
-// trapTaken reports whether the kernel has reset the handler for SIGTRAP that was installed: the thread blocks the
+// Taken reports whether the kernel has reset the handler for SIGTRAP that was installed: the thread blocks the
 // signal and has raised it.
-func (x *sigtrap) trapTaken() bool {
-	tr := &x.t.proc.trap
+func (x *Thread) Taken() bool {
+	tr := x.process()
 	return (tr.ours || tr.own.Caught()) && procfs.SignalSet(x.t.Tid, "SigCgt")&ptrace.TrapBit == 0
 }
 
 // blockTrap blocks SIGTRAP in the thread. It was blocked before, or the kernel would not have reset the action.
-func (x *sigtrap) blockTrap() {
+func (x *Thread) blockTrap() {
 	x.clear = false
-	x.t.queue.Block(ptrace.TrapBit)
+	x.queue.Block(ptrace.TrapBit)
 }
 
 // callSigaction makes the thread call rt_sigaction for SIGTRAP.
-func (x *sigtrap) callSigaction(act, old uint64) error {
+func (x *Thread) callSigaction(act, old uint64) error {
 	const setSize = 8 // bytes of a signal set
-	_, err := x.t.inject.Call(x.t.proc.arch.Calls.Sigaction, ptrace.SIGTRAP, act, old, setSize)
+	_, err := x.calls.Call(x.t.ABI().Calls.Sigaction, ptrace.SIGTRAP, act, old, setSize)
 	return err
 }
 
 // withScratch lends a few bytes of the thread's stack, below the part that the calling convention lets it use. They are
 // restored afterwards.
-func (x *sigtrap) withScratch(use func(addr uint64) error) error {
+func (x *Thread) withScratch(use func(addr uint64) error) error {
 	const redZone, size = 128, 64
 	addr := (x.t.SP() - redZone - size) &^ 15
 	var old [size]byte
-	mem := x.t.proc.space.mem
+	mem := x.t.Memory()
 	if err := mem.Peek(addr, old[:]); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package engine
+package crashsafe
 
 import (
 	"os/exec"
@@ -40,7 +40,7 @@ func TestSignalCallsLikeObjdump(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := (&Session{}).guards.signalSites(file)
+	got := (&Guards{}).signalSites(file)
 	want := map[string][]uint64{}
 	line := regexp.MustCompile(`(?m)^ +([0-9a-f]+):\s+(mov +\$0x([0-9a-f]+),%eax|syscall|ret|jmp|xor +%eax,%eax)`)
 	number := ""
@@ -117,34 +117,8 @@ func TestRegionInMergedMapping(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer mem.Close()
-	found := regionsOf(mem, []module.Mapping{{Start: start, End: start + uint64(len(p)), Read: true, Exec: true}}, 8)
-	if len(found) != 1 || found[0].base != start+before || found[0].head.Own.Handler != 0x1234 {
+	found := FindRegions(mem, []module.Mapping{{Start: start, End: start + uint64(len(p)), Read: true, Exec: true}}, 8)
+	if len(found) != 1 || found[0].Base != start+before || found[0].Head.Own.Handler != 0x1234 {
 		t.Errorf("found %+v, want one at %#x", found, start+before)
-	}
-}
-
-// TestStubsAreCleaned kills sessions at the steps of the calls that a target is made to make before it has a region: the code of those calls
-// lies in the padding of a module then, and is gone after Clean.
-func TestStubsAreCleaned(t *testing.T) {
-	path, left := program(t, "victim.c"), 0
-	for step := 1; step <= 12; step++ {
-		p := start(t, path, "1")
-		if line, err := p.out.ReadString('\n'); err != nil {
-			t.Fatalf("the target does not begin: %q, %v", line, err)
-		}
-		before := text(t, p.pid())
-		s := startCrashed(t, crashPlan{Pid: p.pid(), Specs: []string{"leaf"}, AtStep: step}, nil, nil)
-		s.Wait()
-		if text(t, p.pid()) != before {
-			left++
-		}
-		if _, err := Clean(p.pid()); err != nil {
-			t.Errorf("step %d: %v", step, err)
-		}
-		untouched(t, p.pid(), before)
-		want(t, "target", p.end(), "victim bad=0")
-	}
-	if left == 0 {
-		t.Error("no session has left code behind")
 	}
 }

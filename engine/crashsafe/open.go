@@ -1,6 +1,6 @@
-package engine
+package crashsafe
 
-// Unblocking SIGTRAP in threads that block all signals, and blocking it again: see sigmask.go.
+// Unblocking SIGTRAP in threads that block all signals, and blocking it again: see mask.go.
 
 import (
 	"time"
@@ -10,39 +10,46 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// openTrap unblocks SIGTRAP in a stopped thread that blocks all signals.
-func (x *sigtrap) unblock() {
+// UnblockDue is Unblock if an earlier attempt to stop the thread for it has failed.
+func (x *Thread) UnblockDue() {
+	if x.openDue {
+		x.Unblock()
+	}
+}
+
+// Unblock unblocks SIGTRAP in a stopped thread that blocks all signals.
+func (x *Thread) Unblock() {
 	x.openDue = false
-	if mask, ok := x.ownMask(); ok && blocksAll(mask) && x.t.proc.space.seesMasks {
+	if mask, ok := x.ownMask(); ok && blocksAll(mask) && x.space().seesMasks {
 		x.setOwnMask(mask)
 	}
 }
 
 // leaveOpen leaves SIGTRAP unblocked in a thread whose hit has unblocked it, and reports whether it did. The thread
-// must block all other signals, and no SIGTRAP that was sent to it may be pending. Precondition: noteMerged has been
+// must block all other signals, and no SIGTRAP that was sent to it may be pending. Precondition: NoteMerged has been
 // called.
-func (x *sigtrap) leaveOpen() bool {
-	x.open = x.t.proc.space.seesMasks && x.blocksRest() && !x.meant && len(x.merged) == 0
+func (x *Thread) leaveOpen() bool {
+	x.open = x.space().seesMasks && x.blocksRest() && !x.meant && len(x.merged) == 0
 	return x.open
 }
 
-// openBlockers unblocks SIGTRAP in those threads of the given address spaces that are in a section that blocks all
+// OpenBlockers unblocks SIGTRAP in those threads of the given address spaces that are in a section that blocks all
 // signals and began before the engine could see it. It is called before breakpoints are written. It includes threads in
 // a stop that has not been handled, new threads that their creators' stops have yet to report, and children that share
 // the memory until they execute a program. Threads that would notice being stopped are handled at their next stop.
-func (y *guards) openBlockers(in func(*space) bool) {
-	for _, p := range y.s.procs {
-		if !in(p.space) || !p.space.seesMasks {
+func (g *Guards) OpenBlockers(in func(*Space) bool) {
+	for p := range g.on.Processes() {
+		if sp := p.on.Space(); !in(sp) || !sp.seesMasks {
 			continue
 		}
-		for _, tid := range procfs.Threads(p.pid) {
+		for _, tid := range procfs.Threads(p.on.Pid()) {
 			if !blocksAll(procfs.SignalSet(tid, "SigBlk")) {
 				continue
 			}
-			y.openBlocker(tid)
+			g.openBlocker(tid)
 			for _, child := range procfs.ChildrenOf(tid) {
 				if shares, known := ptrace.SharesMemory(tid, child); known && shares && blocksAll(procfs.SignalSet(child, "SigBlk")) {
-					y.openBlocker(child)
+					g.openBlocker(child)
 				}
 			}
 		}
@@ -50,19 +57,18 @@ func (y *guards) openBlockers(in func(*space) bool) {
 }
 
 // openBlocker unblocks SIGTRAP in one thread that blocks all signals. The session may not know the thread yet.
-func (y *guards) openBlocker(tid int) {
-	t := y.s.threads[tid]
+func (g *Guards) openBlocker(tid int) {
+	x := g.on.Thread(tid)
 	switch {
-	case t != nil && t.state.InStop():
-		t.sigtrap.unblock()
+	case x != nil && x.on.Stopped():
+		x.Unblock()
 	case openStopped(tid):
-		if t != nil {
-			t.sigtrap.open, t.sigtrap.clear = true, true
+		if x != nil {
+			x.open, x.clear = true, true
 		}
-	case t != nil:
-		if t.sigtrap.openDue = true; t.protection.interruptable() {
-			y.s.world.withStopped(t, t.sigtrap.unblock)
-		}
+	case x != nil:
+		x.openDue = true
+		x.on.Interrupt(x.Unblock)
 	default:
 		openNew(tid)
 	}
@@ -91,8 +97,8 @@ func openStopped(tid int) bool {
 	return ptrace.SetSigMask(tid, &mask) == 0
 }
 
-// closeTrap blocks SIGTRAP again in a stopped thread, if the program believes that the thread blocks it.
-func (x *sigtrap) closeTrap() {
+// Close blocks SIGTRAP again in a stopped thread, if the program believes that the thread blocks it.
+func (x *Thread) Close() {
 	if !x.open {
 		return
 	}
@@ -104,26 +110,26 @@ func (x *sigtrap) closeTrap() {
 
 // stillOpen reports whether SIGTRAP is left unblocked in a section that blocks all signals. It detects a section that
 // ended in a way that is not watched.
-func (x *sigtrap) stillOpen() bool {
+func (x *Thread) stillOpen() bool {
 	if x.open && !x.blocksRest() {
 		x.open = false
 	}
 	return x.open
 }
 
-// waitsForTrap withholds a SIGTRAP that was sent to a thread that the program believes blocks it, and reports whether
+// Withhold withholds a SIGTRAP that was sent to a thread that the program believes blocks it, and reports whether
 // it did. The signal stays pending in the kernel, blocked, as the program wants. SIGTRAP is not unblocked again in this
 // section.
-func (x *sigtrap) waitsForTrap() bool {
+func (x *Thread) Withhold() bool {
 	if !x.stillOpen() || x.t.SignalCode() > 0 || x.t.Info.Signal() != ptrace.SIGTRAP || fallback.IsOwnCode(x.t.Info.Code()) {
 		return false
 	}
-	x.closeTrap()
+	x.Close()
 	x.meant = true
 	info := x.t.Info
-	if ptrace.SendThread(x.t.proc.pid, x.t.Tid, ptrace.SIGTRAP) == 0 {
-		x.t.queue.Resent(info)
+	if ptrace.SendThread(x.t.Of.Pid(), x.t.Tid, ptrace.SIGTRAP) == 0 {
+		x.queue.Resent(info)
 	}
-	x.t.resume(0)
+	x.on.Resume(0)
 	return true
 }

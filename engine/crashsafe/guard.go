@@ -1,0 +1,121 @@
+package crashsafe
+
+import (
+	"fmt"
+
+	"gotap/engine/crashsafe/fallback"
+)
+
+// Protect installs the fallback in the thread's process. The thread is stopped, and its registers have been read. A
+// process that has the fallback keeps it. The user is warned if the fallback cannot be installed.
+func (x *Thread) Protect() {
+	p, sp := x.process(), x.space()
+	if !p.Unguarded() || x.in.on.Closing() {
+		return
+	}
+	put := x.install
+	if sp.Base != 0 {
+		put = x.takeOver
+	}
+	sp.tried, p.asked = true, true
+	err := x.calls.AllowsHandler()
+	if err == nil {
+		err = put()
+	}
+	if err != nil {
+		x.in.warnIn(sp, fmt.Sprintf("process %d: %s; if gotap is killed (SIGKILL), the next breakpoint that is left will end the process", x.t.Of.Pid(), err))
+		return
+	}
+	x.in.watchLateSignalCalls(sp)
+}
+
+// warnIn warns about an address space, unless its process has left it.
+func (g *Guards) warnIn(sp *Space, text string) {
+	if !sp.on.Memory().Gone() {
+		g.on.Warn(text)
+	}
+}
+
+// install maps and fills the region, or takes over one that an earlier session left, and makes its handler the action
+// for SIGTRAP.
+func (x *Thread) install() error {
+	sp := x.space()
+	own, err := x.adoptOrMap()
+	if err != nil {
+		return err
+	}
+	if watching := sp.Watching; watching || x.on.Watched() {
+		sp.Watching = false // the page has overwritten the note to the handler
+		sp.MarkWatching()
+	}
+	x.recordSignalCalls() // first, because the first entries are restored last
+	for d := range sp.on.Planted() {
+		sp.Record(d.Addr, d.Orig, d.Trap, x.t.Tid)
+	}
+	*x.process() = Process{on: x.process().on, own: own, asked: true}
+	return x.setTrapAction()
+}
+
+// adoptOrMap takes over a region, or maps and fills one, and returns the program's own action.
+func (x *Thread) adoptOrMap() (own fallback.Action, err error) {
+	if found, maps := x.leftRegions(); len(found) > 0 {
+		if own, err = x.queryTrapAction(); err == nil {
+			own = x.adopt(found, maps, own)
+		}
+		return own, err
+	}
+	base, err := x.calls.Map(0, fallback.Size)
+	if err != nil {
+		return own, err
+	}
+	if own, err = x.queryTrapAction(); err != nil {
+		return own, err
+	}
+	sp := x.space()
+	if err := x.t.Memory().Poke(base, x.t.ABI().Native.Page(base, own), x.t.Tid); err != nil {
+		return own, err
+	}
+	sp.Base, sp.Table = base, fallback.Table{}
+	return own, nil
+}
+
+// ProtectAtHit installs the fallback in a program at its first hit. Nothing shows whether the kernel has unblocked
+// SIGTRAP for this hit, since there was no handler to reset. A thread that blocks all other signals that instructions
+// raise is taken to have blocked SIGTRAP, as in Restore. A thread that blocks SIGTRAP but not the others has
+// the fallback already (maskCalled), unless it blocked SIGTRAP with its own system call, with swapcontext, or for the
+// duration of a handler. Then it is not recognised at this one hit.
+func (x *Thread) ProtectAtHit(p *Point) {
+	blocked := x.process().Unguarded() && !x.open && x.blocksRest()
+	if blocked {
+		if x.NoteMerged(); x.leaveOpen() {
+			blocked = false
+		} else {
+			x.blockTrap() // before the calls that follow, which would deliver a pending one
+			p.blocks = true
+		}
+		x.process().blockers = true
+	}
+	x.Protect()
+	if blocked {
+		x.sendMerged()
+	}
+}
+
+// Unprotect restores a process's own action for SIGTRAP, using a stopped thread, and reports whether the handler is
+// removed.
+func (x *Thread) Unprotect() (gone bool) {
+	tr := x.process()
+	if !tr.ours || !x.t.GetRegs() {
+		return false
+	}
+	tr.ours = false
+	now, err := x.queryTrapAction()
+	if err != nil || now.Handler != fallback.Handler(x.space().Base) {
+		return err == nil
+	}
+	if err := x.callSigaction(x.space().Base+fallback.OwnAt, 0); err != nil {
+		x.in.on.Warn(fmt.Sprintf("process %d: its action for SIGTRAP cannot be put back: %v", x.t.Of.Pid(), err))
+		return false
+	}
+	return true
+}

@@ -1,0 +1,184 @@
+package crashsafe
+
+import (
+	"bytes"
+	"encoding/binary"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gotap/engine/abi"
+	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
+)
+
+// This file observes the actions that the program sets for signals, by watching the functions that set them. See
+// action.go.
+
+// Watch watches the functions with which programs set signal handlers, in newly loaded modules. The
+// breakpoints there have a second use: if the session has been killed and the program reaches one of them, the fallback
+// removes all breakpoints at the last moment at which it can.
+func (g *Guards) Watch(sp *Space, mods []module.Loaded) {
+	for i := range mods {
+		m := &mods[i]
+		if m.File == nil || m.Err != nil {
+			continue
+		}
+		for _, match := range m.File.Lookup("runtime.rt_sigaction") {
+			if f := match.Func; calls(m, f.Addr, f.Size) {
+				sp.on.Hook(m, f.Addr, (*Thread).goSigactionCalled)
+			}
+		}
+		if sp.IsLibC(m) {
+			sites := g.watchSignalCalls(sp, m)
+			if len(sites.actions) == 0 {
+				g.watchFunctions(sp, m, (*Thread).sigactionCalled, "sigaction", "__sigaction")
+				g.watchFunctions(sp, m, (*Thread).signalCalled, "signal", "ssignal", "bsd_signal")
+			}
+			if !sp.tried {
+				g.watchFunctions(sp, m, (*Thread).maskCalled, "sigprocmask", "pthread_sigmask")
+			}
+		}
+	}
+}
+
+// IsLibC reports whether a module contains the C library, judging by its name: glibc's, current or before 2.34, or
+// musl's. So does a program that is statically linked with it.
+func (sp *Space) IsLibC(m *module.Loaded) bool {
+	base := filepath.Base(m.Path)
+	if slices.ContainsFunc([]string{"libc.so", "libc-", "ld-musl", "libc.musl"}, func(p string) bool { return strings.HasPrefix(base, p) }) {
+		return true
+	}
+	mods := sp.on.Modules()
+	return len(mods) > 0 && mods[0].Path == m.Path && !sp.on.IsLinked()
+}
+
+// watchFunctions watches all functions with the given names.
+func (g *Guards) watchFunctions(sp *Space, m *module.Loaded, do Hook, names ...string) {
+	for _, name := range names {
+		for _, match := range m.File.Lookup(name) {
+			sp.on.Hook(m, match.Func.Addr, do)
+		}
+	}
+}
+
+// calls reports whether a function contains the instruction that calls the kernel. Of Go's assembly function and its
+// wrapper, only the assembly function does.
+func calls(m *module.Loaded, vaddr, size uint64) bool {
+	code, err := m.File.Code(vaddr, int(min(size, 128)))
+	a := abi.Of(m.File)
+	return err == nil && a != nil && a.Golang != nil && bytes.Contains(code, a.Calls.Insn)
+}
+
+// sigactionCalled runs on entry to sigaction. For SIGTRAP it skips the call: it stores the program's action where the
+// fallback's handler finds it, and returns the program's previous action. So the handler is installed at every moment.
+// Without the fallback, the engine queries the kernel when the function has returned.
+func (x *Thread) sigactionCalled(*Point) bool {
+	if !x.aboutTrap(x.pointer(1) != 0) {
+		return false
+	}
+	act, old := x.pointer(1), x.pointer(2)
+	was := x.process().own
+	if act != 0 {
+		own, ok := x.readAction(act)
+		if !ok || x.wantAtCall(own) != nil {
+			return false
+		}
+	}
+	if old != 0 {
+		x.writeAction(old, was)
+	}
+	x.on.Skip(0)
+	return false
+}
+
+// signalCalled is sigactionCalled for signal, which returns the previous handler.
+func (x *Thread) signalCalled(*Point) bool {
+	if !x.aboutTrap(true) {
+		return false
+	}
+	was := x.process().own
+	if x.wantAtCall(fallback.Simple(x.pointer(1), x.space().Base)) == nil {
+		x.on.Skip(was.Handler)
+	}
+	return false
+}
+
+// goSigactionCalled is sigactionCalled for the function of Go's runtime that makes the system call. Its arguments and
+// its result are on the stack, and its structures are the kernel's.
+func (x *Thread) goSigactionCalled(*Point) bool {
+	word := x.t.ABI().WordSize()
+	mem := x.t.Memory()
+	slot := func(n int) uint64 { return x.t.SP() + uint64(n*word) } // slot 0: the return address or what is saved there
+	const sig, act, old, result = 1, 2, 3, 5
+	number, ok := x.pointerAt(slot(sig))
+	if !ok || number != ptrace.SIGTRAP || x.space().Base == 0 {
+		return false
+	}
+	was := x.process().own
+	if at, ok := x.pointerAt(slot(act)); ok && at != 0 {
+		var p [fallback.ActionSize]byte
+		if mem.Peek(at, p[:]) != nil || x.wantAtCall(fallback.ParseAction(p[:], word)) != nil {
+			return false
+		}
+	}
+	if at, ok := x.pointerAt(slot(old)); ok && at != 0 {
+		mem.Poke(at, was.Bytes(word), x.t.Tid)
+	}
+	mem.Poke(slot(result), make([]byte, 4), x.t.Tid)
+	x.on.Skip(0)
+	return false
+}
+
+// maskCalled runs on entry to a function that sets the blocked signals of a thread, in a program without fallback. It
+// installs the fallback before SIGTRAP is blocked: without it nothing would show that the thread's first hit has
+// unblocked the signal. With the fallback there is nothing left to watch for, so the breakpoint is not needed any more.
+func (x *Thread) maskCalled(p *Point) (over bool) {
+	const unblock = 1
+	how, _ := x.on.Arg(0)
+	var set [8]byte
+	if x.process().Unguarded() && (uint32(how) == unblock || x.t.Memory().Peek(x.pointer(1), set[:]) != nil || binary.LittleEndian.Uint64(set[:])&ptrace.TrapBit == 0) {
+		return false
+	}
+	if x.process().Unguarded() {
+		x.ProtectAtHit(p)
+	}
+	return true
+}
+
+// aboutTrap reports whether the first argument of a function just entered is SIGTRAP and the fallback is installed. If
+// the fallback is not installed, the next hit queries the action that the function sets. A call that sets the action
+// installs the fallback.
+func (x *Thread) aboutTrap(sets bool) bool {
+	sig, ok := x.on.Arg(0)
+	if !ok || uint32(sig) != ptrace.SIGTRAP {
+		return false
+	}
+	if x.process().Unguarded() && sets { // now: at the next hit the kernel resets an ignored signal's action
+		x.ProtectAtHit(x.on.Point())
+	}
+	if x.space().Base != 0 && x.process().ours {
+		return true
+	}
+	x.on.AtReturn(func(p *Process) { p.set = true })
+	return false
+}
+
+// pointer returns an argument that is a pointer.
+func (x *Thread) pointer(n int) uint64 {
+	v, _ := x.on.Arg(n)
+	if x.t.ABI().WordSize() == 4 {
+		v = uint64(uint32(v))
+	}
+	return v
+}
+
+// pointerAt reads a word of memory.
+func (x *Thread) pointerAt(addr uint64) (v uint64, ok bool) {
+	var p [8]byte
+	if x.t.Memory().Peek(addr, p[:x.t.ABI().WordSize()]) != nil {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64(p[:]), true
+}

@@ -1,0 +1,172 @@
+package crashsafe
+
+import (
+	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/image/module"
+	"gotap/engine/linux/ptrace"
+)
+
+// Taking over from a session that was killed.
+//
+// Such a session leaves in the process: its region; breakpoints; threads that have hit a breakpoint and have not yet
+// received the signal; threads in the copy of an instruction; threads with signals withheld from them. The handler in
+// the region handles all of these by itself. A new session, including the one with which Clean restores the action for
+// SIGTRAP, must not remove what the handler needs for that:
+//
+//   - The table of breakpoints and the list of threads stay as they are, and grow.
+//   - If a thread turns out to have hit a breakpoint of the table, the hit is handled as one of a breakpoint that was
+//     just removed (LeftHit).
+//   - The end of a step that the old session began is passed on to the handler (PassTrap).
+//   - The new session starts with the next stub: a thread may still be executing the one that the old session used last
+//     (fallback.Stubs).
+//   - A thread that is detached gets its own mask and the signals that were withheld from it (SettleLeft).
+
+// LeftRegion is a region found in a process.
+type LeftRegion struct {
+	Base uint64
+	Head fallback.Head
+}
+
+// FindRegions finds the regions in a process's memory. The kernel may have merged the mapping with others of its kind, so
+// it examines every page that a region can begin at.
+func FindRegions(mem *ptrace.Memory, maps []module.Mapping, word int) (found []LeftRegion) {
+	const page = 4096
+	for _, m := range maps {
+		if m.Path != "" || !m.Exec || m.Write {
+			continue
+		}
+		for base := m.Start; base+fallback.Size <= m.End; base += page {
+			var p [fallback.HeadSize]byte
+			if mem.Peek(base, p[:]) != nil {
+				continue
+			}
+			if head, ok := fallback.ParseHead(p[:], word); ok {
+				found = append(found, LeftRegion{base, head})
+			}
+		}
+	}
+	return found
+}
+
+// leftRegions finds the regions that earlier sessions left.
+func (x *Thread) leftRegions() ([]LeftRegion, mappings) {
+	maps, err := module.Maps(x.t.Tid)
+	if err != nil {
+		return nil, nil
+	}
+	return FindRegions(x.t.Memory(), maps, x.t.ABI().WordSize()), maps
+}
+
+// mappings are a process's mappings, sorted by address.
+type mappings []module.Mapping
+
+// data reports whether an address is in memory that maps no file and is not executable.
+func (all mappings) data(addr uint64) bool {
+	for _, m := range all {
+		if addr >= m.Start && addr < m.End {
+			return !m.File() && !m.Exec
+		}
+	}
+	return false
+}
+
+// adopt makes one of the regions that were left the session's own, removes the breakpoints of all of them, and returns
+// the program's own action for SIGTRAP. now is the current action: the handler of a region, unless it was reset or
+// replaced.
+func (x *Thread) adopt(found []LeftRegion, maps mappings, now fallback.Action) (own fallback.Action) {
+	sp := x.space()
+	mine, own := found[0], now
+	for _, r := range found {
+		fallback.Restore(x.t.Memory(), r.Base, r.Head, maps.data)
+		switch {
+		case now.Handler == fallback.Handler(r.Base):
+			mine = r
+		case now.TakenFrom(r.Head.Own, r.Base): // the kernel reset it
+			mine, own = r, r.Head.Own
+		}
+		if r.Head.Watching {
+			x.leftWatched()
+		}
+	}
+	for range found { // the own action of one may be the handler of another
+		for _, r := range found {
+			if own.Handler == fallback.Handler(r.Base) {
+				own = r.Head.Own
+			}
+		}
+	}
+	sp.Base, sp.Threads, sp.Stub = mine.Base, mine.Head.Threads, (mine.Head.Stub+1)%fallback.Stubs
+	sp.Table = fallback.ReadTable(x.t.Memory(), mine.Base, mine.Head)
+	sp.Left = map[int]int{}
+	for i := range mine.Head.Threads {
+		if kept, ok := fallback.ReadThread(x.t.Memory(), mine.Base, i); ok && kept.Tid != 0 {
+			sp.Left[kept.Tid] = i
+		}
+	}
+	for o := range x.process().on.Threads() {
+		o.leftStep = true
+	}
+	head := make([]byte, fallback.HeadSize)
+	if x.t.Memory().Peek(sp.Base, head) == nil {
+		fallback.SetOwn(head, sp.Base, own, x.t.ABI().WordSize())
+		x.t.Memory().Poke(sp.Base, head, x.t.Tid)
+	}
+	_, at, number := fallback.StubPlace(sp.Base, sp.Stub)
+	x.t.Memory().Poke(at, number, x.t.Tid)
+	return own
+}
+
+// leftWatched records that the threads of the process may have debug registers that an earlier session left armed.
+func (x *Thread) leftWatched() {
+	x.space().Watching = true
+	for o := range x.process().on.Threads() {
+		o.on.LeftWatched()
+	}
+}
+
+// LeftHit handles a breakpoint of an earlier session that the thread hit before it was removed, and reports whether it
+// was such a hit.
+func (x *Thread) LeftHit() bool {
+	sp := x.space()
+	addr := x.t.ABI().BreakpointPC(*x.t.PC())
+	orig, trap, known := sp.Table.Lookup(addr)
+	if sp.Left == nil || !known || x.t.SignalCode() != x.t.ABI().TrapCode {
+		return false
+	}
+	now := make([]byte, len(trap))
+	if x.t.Memory().Peek(addr, now) == nil && string(now) == trap {
+		x.t.Memory().Poke(addr, []byte(orig), x.t.Tid)
+	}
+	*x.t.PC() = addr
+	x.t.SetRegs()
+	x.on.Resume(0)
+	return true
+}
+
+// SettleLeft does for a stopped thread what the handler would have done at the end of the step during which an earlier
+// session was killed.
+func (x *Thread) SettleLeft() {
+	sp := x.space()
+	if sp.Left == nil {
+		return
+	}
+	i, listed := sp.Left[x.t.Tid]
+	if !listed {
+		return
+	}
+	delete(sp.Left, x.t.Tid)
+	kept, ok := fallback.ReadThread(x.t.Memory(), sp.Base, i)
+	if !ok || kept.Tid != x.t.Tid { // the handler has handled it
+		return
+	}
+	at, none := fallback.Thread{}.Entry(sp.Base, i)
+	x.t.Memory().Poke(at, none[:], x.t.Tid)
+	if kept.Masked {
+		ptrace.SetSigMask(x.t.Tid, &kept.Mask)
+	}
+	for sig := 1; sig <= 64; sig++ {
+		if kept.Kept>>(sig-1)&1 == 1 {
+			ptrace.SendThread(x.t.Of.Pid(), x.t.Tid, sig)
+		}
+	}
+}
