@@ -6,6 +6,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"gotap/engine/throttle"
 )
 
 // steps collects what a session tells of its budget.
@@ -25,8 +27,8 @@ func (s *steps) list() []Overload {
 // slowClock makes a session believe that every look at the clock comes a time after the one before.
 func (w *world) slowClock(each time.Duration) {
 	w.do(func() error {
-		now := w.throttle.meter.began
-		w.throttle.meter.clock = func() uint64 { now += uint64(each); return now }
+		now := w.throttle.Now()
+		w.throttle.SetClock(func() uint64 { now += uint64(each); return now })
 		return nil
 	})
 }
@@ -37,7 +39,7 @@ func TestBudgetSamples(t *testing.T) {
 		var told steps
 		w := newWorld(t, Config{Engine: e, Follow: FollowThreads, Budget: 0.3, Overloaded: told.add})
 		tg := w.launch(program(t, "target.c"), "threads", "2000000", "4")
-		w.slowClock(budgetWindow / 1000)
+		w.slowClock(throttle.Window / 1000)
 		n, l := w.counter(), w.counter()
 		id := w.probe("work", Handlers{Enter: w.counts(n), Leave: w.counts(l)})
 		w.run()
@@ -71,7 +73,7 @@ func TestBudgetDisables(t *testing.T) {
 	w := newWorld(t, Config{Follow: FollowThreads, Budget: 0.01, Overloaded: told.add})
 	path := program(t, "plain.c")
 	tg, cell := w.launch(path, "30000"), fmt.Sprintf("watch:cell/%d/w", longSize(t, path))
-	w.slowClock(budgetWindow / 1000)
+	w.slowClock(throttle.Window / 1000)
 	n, calls := w.counter(), w.counter()
 	w.probe(cell, Handlers{Enter: w.counts(n)})
 	w.probe("nowhere", Handlers{Enter: w.counts(calls)}, func(p *ProbeSpec) { p.Optional, p.Disabled = true, true })
@@ -85,7 +87,7 @@ func TestBudgetDisables(t *testing.T) {
 	if len(all) != 3 || all[0].Step != OverloadSampling || all[1].Step != OverloadDisabled || all[1].Probe != cell || all[2].Step != OverloadDetached {
 		t.Errorf("told %+v", all)
 	}
-	if n.get() < strainWindows || n.get() >= 30000 {
+	if n.get() < throttle.StrainWindows || n.get() >= 30000 {
 		t.Errorf("%d hits", n.get())
 	}
 }
@@ -95,7 +97,7 @@ func TestSlowTargetIsTold(t *testing.T) {
 	var told steps
 	w := newWorld(t, Config{Follow: FollowThreads, Overloaded: told.add})
 	tg := w.launch(program(t, "target.c"), "work", "10000")
-	w.slowClock(budgetWindow / 1000)
+	w.slowClock(throttle.Window / 1000)
 	n := w.counter()
 	w.probe("work", Handlers{Enter: w.counts(n)})
 	w.run()
@@ -104,31 +106,4 @@ func TestSlowTargetIsTold(t *testing.T) {
 	if all := told.list(); len(all) != 1 || all[0].Step != OverloadSlow || all[0].Share < 0.5 {
 		t.Errorf("told %+v", all)
 	}
-}
-
-// TestRecent: targets that are stopped for most of the time are slow, although some windows are quiet; those that are for few of
-// them are not.
-func TestRecent(t *testing.T) {
-	for share, slow := range map[float64]bool{0.9: true, 0.4: false} {
-		var r recent
-		var average float64
-		for i := range 3 * slowWindows {
-			now := share
-			if i%4 == 3 {
-				now = 0.1
-			}
-			a, ok := r.add(now)
-			want(t, "enough windows", ok, i >= slowWindows-1)
-			average = a
-		}
-		want(t, "slow", average > 0.5, slow)
-	}
-}
-
-// TestMeter feeds windows of known lengths.
-func TestMeter(t *testing.T) {
-	m := meter{kept: 50}
-	want(t, "share", m.share(200), 0.25)
-	want(t, "several threads kept at once", (&meter{kept: 500}).share(200), 1)
-	want(t, "allowance", newMeter(0.1).allowance, uint64(budgetWindow/10))
 }

@@ -28,8 +28,8 @@
 // together.go); otherProbes are those that a breakpoint alone does not serve
 // (special.go, syscalls.go, watch.go); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
 // programs (launch.go); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
-// able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (budget.go);
-// images is what is known of the code that targets map (symbol.go, vdso.go); lifecycle leads from the start
+// able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (package throttle,
+// resting.go); images is what is known of the code that targets map (symbol.go, vdso.go); lifecycle leads from the start
 // to the end (detach.go).
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are

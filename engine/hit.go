@@ -38,7 +38,7 @@ func (t *thread) hit(p *point) {
 	again := t.exec.redo.addr == p.addr && t.exec.redo.sp == t.SP() && p.addr != 0
 	t.exec.redo = redo{}
 	if !again && !t.unprobed && !t.proc.unprobed && isa.Executes(p.site, &t.Regs) {
-		if t.s.throttle.meter.throttled {
+		if t.s.throttle.Resting() {
 			t.throttleAt(p)
 		} else {
 			t.calls.Hit(&p.Point)

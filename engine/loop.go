@@ -232,11 +232,11 @@ func (s *Session) run() {
 		s.loop.waiting.Store(false)
 		switch e {
 		case 0:
-			came := s.throttle.meter.clock()
+			came := s.throttle.Now()
 			s.dispatch(tid, s.stops.status)
 			s.stops.settleStop(tid)
 			s.world.unpause()
-			s.throttle.stopOver(came)
+			s.throttle.StopOver(came)
 		case syscall.ECHILD:
 			s.loop.idle()
 		}

@@ -18,7 +18,8 @@ type patcher struct {
 	points     int    // armed probe points
 	batch      *batch // nil: points are planted one by one
 	executors  executor.List
-	callPoints int // points on system call instructions
+	callPoints int      // points on system call instructions
+	rested     []*point // to be armed when probes no longer rest (package throttle)
 }
 
 // rewrite plants or removes breakpoints of one address space. It adds those that fail to failed. Removing a

@@ -201,7 +201,7 @@ func (c *patcher) copyPoints(from, to *space) {
 		copies.Add(&p.Point, &q.Point)
 		to.points[addr] = &q
 		if q.throttled {
-			c.s.throttle.meter.rested = append(c.s.throttle.meter.rested, &q)
+			c.rested = append(c.rested, &q)
 		}
 	}
 	copies.Finish()

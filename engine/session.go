@@ -19,6 +19,7 @@ import (
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
 	"gotap/engine/threadstate"
+	"gotap/engine/throttle"
 	"gotap/engine/tracee"
 )
 
@@ -51,7 +52,7 @@ type Session struct {
 	launching launching
 	arrivals  arrivals
 	guards    crashsafe.Guards
-	throttle  throttle
+	throttle  throttle.Throttle
 
 	inPlaceOnly bool                // for tests: nothing is emulated or stepped out of line
 	testAt      func(tracee.Moment) // for tests: called where a session that is killed must leave its target unharmed
@@ -75,7 +76,7 @@ func New(cfg Config) (*Session, error) {
 	if hostcpu.HasShadowStacks() {
 		s.images.hasShadow = hasShadowStack
 	}
-	s.throttle.meter = newMeter(cfg.Budget)
+	s.throttle.Init(throttleHost{s}, cfg.Budget)
 	s.places = locate.New(host{s}, &s.names.Files)
 	s.Set = probes.New(tracer{s}, s.places, &s.cfg)
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
@@ -89,7 +90,7 @@ func New(cfg Config) (*Session, error) {
 func (s *Session) makeParts() {
 	s.patcher.executors = executor.List{breakpoints{&s.patcher}}
 	s.life.s, s.stops.s, s.world.s, s.patcher.s, s.others.s, s.images.s = s, s, s, s, s, s
-	s.loading.s, s.launching.s, s.arrivals.s, s.throttle.s = s, s, s, s
+	s.loading.s, s.launching.s, s.arrivals.s = s, s, s
 	s.guards.Init(sessionHost{s})
 }
 
@@ -134,7 +135,7 @@ func (s *Session) Start() error {
 	return s.do(func() error {
 		s.life.started = true
 		s.DropBegun()
-		s.throttle.meter.restart()
+		s.throttle.Restart()
 		for _, t := range s.threads {
 			if t.state.Now() == threadstate.Parked {
 				t.state.To(threadstate.Stopped)
@@ -174,7 +175,8 @@ func (s *Session) Stats() Stats {
 func (s *Session) present() Stats {
 	st := s.stats
 	st.Attached, st.Points = len(s.threads), s.patcher.points
-	st.Kept += s.throttle.meter.kept
+	kept := s.throttle.Stats()
+	st.Kept, st.Rests, st.Disabled = kept.Kept, kept.Rests, kept.Disabled
 	return st
 }
 

@@ -99,7 +99,7 @@ func (t *thread) resume(sig int) {
 		e = ptrace.Step(t.Tid, sig)
 	case way == sigqueue.Freely:
 		e = ptrace.Cont(t.Tid, sig) // the stop that ends it is not a system call's
-	case way == sigqueue.ToCall, t.exec.postCall, t.exec.seeExit != nil, t.protection.unarmed, (t.s.others.sysnames > 0 && !t.s.throttle.meter.throttled || t.calling.now.awaited()) && !t.unprobed && !t.proc.unprobed:
+	case way == sigqueue.ToCall, t.exec.postCall, t.exec.seeExit != nil, t.protection.unarmed, (t.s.others.sysnames > 0 && !t.s.throttle.Resting() || t.calling.now.awaited()) && !t.unprobed && !t.proc.unprobed:
 		e = ptrace.ContToSyscall(t.Tid, sig)
 	default:
 		e = ptrace.Cont(t.Tid, sig)

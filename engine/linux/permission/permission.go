@@ -1,4 +1,4 @@
-package engine
+package permission
 
 import (
 	"errors"
@@ -12,9 +12,9 @@ import (
 	"gotap/engine/linux/procfs"
 )
 
-// accessCheck collects the facts about the tracer and the target that explain a refused ptrace request (ptrace(2), "Ptrace
-// access mode checking").
-type accessCheck struct {
+// facts are the facts about the tracer and the target that explain a refused ptrace request (ptrace(2), "Ptrace access
+// mode checking").
+type facts struct {
 	uid      int
 	caps     uint64 // effective
 	scope    string // kernel.yama.ptrace_scope; "" without yama
@@ -35,7 +35,7 @@ const (
 
 // cause returns why the kernel refuses, as far as it can be determined, and what would help. called means that the
 // refusal is ptrace's own answer, which a filter may have given.
-func (d accessCheck) cause(called bool) (why, help string) {
+func (d facts) cause(called bool) (why, help string) {
 	able := d.caps>>unix.CAP_SYS_PTRACE&1 == 1
 	switch {
 	case d.scope == "3":
@@ -65,11 +65,11 @@ func (d accessCheck) cause(called bool) (why, help string) {
 }
 
 // self returns the facts about this process.
-func self() accessCheck {
+func self() facts {
 	scope, _ := os.ReadFile("/proc/sys/kernel/yama/ptrace_scope")
 	users, _ := os.ReadFile("/proc/self/uid_map")
 	me := os.Getpid()
-	return accessCheck{uid: os.Geteuid(), caps: capabilities(me, "CapEff"), scope: strings.TrimSpace(string(scope)),
+	return facts{uid: os.Geteuid(), caps: capabilities(me, "CapEff"), scope: strings.TrimSpace(string(scope)),
 		filtered: procfs.Status(me, "Seccomp") == "2",
 		inside:   len(users) > 0 && strings.Join(strings.Fields(string(users)), " ") != "0 0 4294967295"}
 }
@@ -80,13 +80,9 @@ func capabilities(pid int, field string) uint64 {
 	return set
 }
 
-// explainDenied returns an error that explains why the kernel does not permit attaching to a process, and what would
-// help.
-func explainDenied(pid int, err error) error {
-	e := &AttachError{Pid: pid, Err: err}
-	if !errors.Is(err, os.ErrPermission) {
-		return e
-	}
+// ToAttach returns why the kernel does not permit attaching to a process, as far as it can be determined, and what would
+// help. err is the kernel's refusal.
+func ToAttach(pid int, err error) (why, help string) {
 	d := self()
 	d.owner, _, _ = strings.Cut(procfs.Status(pid, "Uid"), "\t")
 	d.permits = capabilities(pid, "CapPrm")
@@ -95,39 +91,27 @@ func explainDenied(pid int, err error) error {
 	d.undumped = unix.Stat(fmt.Sprintf("/proc/%d/status", pid), &st) == nil && strconv.Itoa(int(st.Uid)) != d.owner
 	// If the link is readable, the process may be examined, and only its file may not.
 	d.unread = errors.Is(err, unix.EACCES) && procfs.Link(pid, "exe") != ""
-	why, help := d.cause(errors.Is(err, unix.EPERM))
-	if e.help = help; why != "" {
-		e.Err = fmt.Errorf("%s: %w", why, err)
-	}
-	return e
+	return d.cause(errors.Is(err, unix.EPERM))
 }
 
-// explainRefused returns an error that explains why a program cannot be started under trace, and what would help.
-func explainRefused(c command, path string, err error) error {
-	e := &LaunchError{Path: c.Path, Err: err}
-	if !errors.Is(err, unix.EPERM) {
-		return e
-	}
+// ToStart returns why the kernel does not permit starting a program under trace, as far as it can be determined, and
+// what would help.
+func ToStart(path string) (why, help string) {
 	d := self()
-	d.unread = unix.Access(c.at(path), unix.R_OK) != nil
-	why, help := d.cause(true)
-	if e.help = help; why != "" {
-		e.Err = fmt.Errorf("%s: %w", why, err)
-	}
-	return e
+	d.unread = unix.Access(path, unix.R_OK) != nil
+	return d.cause(true)
 }
 
-// warnPrivileges warns about a program that runs with fewer privileges than its file would give it.
-func warnPrivileges(s *Session, path string) {
+// LosesPrivileges reports whether a program runs with fewer privileges than its file would give it, because it is
+// traced.
+func LosesPrivileges(path string) bool {
 	var st unix.Stat_t
-	if unix.Stat(path, &st) == nil && self().takesPrivileges(&st, os.Getegid()) {
-		s.warn(path + " is set-uid or set-gid and runs without these privileges, since it is traced by a user who has none: run gotap as root")
-	}
+	return unix.Stat(path, &st) == nil && self().takesPrivileges(&st, os.Getegid())
 }
 
 // takesPrivileges reports whether the kernel withholds from a program the privileges of its file because it is traced
 // (execve(2)).
-func (d accessCheck) takesPrivileges(st *unix.Stat_t, gid int) bool {
+func (d facts) takesPrivileges(st *unix.Stat_t, gid int) bool {
 	able := d.caps>>unix.CAP_SYS_PTRACE&1 == 1
 	asUser := st.Mode&unix.S_ISUID != 0 && int(st.Uid) != d.uid
 	asGroup := st.Mode&unix.S_ISGID != 0 && st.Mode&unix.S_IXGRP != 0 && int(st.Gid) != gid
