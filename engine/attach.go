@@ -101,7 +101,7 @@ func (s *Session) awaitFallback(p *process) {
 		over, asleep := true, false
 		s.do(func() error {
 			if s.procs[p.pid] == p && !s.life.closing {
-				over, asleep = s.protectAttached(p)
+				over, asleep = p.protectAttached()
 			}
 			return nil
 		})
@@ -112,7 +112,7 @@ func (s *Session) awaitFallback(p *process) {
 			sleepers++
 		}
 	}
-	s.protectLater(p)
+	p.protectLater()
 }
 
 // checkTarget returns why a process cannot be attached to, where that can be determined without trying.

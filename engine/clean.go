@@ -56,7 +56,7 @@ func (u undoer) TakeOver() (done bool) {
 	done = true
 	u.s.do(func() error {
 		if p := u.s.procs[u.pid]; p != nil {
-			u.s.protectAttached(p)
+			p.protectAttached()
 			done = !p.guard.Unguarded()
 		}
 		return nil

@@ -83,8 +83,8 @@ func (s *Session) renewSpace(p *process) {
 	sp.users++
 	p.space, p.arch = sp, a
 	p.guard.Init(p)
-	if over, asleep := s.protectAttached(p); !over && !asleep {
-		s.protectLater(p)
+	if over, asleep := p.protectAttached(); !over && !asleep {
+		p.protectLater()
 	}
 	s.loading.rescan(p)
 }

@@ -264,7 +264,7 @@ func (t *thread) reset() {
 // unfollow detaches from a process that no longer shares its memory with a probed one.
 func (n *arrivals) unfollow(t *thread) {
 	p := t.proc
-	p.space = n.s.newSpace(p.space.mem, nil)
+	p.space = newSpace(n.s, p.space.mem, nil)
 	p.space.users = 1
 	ptrace.Detach(t.Tid, 0)
 	t.forget()
@@ -293,7 +293,7 @@ func (s *Session) newImage(t *thread) error {
 		if !first {
 			s.warn(err.Error())
 		}
-		sp = s.newSpace(p.space.mem, a)
+		sp = newSpace(s, p.space.mem, a)
 	}
 	sp.users++
 	p.space = sp
@@ -303,7 +303,7 @@ func (s *Session) newImage(t *thread) error {
 	switch {
 	case err != nil || p.unprobed:
 	case first && s.cfg.LateFallback && procfs.SignalSet(t.Tid, "SigBlk")&ptrace.TrapBit == 0:
-		s.protectLater(p)
+		p.protectLater()
 	case !first && s.others.sysnames > 0:
 		t.protection.unarmed = true
 	case (first || t.protection.leaveExec()) && t.GetRegs():

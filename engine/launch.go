@@ -179,7 +179,7 @@ func (l *launching) launch(c command, path string) (int, error) {
 		l.s.stops.waitFor(pid)
 		return 0, explainRefused(c, path, err)
 	}
-	p := l.s.newProcess(pid, l.s.unopened(), abi.Host()[0])
+	p := l.s.newProcess(pid, unopened(l.s), abi.Host()[0])
 	p.launched = true
 	t := l.s.newThread(p, pid, threadstate.Parked)
 	if err := l.s.newImage(t); err != nil {

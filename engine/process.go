@@ -99,18 +99,18 @@ func (s *Session) openSpace(tid int, a *abi.ABI) (*space, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.newSpace(mem, a), nil
+	return newSpace(s, mem, a), nil
 }
 
 // newSpace returns an address space without breakpoints.
-func (s *Session) newSpace(mem *ptrace.Memory, a *abi.ABI) *space {
+func newSpace(s *Session, mem *ptrace.Memory, a *abi.ABI) *space {
 	sp := &space{mem: mem, arch: a, points: map[uint64]*point{}, lo: ^uint64(0)}
 	sp.guard.Init(spaceHost{s, sp})
 	return sp
 }
 
 // unopened returns the address space of a process whose image is not known yet. Nothing can be read there.
-func (s *Session) unopened() *space { return s.newSpace(&ptrace.Memory{}, nil) }
+func unopened(s *Session) *space { return newSpace(s, &ptrace.Memory{}, nil) }
 
 // dropSpace releases an address space for one process.
 func (s *Session) dropSpace(sp *space) {

@@ -385,13 +385,13 @@ func signalled(t testing.TB, pid int, name string) {
 // TestNoMemory: of a process whose memory could not be opened, nothing can be read, and it can be let go.
 func TestNoMemory(t *testing.T) {
 	s := &Session{}
-	sp := s.newSpace(&ptrace.Memory{}, nil)
+	sp := newSpace(s, &ptrace.Memory{}, nil)
 	sp.users = 1
 	if n := sp.read(0x1000, make([]byte, 4)); n != 0 {
 		t.Errorf("read %d bytes", n)
 	}
 	s.dropSpace(sp)
-	p := s.unopened()
+	p := unopened(s)
 	if p.mem == nil {
 		t.Error("a process that was just started has no memory at all")
 	}

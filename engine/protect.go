@@ -22,13 +22,13 @@ type protection struct {
 
 // protectAttached installs the fallback in a running process that has been attached to. over is false if no thread
 // could be used for it now. asleep reports that none can be used soon: all sleep in calls that must not be interrupted.
-func (s *Session) protectAttached(p *process) (over, asleep bool) {
+func (p *process) protectAttached() (over, asleep bool) {
 	if !p.guard.Unguarded() {
 		return true, false
 	}
 	asked, busy := p.interruptable()
 	for _, t := range asked {
-		if s.world.withStopped(t, func() { t.guard.Protect() }) {
+		if p.s.world.withStopped(t, func() { t.guard.Protect() }) {
 			return true, false
 		}
 	}
@@ -83,12 +83,12 @@ func (k *protection) protectFirst(sig int) (did bool) {
 }
 
 // protectLater installs the fallback in a process after some time, unless its first hit comes earlier.
-func (s *Session) protectLater(p *process) {
+func (p *process) protectLater() {
 	sp := p.space
-	s.after(lateAfter, func() {
-		if s.procs[p.pid] == p && p.space == sp && !s.life.closing {
-			if over, asleep := s.protectAttached(p); !over && !asleep {
-				s.protectLater(p)
+	p.s.loop.after(lateAfter, func() {
+		if p.s.procs[p.pid] == p && p.space == sp && !p.s.life.closing {
+			if over, asleep := p.protectAttached(); !over && !asleep {
+				p.protectLater()
 			}
 		}
 	})
@@ -98,7 +98,7 @@ func (s *Session) protectLater(p *process) {
 // to could not install its fallback then.
 func (k *protection) continued() {
 	if p := k.t.proc; p.guard.Unguarded() {
-		k.t.s.protectLater(p)
+		p.protectLater()
 	}
 }
 

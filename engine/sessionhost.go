@@ -106,7 +106,7 @@ func (h spaceHost) StoppedTid() int { return h.s.world.stoppedTid(h.sp) }
 
 // Hook implements crashsafe.Memory.
 func (h spaceHost) Hook(m *module.Loaded, vaddr uint64, do crashsafe.Hook) {
-	h.s.watchInternally(h.sp, m, vaddr, func(t *thread, p *point) bool {
+	h.s.patcher.watchInternally(h.sp, m, vaddr, func(t *thread, p *point) bool {
 		if do(&t.guard, &p.guard) {
 			p.internal = nil
 			h.s.patcher.sync(p)
@@ -116,13 +116,13 @@ func (h spaceHost) Hook(m *module.Loaded, vaddr uint64, do crashsafe.Hook) {
 }
 
 // watchInternally plants one of the session's own breakpoints, unless the address has one already.
-func (s *Session) watchInternally(sp *space, m *module.Loaded, vaddr uint64, do func(*thread, *point) bool) {
-	p, err := s.patcher.pointAt(sp, m.Addr(vaddr), m)
+func (c *patcher) watchInternally(sp *space, m *module.Loaded, vaddr uint64, do func(*thread, *point) bool) {
+	p, err := c.pointAt(sp, m.Addr(vaddr), m)
 	if err != nil || p.internal != nil {
 		return
 	}
 	p.internal = do
-	if s.patcher.sync(p) != nil {
+	if c.sync(p) != nil {
 		p.internal = nil
 	}
 }

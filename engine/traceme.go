@@ -37,7 +37,7 @@ func (d *loading) watchPtrace(sp *space, mods []module.Loaded) {
 			continue
 		}
 		for _, match := range m.File.Lookup("ptrace") {
-			d.s.watchInternally(sp, m, match.Func.Addr, (*thread).ptraceCalled)
+			d.s.patcher.watchInternally(sp, m, match.Func.Addr, (*thread).ptraceCalled)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package crashsafe
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strconv"
@@ -129,39 +128,6 @@ func (x *Thread) PassTrap() {
 	if tr.own.Once() {
 		tr.own, tr.once = fallback.Action{}, tr.ours
 	}
-}
-
-// libMask is the size of the mask in the C library's struct sigaction, between the handler and the flags.
-const libMask = 128
-
-// readAction reads the C library's struct sigaction.
-func (x *Thread) readAction(addr uint64) (a fallback.Action, ok bool) {
-	word := x.t.ABI().WordSize()
-	p := make([]byte, word+libMask+4)
-	if x.t.Memory().Peek(addr, p) != nil {
-		return a, false
-	}
-	handler := uint64(binary.LittleEndian.Uint32(p))
-	if word == 8 {
-		handler = binary.LittleEndian.Uint64(p)
-	}
-	a = fallback.Simple(handler, x.space().Base)
-	a.Flags = fallback.WithRestorer(uint64(binary.LittleEndian.Uint32(p[word+libMask:])))
-	copy(a.Mask[:], p[word:])
-	return a, true
-}
-
-// writeAction writes the C library's struct sigaction.
-func (x *Thread) writeAction(addr uint64, a fallback.Action) {
-	word := x.t.ABI().WordSize()
-	p := make([]byte, word+libMask+4)
-	binary.LittleEndian.PutUint32(p, uint32(a.Handler))
-	if word == 8 {
-		binary.LittleEndian.PutUint64(p, a.Handler)
-	}
-	copy(p[word:], a.Mask[:])
-	binary.LittleEndian.PutUint32(p[word+libMask:], uint32(a.Flags))
-	x.t.Memory().Poke(addr, p, x.t.Tid)
 }
 
 // queryTrapAction asks the kernel for the process's action for SIGTRAP, using a stopped thread.

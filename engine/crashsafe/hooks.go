@@ -27,17 +27,17 @@ func (g *Guards) Watch(sp *Space, mods []module.Loaded) {
 		}
 		for _, match := range m.File.Lookup("runtime.rt_sigaction") {
 			if f := match.Func; calls(m, f.Addr, f.Size) {
-				sp.on.Hook(m, f.Addr, (*Thread).goSigactionCalled)
+				sp.on.Hook(m, f.Addr, on(call.goSigactionCalled))
 			}
 		}
 		if sp.IsLibC(m) {
 			sites := g.watchSignalCalls(sp, m)
 			if len(sites.actions) == 0 {
-				g.watchFunctions(sp, m, (*Thread).sigactionCalled, "sigaction", "__sigaction")
-				g.watchFunctions(sp, m, (*Thread).signalCalled, "signal", "ssignal", "bsd_signal")
+				g.watchFunctions(sp, m, on(call.sigactionCalled), "sigaction", "__sigaction")
+				g.watchFunctions(sp, m, on(call.signalCalled), "signal", "ssignal", "bsd_signal")
 			}
 			if !sp.tried {
-				g.watchFunctions(sp, m, (*Thread).maskCalled, "sigprocmask", "pthread_sigmask")
+				g.watchFunctions(sp, m, on(call.maskCalled), "sigprocmask", "pthread_sigmask")
 			}
 		}
 	}
@@ -52,6 +52,14 @@ func (sp *Space) IsLibC(m *module.Loaded) bool {
 	}
 	mods := sp.on.Modules()
 	return len(mods) > 0 && mods[0].Path == m.Path && !sp.on.IsLinked()
+}
+
+// call is a thread that has just entered one of the watched functions.
+type call struct{ *Thread }
+
+// on returns a hook that calls a method of call.
+func on(do func(call, *Point) bool) Hook {
+	return func(x *Thread, at *Point) bool { return do(call{x}, at) }
 }
 
 // watchFunctions watches all functions with the given names.
@@ -74,7 +82,7 @@ func calls(m *module.Loaded, vaddr, size uint64) bool {
 // sigactionCalled runs on entry to sigaction. For SIGTRAP it skips the call: it stores the program's action where the
 // fallback's handler finds it, and returns the program's previous action. So the handler is installed at every moment.
 // Without the fallback, the engine queries the kernel when the function has returned.
-func (x *Thread) sigactionCalled(*Point) bool {
+func (x call) sigactionCalled(*Point) bool {
 	if !x.aboutTrap(x.pointer(1) != 0) {
 		return false
 	}
@@ -94,7 +102,7 @@ func (x *Thread) sigactionCalled(*Point) bool {
 }
 
 // signalCalled is sigactionCalled for signal, which returns the previous handler.
-func (x *Thread) signalCalled(*Point) bool {
+func (x call) signalCalled(*Point) bool {
 	if !x.aboutTrap(true) {
 		return false
 	}
@@ -107,7 +115,7 @@ func (x *Thread) signalCalled(*Point) bool {
 
 // goSigactionCalled is sigactionCalled for the function of Go's runtime that makes the system call. Its arguments and
 // its result are on the stack, and its structures are the kernel's.
-func (x *Thread) goSigactionCalled(*Point) bool {
+func (x call) goSigactionCalled(*Point) bool {
 	word := x.t.ABI().WordSize()
 	mem := x.t.Memory()
 	slot := func(n int) uint64 { return x.t.SP() + uint64(n*word) } // slot 0: the return address or what is saved there
@@ -134,7 +142,7 @@ func (x *Thread) goSigactionCalled(*Point) bool {
 // maskCalled runs on entry to a function that sets the blocked signals of a thread, in a program without fallback. It
 // installs the fallback before SIGTRAP is blocked: without it nothing would show that the thread's first hit has
 // unblocked the signal. With the fallback there is nothing left to watch for, so the breakpoint is not needed any more.
-func (x *Thread) maskCalled(p *Point) (over bool) {
+func (x call) maskCalled(p *Point) (over bool) {
 	const unblock = 1
 	how, _ := x.on.Arg(0)
 	var set [8]byte
@@ -150,7 +158,7 @@ func (x *Thread) maskCalled(p *Point) (over bool) {
 // aboutTrap reports whether the first argument of a function just entered is SIGTRAP and the fallback is installed. If
 // the fallback is not installed, the next hit queries the action that the function sets. A call that sets the action
 // installs the fallback.
-func (x *Thread) aboutTrap(sets bool) bool {
+func (x call) aboutTrap(sets bool) bool {
 	sig, ok := x.on.Arg(0)
 	if !ok || uint32(sig) != ptrace.SIGTRAP {
 		return false
@@ -166,7 +174,7 @@ func (x *Thread) aboutTrap(sets bool) bool {
 }
 
 // pointer returns an argument that is a pointer.
-func (x *Thread) pointer(n int) uint64 {
+func (x call) pointer(n int) uint64 {
 	v, _ := x.on.Arg(n)
 	if x.t.ABI().WordSize() == 4 {
 		v = uint64(uint32(v))
@@ -175,10 +183,43 @@ func (x *Thread) pointer(n int) uint64 {
 }
 
 // pointerAt reads a word of memory.
-func (x *Thread) pointerAt(addr uint64) (v uint64, ok bool) {
+func (x call) pointerAt(addr uint64) (v uint64, ok bool) {
 	var p [8]byte
 	if x.t.Memory().Peek(addr, p[:x.t.ABI().WordSize()]) != nil {
 		return 0, false
 	}
 	return binary.LittleEndian.Uint64(p[:]), true
+}
+
+// libMask is the size of the mask in the C library's struct sigaction, between the handler and the flags.
+const libMask = 128
+
+// readAction reads the C library's struct sigaction.
+func (x call) readAction(addr uint64) (a fallback.Action, ok bool) {
+	word := x.t.ABI().WordSize()
+	p := make([]byte, word+libMask+4)
+	if x.t.Memory().Peek(addr, p) != nil {
+		return a, false
+	}
+	handler := uint64(binary.LittleEndian.Uint32(p))
+	if word == 8 {
+		handler = binary.LittleEndian.Uint64(p)
+	}
+	a = fallback.Simple(handler, x.space().Base)
+	a.Flags = fallback.WithRestorer(uint64(binary.LittleEndian.Uint32(p[word+libMask:])))
+	copy(a.Mask[:], p[word:])
+	return a, true
+}
+
+// writeAction writes the C library's struct sigaction.
+func (x call) writeAction(addr uint64, a fallback.Action) {
+	word := x.t.ABI().WordSize()
+	p := make([]byte, word+libMask+4)
+	binary.LittleEndian.PutUint32(p, uint32(a.Handler))
+	if word == 8 {
+		binary.LittleEndian.PutUint64(p, a.Handler)
+	}
+	copy(p[word:], a.Mask[:])
+	binary.LittleEndian.PutUint32(p[word+libMask:], uint32(a.Flags))
+	x.t.Memory().Poke(addr, p, x.t.Tid)
 }
