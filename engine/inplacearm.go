@@ -47,9 +47,9 @@ func (x *execution) runInPlace(p *point) {
 	x.t.Peeked = false
 	st, ok := x.untilLanded()
 	for _, l := range landings {
-		p.sp.mem.Poke(l.addr, l.old, x.t.Tid)
+		x.t.s.patcher.removeLanding(p.sp, l, x.t.Tid)
 	}
-	x.replant(p)
+	x.t.s.patcher.replant(p, x.t)
 	if x.t.s.world.releaseWorld(held); len(held) > 0 {
 		time.Sleep(fairness)
 	}
@@ -76,8 +76,8 @@ func (x *execution) plantLandings(p *point) []landing {
 		if err != nil { // data or no memory: running it would fault anyway
 			return all
 		}
-		l := landing{addr: at, old: make([]byte, len(set.Breakpoint(in)))}
-		if p.sp.mem.Peek(at, l.old) != nil || p.sp.mem.Poke(at, set.Breakpoint(in), x.t.Tid) != nil {
+		l, ok := x.t.s.patcher.plantLanding(p.sp, at, set.Breakpoint(in), x.t.Tid)
+		if !ok {
 			return all
 		}
 		all = append(all, l)

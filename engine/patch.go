@@ -267,6 +267,35 @@ func (c *patcher) restore(p *point, stopped int) error {
 	return nil
 }
 
+// replant restores a breakpoint that was removed for one instruction of a thread. The other threads that share the
+// memory are held.
+func (c *patcher) replant(p *point, t *thread) {
+	if !p.wanted() {
+		return
+	}
+	err := p.sp.mem.Poke(p.addr, p.trap, t.Tid)
+	if err == nil {
+		p.planted = true
+		return
+	}
+	p.notePlanted(false)
+	if _, gone := p.present(); gone == nil {
+		c.s.warn(fmt.Sprintf("cannot put the breakpoint at %#x of process %d back: %v", p.addr, t.proc.pid, err))
+	}
+}
+
+// plantLanding plants a breakpoint at which a thread stops after one instruction (inplacearm.go). All other threads that
+// share the memory are held, and it is removed before they run. ok is false if the memory cannot be written.
+func (c *patcher) plantLanding(sp *space, addr uint64, trap []byte, stopped int) (l landing, ok bool) {
+	l = landing{addr: addr, old: make([]byte, len(trap))}
+	return l, sp.mem.Peek(addr, l.old) == nil && sp.mem.Poke(addr, trap, stopped) == nil
+}
+
+// removeLanding removes the breakpoint.
+func (c *patcher) removeLanding(sp *space, l landing, stopped int) {
+	sp.mem.Poke(l.addr, l.old, stopped)
+}
+
 // restoreAll removes everything that points have put into an address space. Memory that no longer exists is not an
 // error.
 func (c *patcher) restoreAll(sp *space) error {

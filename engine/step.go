@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -237,33 +236,13 @@ func (x *execution) stepInPlace(p *point, toCall bool) {
 	x.t.state.To(threadstate.Running)
 	x.t.Peeked = false
 	st, ok := x.untilStepped()
-	x.replant(p)
+	x.t.s.patcher.replant(p, x.t)
 	if x.t.s.world.releaseWorld(held); len(held) > 0 {
 		time.Sleep(fairness)
 	}
 	x.t.stoppedAgain(ok && st.Stopped())
 	if ok {
 		x.t.s.stops.backlog = append(x.t.s.stops.backlog, stop{x.t.Tid, st})
-	}
-}
-
-// replant restores a breakpoint that was removed for one instruction. The other threads that share the memory are
-// held.
-func (x *execution) replant(p *point) {
-	if !p.wanted() {
-		return
-	}
-	err := p.sp.mem.Poke(p.addr, p.trap, x.t.Tid)
-	if err == nil {
-		p.planted = true
-		return
-	}
-	if p.planted {
-		p.planted = false
-		x.t.s.patcher.points -= p.Counted()
-	}
-	if _, gone := p.present(); gone == nil {
-		x.t.s.warn(fmt.Sprintf("cannot put the breakpoint at %#x of process %d back: %v", p.addr, x.t.proc.pid, err))
 	}
 }
 
