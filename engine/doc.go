@@ -49,6 +49,15 @@
 // stubs; probe.go and arm.go are what it asks of the session. System calls, data and static marks have their own
 // files (syscalls.go, watch.go, special.go).
 //
+// # Why this is one package
+//
+// This is the only package with more than 5,000 lines besides the instruction sets. Its subject is one: processes that
+// are traced with ptrace. What can be said about a single thread, an address space or a probe without the others has a
+// package of its own (tracee, threadstate, inject, sigqueue, crashsafe, throttle, probes, arming, executor, and those of
+// registry). What is left here changes several of them in one stop: a thread's state, the points of its address space
+// and the session's lists, in an order that matters if the session is killed in between. An interface between these
+// would have nearly all of their methods.
+//
 // # Other processors
 //
 // What depends on the instruction set is data of package isa. What the kernel's interface adds to it is in the
