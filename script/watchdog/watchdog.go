@@ -222,17 +222,18 @@ func (w *Watchdog) weigh() {
 	}
 }
 
+// check interrupts the running callback if its time is over. It decides and interrupts with the lock held: otherwise the
+// callback could end in between, and the interrupt would hit the next one.
 func (w *Watchdog) check() {
-	now := time.Now()
 	w.mu.Lock()
-	late := !w.until.IsZero() && now.After(w.until) && w.fired.IsZero()
-	hopeless := !w.until.IsZero() && !w.fired.IsZero() && now.Sub(w.fired) > w.Patience
-	limit := w.limit
+	now := time.Now()
+	running := !w.until.IsZero()
+	if running && now.After(w.until) {
+		w.fireLocked(w.limit)
+	}
+	hopeless := running && !w.fired.IsZero() && now.Sub(w.fired) > w.Patience
 	w.mu.Unlock()
-	switch {
-	case late:
-		w.fire(limit)
-	case hopeless:
+	if hopeless {
 		w.giveUp(fmt.Errorf("cannot interrupt the script: a built-in function went on for %v after it was to end", w.Patience))
 	}
 }
@@ -252,11 +253,16 @@ func (w *Watchdog) giveUp(reason error) {
 // could not be restored then.
 const maxStack = 400 << 20
 
-// fire interrupts the running callback, if there still is one. It holds the lock over the interrupt, so that End cannot clear the
-// interrupt before it is set.
+// fire interrupts the running callback, if there is one.
 func (w *Watchdog) fire(reason error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.fireLocked(reason)
+}
+
+// fireLocked interrupts the running callback, if there is one, once. The lock is held over the interrupt, so that End
+// cannot clear the interrupt before it is set.
+func (w *Watchdog) fireLocked(reason error) {
 	if !w.until.IsZero() && w.fired.IsZero() {
 		w.fired = time.Now()
 		w.Interrupt(reason)

@@ -73,3 +73,39 @@ func TestStackOfBuiltin(t *testing.T) {
 		t.Errorf("reported %v", reported)
 	}
 }
+
+// TestNextCallback: an interrupt is for the callback whose time is over, and never hits the next one, which begins at once.
+func TestNextCallback(t *testing.T) {
+	const deadline = 20 * time.Microsecond
+	w := newWatchdog(Options{Deadline: deadline, HeapLimit: 1 << 40})
+	interrupts := 0
+	w.Clear = func() {}
+	w.Interrupt = func(error) {
+		interrupts++
+		if left := time.Until(w.until); left > 0 {
+			t.Errorf("interrupted %v before the end of its time", left)
+		}
+	}
+	w.asleep = false // nobody has to be woken
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		for n := 0; n < 30; {
+			w.Begin(false)
+			for begin := time.Now(); time.Since(begin) < deadline; {
+			}
+			w.End()
+			w.mu.Lock()
+			n = interrupts
+			w.mu.Unlock()
+		}
+	}()
+	for {
+		select {
+		case <-over:
+			return
+		default:
+			w.check()
+		}
+	}
+}
