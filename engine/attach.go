@@ -137,8 +137,9 @@ func (s *Session) checkTarget(pid int) error {
 }
 
 // attach seizes the threads of a process until two successive reads of the thread list find none that is not seized.
-// Once a thread is seized, the kernel seizes all its new threads. So the only race is with threads created by threads
-// that are not seized yet, and the loop ends when there are none of those left.
+// Once a thread is seized, the kernel seizes all its new threads, except one: it decides at the beginning of a clone
+// whether the new thread is traced (kernel_clone in kernel/fork.c), and lists the thread at the end. So after each
+// read that has found threads, those that run are stopped once: a thread stops only behind the call that it was in.
 //
 // The process is nil if it is already traced.
 func (s *Session) attach(pid int) (*process, error) {
@@ -160,9 +161,10 @@ func (s *Session) attach(pid int) (*process, error) {
 		}
 		if n == 0 {
 			quiet++
-		} else {
-			quiet = 0
+			continue
 		}
+		quiet = 0
+		s.world.releaseWorld(s.world.holdRunning(func(sp *space) bool { return sp == p.space }))
 	}
 	if len(p.threads) == 0 {
 		s.letProcessGo(p)

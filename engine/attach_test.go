@@ -138,6 +138,30 @@ func TestDetachUnderLoad(t *testing.T) {
 	})
 }
 
+// TestAttachDuringClone attaches to a process that is creating threads. All its threads are traced then, also one whose
+// creator was inside clone when it was seized.
+func TestAttachDuringClone(t *testing.T) {
+	path := program(t, "target.c")
+	for range 10 {
+		p := start(t, path, "spin", "64")
+		w := newWorld(t, Config{Follow: FollowThreads})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		for _, tid := range procfs.Threads(p.pid()) {
+			if procfs.Status(tid, "TracerPid") == "0" {
+				t.Errorf("thread %d of process %d is not traced", tid, p.pid())
+			}
+		}
+		w.Close(true)
+		p.cmd.Process.Kill()
+		p.cmd.Wait()
+		if t.Failed() {
+			return
+		}
+	}
+}
+
 // TestDetachHeld ends sessions while threads are held that have hit a breakpoint and not stopped for it yet, as those are on ARM whose code
 // is changed.
 func TestDetachHeld(t *testing.T) {

@@ -191,7 +191,7 @@ func TestWhatCannotBeUndone(t *testing.T) {
 			return err
 		}
 		sp := &space{mem: mem, arch: abi.Host()[0], points: map[uint64]*point{}}
-		sp.points[addr] = &point{sp: sp, addr: addr, length: 1, trap: []byte{0xcc}, orig: []byte{0x90}, planted: true}
+		sp.points[addr] = &point{sp: sp, addr: addr, length: 1, trap: []byte{0xcc}, orig: []byte{0x90}, by: w.patcher.executors[0], planted: true}
 		w.newProcess(-1, sp, sp.arch)
 		return nil
 	}); err != nil {
