@@ -23,7 +23,7 @@ type patcher struct {
 }
 
 // rewrite plants or removes breakpoints of one address space. It adds those that fail to failed. Removing a
-// breakpoint that is no longer there does not count as a failure.
+// breakpoint that somebody has overwritten succeeds.
 func (c *patcher) rewrite(points []*point, plant bool, failed map[*point]error) {
 	still := c.s.world.allStill(points[0].sp)
 	eachPage(points, func(page []*point) { c.rewritePage(page, plant, still, failed) })

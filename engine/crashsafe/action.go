@@ -243,7 +243,7 @@ func (x *Thread) putBack() (err error) {
 // in the thread that hit a breakpoint. If several threads hit one at once, the first whose stop is handled finds the
 // action reset, but it may not be the thread that blocked SIGTRAP. Threads that block SIGTRAP usually block all
 // signals. So a thread that blocks all other signals that instructions raise, but not SIGTRAP, is taken for one that
-// blocked it. If there is no such thread, it is the stopped one.
+// blocked it. Without such a thread, the stopped thread is taken to have blocked it.
 
 // rest contains the signals other than SIGTRAP that instructions raise.
 const rest = ptrace.Synchronous &^ ptrace.TrapBit

@@ -88,7 +88,7 @@ func TestFirstThatFits(t *testing.T) {
 	}
 }
 
-// TestErr: failures are joined; without failures there is no error.
+// TestErr: Err joins the reasons of failures, and returns nil for an empty list.
 func TestErr(t *testing.T) {
 	if Err(nil) != nil || Err([]Failure{{nil, errFull}}) != errFull {
 		t.Error("none or one")

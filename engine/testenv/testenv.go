@@ -35,6 +35,7 @@ const (
 	M32       Need = "gcc -m32"
 	Ptrace    Need = "permission to trace children"
 	ProcMem   Need = "/proc/PID/mem of a child"
+	NoFilter  Need = "tests that no seccomp filter applies to"
 	ColdPiece Need = "a compiler that splits off cold pieces"
 	Copies    Need = "a linker that copies a library's variables into programs"
 	Libraries Need = "libc in the usual place"
