@@ -80,18 +80,18 @@ func (c *Code) logLimit() int {
 	return min(c.LogMax, record.MaxLog)
 }
 
-// stackLimit returns how many words this program may have on the stack. A verified program gets the proved size. For an
+// StackLimit returns how many words this program may have on the stack. A verified program gets the proved size. For an
 // unverified program less room means an earlier trap.
-func (c *Code) stackLimit() int {
+func (c *Code) StackLimit() int {
 	if c.Stack <= 0 {
 		return DefaultStack
 	}
 	return min(c.Stack, MaxStack)
 }
 
-// fuel returns how many steps this program may take. The maximum fuel, a million steps, takes some
+// StepLimit returns how many steps this program may take. The maximum fuel, a million steps, takes some
 // milliseconds, which is the longest time for which a program can delay a thread.
-func (c *Code) fuel() uint32 {
+func (c *Code) StepLimit() uint32 {
 	if c.Fuel == 0 {
 		return DefaultFuel
 	}
@@ -103,7 +103,7 @@ func (c *Code) fuel() uint32 {
 // those that other programs logged before it. Each instruction is one step; none is free.
 func (m *Machine) Run(c *Code, ctx *Context, h *record.Log) outcome.Outcome {
 	m.begin(c, ctx, h)
-	if m.loop(0, 0, 0, c.fuel()) != outcome.NoTrap {
+	if m.loop(0, 0, 0, c.StepLimit()) != outcome.NoTrap {
 		m.fail()
 	}
 	return m.out
@@ -125,7 +125,7 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) outcome.Trap {
 	var (
 		insts = m.code.Insts
 		st    = &m.stack
-		limit = m.code.stackLimit()
+		limit = m.code.StackLimit()
 		trap  outcome.Trap
 	)
 	for {

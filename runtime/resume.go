@@ -51,7 +51,7 @@ func (m *Machine) Resume(c *Code, ctx *Context, h *record.Log, s *State) outcome
 		return m.out
 	}
 	m.restore(s)
-	if m.loop(int(s.PC), m.sp, s.Steps, c.fuel()) != outcome.NoTrap {
+	if m.loop(int(s.PC), m.sp, s.Steps, c.StepLimit()) != outcome.NoTrap {
 		m.fail()
 	}
 	return m.out
@@ -61,8 +61,8 @@ func (m *Machine) Resume(c *Code, ctx *Context, h *record.Log, s *State) outcome
 // writes it to s, together with its log, and stopped is true. It is the executor that Resume is tested against.
 func (m *Machine) RunFor(c *Code, ctx *Context, h *record.Log, steps uint32, s *State) (out outcome.Outcome, stopped bool) {
 	m.begin(c, ctx, h)
-	switch trap := m.loop(0, 0, 0, min(steps, c.fuel())); {
-	case trap == outcome.TrapFuel && m.out.Steps < c.fuel():
+	switch trap := m.loop(0, 0, 0, min(steps, c.StepLimit())); {
+	case trap == outcome.TrapFuel && m.out.Steps < c.StepLimit():
 		m.save(s)
 		h.Save(&s.Log)
 		return outcome.Outcome{}, true
@@ -77,7 +77,7 @@ func (m *Machine) save(s *State) {
 	s.PC, s.Steps, s.Depth, s.Base = m.out.PC, m.out.Steps, m.sp, m.base
 	words := m.sp
 	if m.code.Wrap {
-		words = m.code.stackLimit()
+		words = m.code.StackLimit()
 	}
 	s.Stack = append(s.Stack[:0], m.stack[:words]...)
 	s.Temps = append(s.Temps[:0], m.temps[:m.code.temps()]...)
@@ -112,7 +112,7 @@ func (c *Code) temps() int { return min(max(c.Temps, 0), MaxTemps) }
 
 // valid reports whether a machine can be in the state. Everything else in it is checked at each use, as in a Run.
 func (s *State) valid(c *Code) bool {
-	limit := c.stackLimit()
+	limit := c.StackLimit()
 	return s.Depth >= 0 && s.Depth <= limit && len(s.Stack) >= s.Depth && len(s.Stack) <= limit && len(s.Temps) <= MaxTemps &&
 		inStack(s.Base) && s.validFrames() && s.Heap.valid() && s.LogBytes >= 0 && s.ItemBytes >= 0 && s.LogBytes+s.ItemBytes <= record.MaxLog &&
 		s.Key.Valid() && len(s.Text) <= ScratchSize

@@ -13,7 +13,7 @@
 //	 1  every         only each n-th hit counts; 0 and 1: all
 //	 2  rate          hits a second; 0: any number
 //	 3  limit         hits in all since base; 0: any number
-//	 4  seen          hits that came here
+//	 4  seen          hits that came here; without limits nobody counts them, because all of them are hits
 //	 5  rejected      hits that the probe's predicate rejected before
 //	 6  hits          hits that counted
 //	 7  rate-limited  hits beyond rate

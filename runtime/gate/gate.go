@@ -25,6 +25,13 @@ const (
 	inSecond
 )
 
+// Offsets in bytes of the words that other executors add to, from Gate.Offset.
+const (
+	SeenOffset     = seen * 8
+	RejectedOffset = rejected * 8
+	HitsOffset     = hits * 8
+)
+
 // Limits are what a gate goes by; zeros let all hits pass.
 type Limits struct {
 	After, Every, Rate, Limit uint64
@@ -32,9 +39,10 @@ type Limits struct {
 
 // Gate is the gate of one probe.
 type Gate struct {
-	w   *[Words]uint64
-	off uint64
-	now func() int64 // nanoseconds of CLOCK_MONOTONIC
+	w    *[Words]uint64
+	off  uint64
+	open bool         // there are no limits
+	now  func() int64 // nanoseconds of CLOCK_MONOTONIC
 }
 
 // New makes a gate of zeroed words, which lie at an offset of an arena; nil words are memory of the gate's own, and the
@@ -43,13 +51,18 @@ func New(words []uint64, off uint64, l Limits, now func() int64) *Gate {
 	if words == nil {
 		words, off = make([]uint64, Words), 0
 	}
-	g := &Gate{w: (*[Words]uint64)(words), off: off, now: now}
+	g := &Gate{w: (*[Words]uint64)(words), off: off, open: l == Limits{}, now: now}
 	g.w[after], g.w[every], g.w[rate], g.w[limit] = l.After, l.Every, l.Rate, l.Limit
 	return g
 }
 
 // Offset is where the gate lies in its arena, 0 when it is in none.
 func (g *Gate) Offset() uint64 { return g.off }
+
+// Limits returns what the gate goes by.
+func (g *Gate) Limits() Limits {
+	return Limits{After: g.w[after], Every: g.w[every], Rate: g.w[rate], Limit: g.w[limit]}
+}
 
 // Admit counts a hit and decides whether it counts. last says that it is the last one that Limit allows.
 func (g *Gate) Admit() (ok, last bool) {
@@ -77,8 +90,12 @@ func (g *Gate) Count() bool {
 	return true
 }
 
-// due counts a hit as seen, and reports whether After, Every and Rate let it pass.
+// due counts a hit as seen, and reports whether After, Every and Rate let it pass. A gate without limits lets all pass,
+// and their number is that of the hits.
 func (g *Gate) due() bool {
+	if g.open {
+		return true
+	}
 	n, first := atomic.AddUint64(&g.w[seen], 1), atomic.LoadUint64(&g.w[after])
 	if n <= first {
 		return false
@@ -127,7 +144,12 @@ func (g *Gate) Miss() { atomic.AddUint64(&g.w[missed], 1) }
 func (g *Gate) MissDeep() { atomic.AddUint64(&g.w[tooDeep], 1) }
 
 // Seen is how many hits came to the gate.
-func (g *Gate) Seen() uint64 { return atomic.LoadUint64(&g.w[seen]) }
+func (g *Gate) Seen() uint64 {
+	if g.open {
+		return g.Hits()
+	}
+	return atomic.LoadUint64(&g.w[seen])
+}
 
 // Rejected is how many hits the probe's predicate rejected.
 func (g *Gate) Rejected() uint64 { return atomic.LoadUint64(&g.w[rejected]) }

@@ -101,6 +101,20 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestWithoutLimits: a gate without limits has seen as many hits as it has, whoever counts them.
+func TestWithoutLimits(t *testing.T) {
+	words := make([]uint64, Words)
+	g := New(words, 64, Limits{}, never)
+	g.Admit()
+	words[HitsOffset/8]++
+	if g.Seen() != 2 || g.Hits() != 2 || words[SeenOffset/8] != 0 || g.Limits() != (Limits{}) {
+		t.Errorf("%d seen, %d hits", g.Seen(), g.Hits())
+	}
+	if l := (Limits{After: 1, Every: 2, Rate: 3, Limit: 4}); New(nil, 0, l, never).Limits() != l {
+		t.Error("the limits are not those given")
+	}
+}
+
 // TestThreads: limit is exact however many threads hit at once.
 func TestThreads(t *testing.T) {
 	for range 50 {

@@ -1,0 +1,83 @@
+package arena
+
+import (
+	"unsafe"
+
+	"gotap/runtime/object"
+)
+
+// Layout is where the data of an object lie, for executors whose code is made for one object. It is final: once an
+// object has storage, its data never move. Offsets are in bytes from the start of the arena.
+type Layout struct {
+	Object    object.Object // as refined
+	Word      uint64        // KindInt: the variable; banked kinds without keys: the bank word
+	Banked    bool          // an object without keys has two cells, selected by the bank word
+	Cells     [2]uint64     // of an object without keys; KindArray: the first variable
+	CellWords int
+	Table     *TableLayout // nil: the object has no keys
+}
+
+// TableLayout is where the parts of a table lie (table.go). Each part has one element for each slot.
+type TableLayout struct {
+	Home, State, Entries uint64
+	Stamp, Clock         uint64 // 0 unless the object evicts
+	Slots                uint64 // a power of two
+	KeyWords, EntryWords int    // words of a key; of an entry, which is a key and its cell
+}
+
+// Offsets in bytes of the words of a cell (cell.go).
+const (
+	CountOffset = cellCount * 8
+	ValueOffset = cellValue * 8
+)
+
+// BankMask selects the bank in use from the bank word. BankPin is what a pin of a bank adds to it.
+const BankMask = bankBit
+
+var BankPin = [2]uint64{1 << bankShift[0], 1 << bankShift[1]}
+
+// LayoutOf returns the layout of the object that programs name by an offset. ok is false if there is no such object, or
+// if its data have no place yet because its shape is not known. It is safe for concurrent use.
+func (a *Arena) LayoutOf(off uint64) (l Layout, ok bool) {
+	obj := a.At(off)
+	if obj == nil {
+		return l, false
+	}
+	l.Word = off + descWord*8
+	if obj.kind == object.KindInt {
+		l.Object = *obj.decl.Load()
+		return l, true
+	}
+	st := obj.storage.Load()
+	if st == nil {
+		return l, false
+	}
+	l.Object, l.Banked, l.CellWords = st.Object, st.banked, st.cellWords()
+	if st.shape != nil {
+		l.Table = a.tableLayout(&st.table)
+		return l, true
+	}
+	for i := range st.cells {
+		l.Cells[i] = a.offsetOf(st.cells[i])
+	}
+	return l, true
+}
+
+// tableLayout returns where a table lies.
+func (a *Arena) tableLayout(t *table) *TableLayout {
+	l := &TableLayout{Home: a.offsetOf(t.home), State: a.offsetOf(t.state), Entries: a.offsetOf(t.entries),
+		Slots: t.mask + 1, KeyWords: t.keyWords, EntryWords: t.size}
+	if t.stamp != nil {
+		l.Stamp, l.Clock = a.offsetOf(t.stamp), a.offsetOf(unsafe.Slice(t.clock, 1))
+	}
+	return l
+}
+
+// offsetOf returns the offset of words of the arena, 0 for none.
+func (a *Arena) offsetOf(words []uint64) uint64 {
+	if len(words) == 0 {
+		return 0
+	}
+	// Both pointers lead into the memory of the arena, which is one allocation.
+	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(words))) - uintptr(unsafe.Pointer(unsafe.SliceData(a.words))))
+}
