@@ -45,6 +45,7 @@ const sessions = "engine/arming engine/backend engine/history engine/link engine
 var special = map[string]string{
 	"compile":             "compile/js compile/dpdf compile/ppdf",         // front ends use the compiler, it does not know them
 	"runtime":             "runtime/facility",                             // facilities are built on hooks and records
+	"runtime/native":      "runtime/facility",                             // programs alone
 	"script/scope":        "compile runtime",                              // trees alone
 	"script/watchdog":     "compile runtime",                              // time and memory alone
 	"script/host":         "compile",                                      // records and functions alone
@@ -85,7 +86,8 @@ func debuginfo(neighbours string) string {
 // ordered lists the packages of a folder with many, the lowest first: each may import those before it and no other of the folder.
 var ordered = map[string][]string{
 	"runtime": {"runtime/hook", "runtime/gate", "runtime/opcode", "runtime/opcode/generate", "runtime/value", "runtime/outcome", "runtime/key",
-		"runtime/record", "runtime/object", "runtime/snapshot", "runtime/arena", "runtime", "runtime/facility"},
+		"runtime/record", "runtime/object", "runtime/snapshot", "runtime/arena", "runtime", "runtime/facility",
+		"runtime/native", "runtime/native/amd64"},
 	"compile/js": {"compile/js/tree", "compile/js", "compile/js/report", "compile/js/state", "compile/js/operator", "compile/js/fetch",
 		"compile/js/operand", "compile/js/builtin", "compile/js/lower", "compile/js/emit", "compile/js/compiler"},
 	"script": {"script/watchdog", "script/load", "script/scope", "script/source", "script/output", "script/output/syslog", "script/definition",

@@ -19,6 +19,9 @@ const maxLinear = 4096
 // Buckets returns the number of buckets.
 func (p Powers) Buckets() int { return p.Index(math.MaxInt64) + 1 }
 
+// Bits returns into how many buckets each power of two is divided, as a power of two.
+func (p Powers) Bits() int { return p.bits }
+
 // Index returns the bucket of a value.
 func (p Powers) Index(v int64) int {
 	if v < 0 {

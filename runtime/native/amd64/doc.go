@@ -1,0 +1,48 @@
+// Package amd64 makes x86-64 machine code of plans (package native): the code that runs at a place in the traced process
+// without a stop.
+//
+// # A stub
+//
+// Emit makes a stub for one place and all its programs. A jump leads to it from the place. It consists of
+//
+//	step over the red zone, save the flags   if Site asks for it
+//	test the control word                    0: on to the tail
+//	for each program
+//	  predicate                              rejected: on to the next program
+//	  gate                                   not admitted: on to the next program
+//	  program
+//	restore the flags and the stack pointer
+//	tail                                     the displaced instructions and the jump back
+//	what seldom runs                         rejections, doorbells, and ways round
+//
+// It calls nothing, uses no vector registers, and no memory but the arena, the control word and what it pushes. All that it
+// does in the arena are single atomic operations, those of the interpreter. So any number of threads may be in it, and a
+// signal handler may run the same stub in the middle of it.
+//
+// # Registers
+//
+// Predicates and programs are parts. Each saves the registers that it writes, and no others, so a part that only counts
+// saves none. Which ones these are is known when the code has been made; Emit repeats it until a pass writes only what
+// it has saved.
+//
+// While code is made, the operand stack holds descriptions of words (stack.go). Results are computed in registers, one
+// for each place of the stack. Constants and registers of the target become operands of the instructions that use them,
+// so "arg0 > 100" is a comparison and a jump. Where ways through the program join, every word is in the register of its
+// place, its home.
+//
+// # A doorbell, from start to end
+//
+// A thread reaches an operation that native code does not execute, say an item of the log. It jumps behind the tail, onto
+// an int3. The kernel stops it. The tracer finds the Doorbell by the offset of the int3, reads the registers and
+// Doorbell.Frame words of the stack, and calls
+//
+//	State    for the program's words: what Machine.Resume continues from
+//	Restore  for the registers that the thread had at the place: what Context.Regs must hold
+//
+// Registers that the stub has written lie on the stack where Doorbell.Saved says; all others are untouched. When the
+// program has ended, the tracer sets only the program counter, to Resume or Pass, and lets the thread continue. The code
+// there restores what was saved.
+//
+// If the tracer dies, the kernel clears the owner in the control word, and stubs run only their tails. A thread that finds an
+// int3 nevertheless continues behind it once a handler has made it a nop, and gets to the tail.
+package amd64

@@ -1,0 +1,113 @@
+package amd64
+
+import "gotap/runtime"
+
+// Doorbell is a breakpoint (int3) in a stub, before an operation that native code does not execute. It rings with a
+// SIGTRAP, at Offset+1 as the processor reports it.
+//
+// The tracer calls State for the interpreter and Restore for the registers as they were at the place, which the
+// interpreter's Context must have. When the interpreter has finished the program, the thread continues at Resume, with
+// the registers that it had when the doorbell rang. After a predicate that let the hit pass, it continues at Pass
+// instead: native code then asks the gate and runs the program.
+//
+// If no tracer is left, a handler replaces the breakpoint by a nop. Behind it stands a way to the tail, on which no
+// other program runs.
+type Doorbell struct {
+	Offset  int    // in the code of the stub
+	Program int    // index of the program, as given to Emit
+	When    bool   // it is in the predicate
+	PC      uint32 // the operation
+	Resume  int    // offset at which the thread continues: the next program, or the tail
+	Pass    int    // When: offset at which it continues if the hit passed
+
+	Below int     // bytes of the stack pointer below its value at the place
+	Saved []Saved // registers that have lost their values; all others have those from the place
+	Flags int     // offset from the stack pointer of the word with the flags (see Restore); -1: nobody needs the flags
+	Stack []Word  // the operand stack, its lowest word first
+	Temps []Word  // scratch words
+
+	steps uint64 // operations executed, plus left
+	left  *Word  // the counter; nil: there is none
+
+	at, resume, pass label
+}
+
+// Saved is where the value of a register lies that it had at the place.
+type Saved struct {
+	Register int // index in the register file
+	Offset   int // bytes above the stack pointer, a multiple of 8
+}
+
+// Word is where a word of a program lies when a doorbell rings.
+type Word struct {
+	Kind  WordKind
+	Value uint64 // the constant, the index in the register file, or the bytes above the stack pointer, a multiple of 8
+}
+
+// WordKind says how Word.Value is meant.
+type WordKind uint8
+
+// The kinds of words.
+const (
+	Constant WordKind = iota
+	Register
+	Memory
+)
+
+// read returns the word. frame are the words from the stack pointer upwards.
+func (w Word) read(regs, frame []uint64) uint64 {
+	switch w.Kind {
+	case Register:
+		return regs[w.Value]
+	case Memory:
+		return frame[w.Value/8]
+	}
+	return w.Value
+}
+
+// Frame returns how many words of the stack, from the stack pointer upwards, State and Restore need.
+func (d *Doorbell) Frame() int { return d.Below / 8 }
+
+// State writes the program to s, for Machine.Resume. regs are the registers with which the doorbell rang, in the order of
+// the register file; frame are the words on the stack. It reuses the memory of s and allocates nothing if that suffices.
+func (d *Doorbell) State(regs, frame []uint64, s *runtime.State) {
+	stack, temps := s.Stack[:0], s.Temps[:0]
+	for _, w := range d.Stack {
+		stack = append(stack, w.read(regs, frame))
+	}
+	for _, w := range d.Temps {
+		temps = append(temps, w.read(regs, frame))
+	}
+	steps := d.steps
+	if d.left != nil {
+		steps -= d.left.read(regs, frame)
+	}
+	*s = runtime.State{PC: d.PC, Steps: uint32(steps), Depth: len(stack), Stack: stack, Temps: temps}
+}
+
+// Status flags of the processor.
+const (
+	flagsLow = 0xd5 // SF, ZF, AF, PF and CF, which lahf stores in ah
+	flagOF   = 1 << 11
+)
+
+// Restore replaces the registers with which the doorbell rang by those from the place, except for the program counter.
+// If the flags were saved, it restores the status flags.
+func (d *Doorbell) Restore(regs, frame []uint64) {
+	for _, s := range d.Saved {
+		regs[s.Register] = frame[s.Offset/8]
+	}
+	if d.Flags >= 0 {
+		ax := frame[d.Flags/8]
+		regs[fileEFLAGS] = regs[fileEFLAGS]&^(flagsLow|flagOF) | ax>>8&flagsLow | ax&1*flagOF
+	}
+	regs[fileRSP] += uint64(d.Below)
+}
+
+// resolve replaces labels by offsets.
+func (d *Doorbell) resolve(labels []int) {
+	d.Offset, d.Resume = labels[d.at], labels[d.resume]
+	if d.When {
+		d.Pass = labels[d.pass]
+	}
+}

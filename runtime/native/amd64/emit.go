@@ -1,0 +1,299 @@
+package amd64
+
+import (
+	"fmt"
+
+	"gotap/runtime"
+	"gotap/runtime/gate"
+	"gotap/runtime/native"
+)
+
+// Program is what one probe runs at a place.
+type Program struct {
+	Run  *native.Plan // for hits that the predicate let pass and the gate admitted
+	When *native.Plan // the predicate; nil: all hits pass. A program that aborts rejects the hit
+	Gate *gate.Gate   // the counters of the probe, in the arena; nil: every hit runs, and nothing is counted
+}
+
+// Site is the place in the target for which code is made. Arena and Control must be within 2 GiB of the code.
+type Site struct {
+	Addr    uint64 // where the code will lie
+	Place   uint64 // the address of the probed instruction, which is field pc
+	Arena   uint64 // where the target maps the arena
+	Control uint64 // the address of the control word, of 32 bits
+	Pid     uint32 // field pid
+	RedZone bool   // the code at the place may use the 128 bytes below the stack pointer
+	Flags   bool   // the code at the place uses the status flags
+	// Tail returns what runs at the end: the displaced instructions and the jump back. at is the address at which it
+	// will lie. Tail may be called more than once.
+	Tail func(at uint64) ([]byte, error)
+}
+
+// ControlMask selects the bits of the control word that let programs run. While all of them are 0, only the tail runs.
+// They are the bits of a robust futex that hold its owner: when the owner dies, the kernel clears them and sets
+// FUTEX_OWNER_DIED, which is bit 30.
+const ControlMask = 1<<30 - 1
+
+// Stub is machine code for one place. It is immutable.
+type Stub struct {
+	Code      []byte
+	Tail      int        // offset of the tail
+	TailLen   int        // its size in bytes
+	Doorbells []Doorbell // in the order of their offsets
+}
+
+// redZone is the number of bytes below the stack pointer that System V lets functions use.
+const redZone = 128
+
+// Emit makes the code that runs programs at a place, one after another. The error is a *native.Refused if one of them
+// cannot run natively.
+func Emit(programs []Program, s Site) (*Stub, error) { return emit(programs, s, nil) }
+
+// emit is Emit. It calls trace for each native operation, at the offset where its code begins.
+func emit(programs []Program, s Site, trace func(at int, pc uint32, code *runtime.Code)) (*Stub, error) {
+	for i := range programs {
+		if err := Admits(programs[i].Gate); err != nil {
+			return nil, err
+		}
+	}
+	// Which registers have to be saved is known only when the code has been made. What a pass finds is saved in the next
+	// one, until a pass finds nothing more.
+	needs := make([]usage, 2*len(programs))
+	for {
+		e := &emitter{asm: &asm{at: s.Addr}, site: s, programs: programs, needs: needs, found: make([]usage, len(needs))}
+		e.trace = trace
+		stub, err := e.emit()
+		grown := false
+		for i := range needs {
+			grown = needs[i].join(e.found[i]) || grown
+		}
+		if !grown {
+			return stub, err
+		}
+	}
+}
+
+// Admits returns nil if native code can decide which hits of a gate count, and otherwise a *native.Refused.
+func Admits(g *gate.Gate) error {
+	if g == nil {
+		return nil
+	}
+	l := g.Limits()
+	switch {
+	case g.Offset() == 0:
+		return &native.Refused{Reason: "the counters of the probe are not in the arena"}
+	case l.Rate != 0:
+		return &native.Refused{Reason: "the probe has a rate"}
+	case l.Limit != 0:
+		return &native.Refused{Reason: "the probe has a limit"}
+	}
+	return nil
+}
+
+// emitter makes the code of one place in one pass.
+type emitter struct {
+	*asm
+	site     Site
+	programs []Program
+	needs    []usage // of the parts, as found before this pass: predicates at even indexes, programs at odd ones
+	found    []usage // in this pass
+
+	below   int          // bytes of the stack pointer below its value at the place
+	savedAt [numRegs]int // bytes below that value where a register was saved; 0: it still has its value
+	flagsAt int          // the same for the flags
+	end     label        // only the tail follows
+	later   []func()     // code behind the tail
+	bells   []Doorbell
+	trace   func(at int, pc uint32, code *runtime.Code) // see emit; may be nil
+}
+
+// usage is what a part uses.
+type usage struct {
+	regs  regSet
+	slots int // words of the stack
+}
+
+// join adds another usage and reports whether it was more.
+func (u *usage) join(o usage) bool {
+	old := *u
+	u.regs, u.slots = u.regs|o.regs, max(u.slots, o.slots)
+	return *u != old
+}
+
+// emit makes the code: the programs, the tail, and behind it what seldom runs.
+func (e *emitter) emit() (*Stub, error) {
+	e.end = e.newLabel()
+	e.enter()
+	e.testBits32(address(e.site.Control), ControlMask)
+	e.jcc(condE, e.end)
+	for i := range e.programs {
+		e.program(i)
+	}
+	e.place(e.end)
+	e.leave()
+	stub := &Stub{Tail: len(e.code)}
+	tail, err := e.site.Tail(e.site.Addr + uint64(stub.Tail))
+	if err != nil {
+		return nil, fmt.Errorf("cannot place the displaced instructions at %#x: %w", e.site.Addr+uint64(stub.Tail), err)
+	}
+	e.bytes(tail...)
+	stub.TailLen = len(tail)
+	for len(e.later) > 0 {
+		f := e.later[0]
+		e.later = e.later[1:]
+		f()
+	}
+	if stub.Code, err = e.finish(); err != nil {
+		return nil, fmt.Errorf("cannot make code at %#x: %w", e.site.Addr, err)
+	}
+	stub.Doorbells = e.bells
+	for i := range stub.Doorbells {
+		stub.Doorbells[i].resolve(e.labels)
+	}
+	return stub, nil
+}
+
+// usesStack reports whether anything is pushed.
+func (e *emitter) usesStack() bool {
+	for i := range e.needs {
+		if e.needs[i] != (usage{}) {
+			return true
+		}
+	}
+	for i := range e.programs {
+		if counts(e.programs[i].Gate) {
+			return true
+		}
+	}
+	return e.site.Flags
+}
+
+// enter steps over the red zone and saves the flags.
+func (e *emitter) enter() {
+	if e.site.RedZone && e.usesStack() {
+		e.lea(rsp, at(rsp, -redZone))
+		e.below = redZone
+	}
+	if !e.site.Flags {
+		return
+	}
+	e.save(rax)
+	e.lahf()
+	e.setOF()
+	e.push(rax)
+	e.below += 8
+	e.flagsAt = e.below
+}
+
+// leave undoes enter.
+func (e *emitter) leave() {
+	if e.site.Flags {
+		e.pop(rax)
+		e.addAL(127)
+		e.sahf()
+		e.pop(rax)
+	}
+	if e.site.RedZone && e.usesStack() {
+		e.lea(rsp, at(rsp, redZone))
+	}
+}
+
+// save pushes a register.
+func (e *emitter) save(x reg) {
+	e.push(x)
+	e.below += 8
+	e.savedAt[x] = e.below
+}
+
+// program makes the code of one program: predicate, gate, program. Whatever happens, control arrives behind it.
+func (e *emitter) program(i int) {
+	p, next := &e.programs[i], e.newLabel()
+	if p.When != nil {
+		e.when(i, next)
+	}
+	if p.Gate != nil {
+		e.gate(p.Gate, next)
+	}
+	run := e.newPart(2*i+1, p.Run)
+	run.done = e.newLabel()
+	run.abort, run.resume = run.done, run.done
+	run.prologue()
+	run.body()
+	e.place(run.done)
+	run.epilogue()
+	run.close()
+	e.place(next)
+}
+
+// when makes the code of a predicate. Hits that pass arrive behind it.
+func (e *emitter) when(i int, next label) {
+	w := e.newPart(2*i, e.programs[i].When)
+	w.done, w.abort, w.resume = e.newLabel(), e.newLabel(), e.newLabel()
+	w.prologue()
+	w.body()
+	e.place(w.done)
+	w.epilogue()
+	w.close()
+	e.later = append(e.later, func() {
+		e.place(w.abort)
+		w.epilogue()
+		if g := e.programs[i].Gate; g != nil {
+			e.lockInc(e.arena(g.Offset() + gate.RejectedOffset))
+		}
+		e.jmp(next)
+		e.place(w.resume)
+		w.epilogue()
+		e.jmp(next)
+	})
+}
+
+// arena returns a word of the arena as an operand.
+func (e *emitter) arena(offset uint64) operand { return address(e.site.Arena + offset) }
+
+// counts reports whether a gate lets only some hits pass.
+func counts(g *gate.Gate) bool { return g != nil && (g.Limits().After != 0 || g.Limits().Every > 1) }
+
+// gate decides whether a hit counts, and counts it.
+func (e *emitter) gate(g *gate.Gate, next label) {
+	if counts(g) {
+		e.due(g, next)
+	} else if g.Limits() != (gate.Limits{}) {
+		e.lockInc(e.arena(g.Offset() + gate.SeenOffset))
+	}
+	e.lockInc(e.arena(g.Offset() + gate.HitsOffset))
+}
+
+// due counts a hit as seen, and goes on to the next program unless After and Every let it pass.
+func (e *emitter) due(g *gate.Gate, next label) {
+	l, not := g.Limits(), e.newLabel()
+	used := [...]reg{rax, rcx, rdx}
+	restore := func() {
+		for i := range used {
+			e.pop(used[len(used)-1-i])
+		}
+	}
+	for _, x := range used {
+		e.push(x)
+	}
+	e.movImm(rax, 1)
+	e.lockXadd(e.arena(g.Offset()+gate.SeenOffset), rax) // the number of hits before this one
+	if l.After > 0 {
+		e.movImm(rcx, l.After)
+		e.alu(opSub, r(rax), r(rcx))
+		e.jcc(condB, not)
+	}
+	if l.Every > 1 {
+		e.inc(r(rax))
+		e.clear(rdx)
+		e.movImm(rcx, l.Every)
+		e.div(r(rcx))
+		e.test(rdx)
+		e.jcc(condNE, not)
+	}
+	restore()
+	e.later = append(e.later, func() {
+		e.place(not)
+		restore()
+		e.jmp(next)
+	})
+}

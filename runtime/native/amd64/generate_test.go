@@ -1,0 +1,365 @@
+package amd64
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gotap/compile"
+	"gotap/runtime"
+	"gotap/runtime/native"
+	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
+)
+
+// generator makes random programs that the verifier mostly accepts: it follows the depth of the stack and the scratch
+// words that are assigned.
+type generator struct {
+	*rand.Rand
+	objects  *objects
+	code     []compile.Command
+	depth    int
+	assigned native.TempSet
+	bells    bool // operations that native code does not execute are among them
+	nested   int
+}
+
+// limits of programs.
+const (
+	genTemps = 24
+	genStack = 24
+)
+
+// program returns a random program.
+func (o *objects) program(r *rand.Rand) *compile.Program {
+	g := &generator{Rand: r, objects: o, bells: r.IntN(3) == 0}
+	p := &compile.Program{Name: "random", Temps: genTemps, Stack: genStack, Texts: []string{"a", "bc"}, Regs: registers, Objects: o.ids(),
+		Formats: []record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}}}}
+	if r.IntN(4) == 0 {
+		p.Fuel = 1 + r.Uint32N(120)
+	}
+	g.block(1 + r.IntN(12))
+	g.op(opcode.Drop, g.depth)
+	g.end()
+	p.Code = g.code
+	return p
+}
+
+// registers are those that programs name.
+var registers = []string{"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
+	"eax", "ah", "dl", "bx", "r10d", "cs", "rflags", "sil"}
+
+// objects are those that programs use, by kind of operand: indexes of compile.Program.Objects.
+type objects struct {
+	all                                            []int // IDs
+	numbers, arrays, aggregations, keyed, maps, pt []int // indexes
+}
+
+func (o *objects) ids() []int { return o.all }
+
+func (g *generator) emit(op opcode.Op, a uint32, v uint64) {
+	g.code = append(g.code, compile.Command{Op: op, A: a, V: v})
+}
+
+// op appends an operation and its effect on the depth.
+func (g *generator) op(op opcode.Op, a int) {
+	g.emit(op, uint32(a), 0)
+	pops, pushes := opcode.RowOf(op).Effect(uint32(a))
+	g.depth += pushes - pops
+}
+
+func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
+
+var edgeWords = []uint64{0, 1, 2, 3, 7, 8, 63, 64, 65, 255, 256, math.MaxInt64, 1 << 63, 1<<63 + 1, math.MaxUint64, 1 << 32, 1<<32 - 1, 1 << 31, 1<<31 - 1, ^uint64(1 << 31)}
+
+func anyWord(r *rand.Rand) uint64 {
+	switch r.IntN(4) {
+	case 0:
+		return r.Uint64() >> r.IntN(64)
+	case 1:
+		return uint64(r.IntN(24)) - 8
+	}
+	return pick(r, edgeWords...)
+}
+
+// block appends statements. They leave the stack as deep as it was, or deeper.
+func (g *generator) block(n int) {
+	for range n {
+		if len(g.code) > 400 {
+			return
+		}
+		g.statement()
+	}
+}
+
+// balanced appends statements that leave the stack as it was.
+func (g *generator) balanced(n int) {
+	depth, assigned := g.depth, g.assigned
+	g.block(n)
+	if g.depth > depth {
+		g.op(opcode.Drop, g.depth-depth)
+	}
+	for g.depth < depth {
+		g.push()
+	}
+	_ = assigned
+}
+
+func (g *generator) statement() {
+	switch n := g.IntN(20); {
+	case n < 8:
+		g.expression()
+		g.sink()
+	case n < 11:
+		g.expression()
+	case n < 13:
+		g.shuffle()
+	case n < 16 && g.nested < 4:
+		g.conditional()
+	case n < 18 && g.nested < 3:
+		g.loop()
+	case n == 18 && g.bells:
+		g.bell()
+	default:
+		g.push()
+		g.sink()
+	}
+}
+
+// room reports whether words can be pushed.
+func (g *generator) room() bool { return g.depth < genStack-4 }
+
+// push pushes a word.
+func (g *generator) push() {
+	switch g.IntN(12) {
+	case 0, 1:
+		g.op(opcode.Arg, g.IntN(6))
+	case 2:
+		if t := uint32(g.IntN(genTemps)); g.assigned.Has(t) {
+			g.op(opcode.PushTV, int(t))
+			return
+		}
+		fallthrough
+	case 3:
+		g.op(opcode.PushR, g.IntN(len(registers)-3))
+	case 4:
+		g.op(opcode.Retval, 0)
+	case 5:
+		g.op(opcode.PushGV, pick(g.Rand, g.objects.numbers...))
+	case 6:
+		g.op(opcode.Field, int(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP)))
+	case 7:
+		g.op(opcode.Depth, 0)
+	case 8:
+		if g.depth > 0 {
+			g.op(opcode.Dup, 0)
+			return
+		}
+		fallthrough
+	default:
+		g.emit(opcode.PushD, 0, anyWord(g.Rand))
+		g.depth++
+	}
+}
+
+var (
+	unaryOps = []opcode.Op{opcode.Neg, opcode.Not, opcode.Lnot, opcode.Bool, opcode.Abs, opcode.Clz, opcode.Popcnt}
+
+	binaryOps = []opcode.Op{opcode.Add, opcode.Sub, opcode.Mul, opcode.And, opcode.Or, opcode.Xor, opcode.Shl, opcode.Shr, opcode.Sar, opcode.Rol,
+		opcode.Ror, opcode.Eq, opcode.Ne, opcode.Lt, opcode.Le, opcode.Gt, opcode.Ge, opcode.Ult, opcode.Ule, opcode.Min, opcode.Max, opcode.Quo,
+		opcode.Rem, opcode.Udivmod, opcode.Sdivmod}
+
+	jumpOps = []opcode.Op{opcode.Jz, opcode.Jnz, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge}
+)
+
+// expression pushes a word that is calculated.
+func (g *generator) expression() {
+	if !g.room() {
+		g.op(opcode.Drop, 4)
+	}
+	g.push()
+	for range g.IntN(5) {
+		switch g.IntN(6) {
+		case 0:
+			g.op(pick(g.Rand, unaryOps...), 0)
+		case 1:
+			g.op(pick(g.Rand, opcode.Ext, opcode.Zext), pick(g.Rand, 1+g.IntN(63), 8, 16, 32))
+		case 2:
+			g.element(func() {}, opcode.PushLV)
+		case 3:
+			g.op(opcode.FetchAddGV, pick(g.Rand, g.objects.numbers...))
+		default:
+			if !g.room() {
+				return
+			}
+			g.push()
+			g.op(pick(g.Rand, binaryOps...), 0)
+		}
+	}
+}
+
+// element appends an operation on an element of an array, which is mostly in range.
+func (g *generator) element(before func(), op opcode.Op) {
+	before()
+	if g.IntN(8) != 0 {
+		g.emit(opcode.PushD, 0, 7)
+		g.depth++
+		g.op(opcode.And, 0)
+	}
+	g.op(op, pick(g.Rand, g.objects.arrays...))
+}
+
+// sink pops a word.
+func (g *generator) sink() {
+	switch g.IntN(9) {
+	case 0, 1:
+		t := g.IntN(genTemps)
+		g.op(opcode.PopTV, t)
+		g.assigned.Add(uint32(t))
+	case 2:
+		g.op(pick(g.Rand, opcode.PopGV, opcode.AddGV), pick(g.Rand, g.objects.numbers...))
+	case 3:
+		g.op(pick(g.Rand, opcode.IncGV, opcode.DecGV), pick(g.Rand, g.objects.numbers...))
+		g.op(opcode.Drop, 1)
+	case 4:
+		if g.room() {
+			g.element(g.push, pick(g.Rand, opcode.PopLV, opcode.AddLV))
+		}
+	case 5, 6:
+		g.op(opcode.Agg, pick(g.Rand, g.objects.aggregations...))
+	default:
+		g.op(opcode.Drop, 1)
+	}
+}
+
+// shuffle moves words of the stack.
+func (g *generator) shuffle() {
+	for g.depth < 3 {
+		g.push()
+	}
+	switch g.IntN(7) {
+	case 0, 1:
+		g.op(opcode.Xchg, 0)
+	case 2:
+		g.op(opcode.Over, 0)
+	case 3:
+		g.op(opcode.Pick, g.IntN(g.depth))
+	case 4:
+		g.op(opcode.Poke, g.IntN(g.depth))
+	case 5:
+		g.op(opcode.DupN, g.IntN(3))
+	case 6:
+		g.op(opcode.Drop, g.IntN(3))
+	}
+	if g.depth > genStack-4 {
+		g.op(opcode.Drop, 4)
+	}
+}
+
+// conditional appends an if, with or without an else, or one that ends the program.
+func (g *generator) conditional() {
+	g.nested++
+	defer func() { g.nested-- }()
+	g.expression()
+	if g.IntN(3) == 0 {
+		g.push()
+		g.op(pick(g.Rand, opcode.Eq, opcode.Ne, opcode.Lt, opcode.Le, opcode.Gt, opcode.Ge, opcode.Ult, opcode.Ule), 0)
+		for range g.IntN(3) {
+			g.op(pick(g.Rand, opcode.Lnot, opcode.Bool), 0)
+		}
+	}
+	jump := len(g.code)
+	g.op(pick(g.Rand, jumpOps...), 0)
+	before := g.assigned
+	if g.IntN(5) == 0 {
+		g.end()
+		g.code[jump].A = uint32(len(g.code))
+		return
+	}
+	g.balanced(1 + g.IntN(3))
+	if g.IntN(2) == 0 {
+		over := len(g.code)
+		g.emit(opcode.Jmp, 0, 0)
+		g.code[jump].A = uint32(len(g.code))
+		g.assigned = before
+		g.balanced(1 + g.IntN(3))
+		g.code[over].A = uint32(len(g.code))
+	} else {
+		g.code[jump].A = uint32(len(g.code))
+	}
+	g.assigned = before
+}
+
+// loop appends a loop with a bound, or one that ends by a variable or for lack of fuel.
+func (g *generator) loop() {
+	g.nested++
+	defer func() { g.nested-- }()
+	before := g.assigned
+	if !g.room() {
+		g.op(opcode.Drop, 4)
+	}
+	if g.IntN(3) != 0 {
+		g.emit(opcode.PushD, 0, uint64(1+g.IntN(5)))
+		g.depth++
+		start := len(g.code)
+		g.balanced(1 + g.IntN(2))
+		g.op(opcode.Loop, start)
+		g.depth--
+	} else {
+		start := len(g.code)
+		g.balanced(1 + g.IntN(2))
+		g.expression()
+		g.op(pick(g.Rand, jumpOps...), start)
+	}
+	g.assigned = before
+}
+
+// bell appends an operation that native code leaves to the interpreter.
+func (g *generator) bell() {
+	if !g.room() {
+		return
+	}
+	switch g.IntN(7) {
+	case 0:
+		g.emit(opcode.PushD, 0, 0x1000+uint64(g.IntN(0x80)))
+		g.depth++
+		g.op(opcode.Load32, 0)
+	case 1:
+		g.op(opcode.Field, int(runtime.FieldTid))
+	case 2:
+		g.op(opcode.Item, 0)
+		g.push()
+		g.op(opcode.LogInt, 0)
+		g.op(opcode.EndItem, 0)
+	case 3:
+		g.push()
+		g.op(opcode.Itof, 0)
+		g.op(opcode.Fneg, 0)
+	case 4:
+		g.op(opcode.PushS, g.IntN(2))
+		g.op(opcode.Slen, 0)
+	case 5:
+		g.op(opcode.PushR, len(registers)-1-g.IntN(3))
+	case 6:
+		g.op(opcode.Arg, 6+g.IntN(3))
+	}
+}
+
+// end ends the program.
+func (g *generator) end() {
+	switch g.IntN(5) {
+	case 0:
+		g.emit(opcode.Abort, 0, 0)
+	case 1:
+		g.emit(opcode.Exit, uint32(outcome.ExitEvent), 0)
+	case 2:
+		if g.bells {
+			g.emit(opcode.Exit, uint32(pick(g.Rand, outcome.ExitHold, outcome.ExitStop)), 0)
+			return
+		}
+		fallthrough
+	default:
+		g.emit(opcode.Exit, 0, 0)
+	}
+}

@@ -1,0 +1,203 @@
+package amd64
+
+import (
+	"gotap/runtime"
+	"gotap/runtime/opcode"
+)
+
+// execute makes the code of one native operation. The plan has checked its operands.
+func (p *part) execute(in *runtime.Inst) {
+	switch in.Op {
+	case opcode.Nop:
+	case opcode.Jmp:
+		p.goOn(int(in.A))
+	case opcode.Loop:
+		p.loop(in)
+	case opcode.Exit:
+		p.endAt(p.done)
+	case opcode.Abort:
+		p.endAt(p.abort)
+	case opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field:
+		p.context(in)
+	case opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV, opcode.FetchAddGV:
+		p.variable(in.Op)
+	case opcode.PushLV, opcode.PopLV, opcode.AddLV:
+		p.array(in.Op)
+	case opcode.Agg:
+		p.aggregate()
+	default:
+		if c, ok := signConds[in.Op]; ok {
+			p.jumpOnSign(c, int(in.A))
+		} else if !p.moves(in) {
+			p.calculate(in)
+		}
+	}
+}
+
+// moves makes the code of operations that move words; false if the operation is another one.
+func (p *part) moves(in *runtime.Inst) bool {
+	top := len(p.stack) - 1
+	switch in.Op {
+	case opcode.PushD:
+		p.pushConst(in.V)
+	case opcode.Dup:
+		p.copyOf(top)
+	case opcode.DupN:
+		for range in.A {
+			p.copyOf(top)
+		}
+	case opcode.Xchg:
+		p.exchange()
+	case opcode.Over:
+		p.copyOf(top - 1)
+	case opcode.Drop:
+		p.stack = p.stack[:len(p.stack)-int(in.A)]
+	case opcode.Pick:
+		p.copyOf(top - int(in.A))
+	case opcode.Poke:
+		p.poke(top - int(in.A))
+	case opcode.Depth:
+		p.pushConst(uint64(len(p.stack)))
+	case opcode.PushTV:
+		p.pushWord(word{temporary, uint64(in.A)})
+	case opcode.PopTV:
+		p.assign(in.A)
+	default:
+		return false
+	}
+	return true
+}
+
+// context pushes what is in registers, or the same at every hit of the place.
+func (p *part) context(in *runtime.Inst) {
+	switch in.Op {
+	case opcode.PushR:
+		p.pushRegister(in.V)
+	case opcode.Arg:
+		p.pushOriginal(args[in.A&0xffff])
+	case opcode.Retval:
+		p.pushOriginal(rax)
+	case opcode.Field:
+		switch runtime.Field(in.A) {
+		case runtime.FieldPid:
+			p.pushConst(uint64(p.site.Pid))
+		case runtime.FieldPC:
+			p.pushConst(p.site.Place)
+		case runtime.FieldSP:
+			p.stackPointer()
+		}
+	}
+}
+
+// stackPointer pushes the stack pointer at the place.
+func (p *part) stackPointer() {
+	x := p.target()
+	p.lea(x, at(rsp, int32(p.below)))
+	p.result(x)
+}
+
+// pushRegister pushes a register or a part of it. The operand is packed as Code has it: index<<16 | shift<<8 | width.
+func (p *part) pushRegister(operand uint64) {
+	width, shift := operand&0xff, operand>>8&0xff
+	mask := ^uint64(0)
+	if width > 0 && width < 64 {
+		mask = 1<<width - 1
+	}
+	if operand>>16 == fileRIP {
+		p.pushConst(p.site.Place >> shift & mask)
+		return
+	}
+	x, _ := general(operand >> 16)
+	if x == rsp {
+		p.stackPointer()
+	} else {
+		p.pushOriginal(x)
+	}
+	switch {
+	case shift >= 64:
+		p.popWord()
+		p.pushConst(0)
+	case shift > 0:
+		p.shiftConst(opShr, byte(shift))
+	}
+	if width > 0 && width < 64 {
+		p.lowBits(int(width), false)
+	}
+}
+
+// variable makes the code of operations on a shared variable.
+func (p *part) variable(op opcode.Op) {
+	v := p.arena(p.plan.Ops[p.pc].Object.Word)
+	switch op {
+	case opcode.PushGV:
+		x := p.target()
+		p.mov(r(x), v)
+		p.result(x)
+	case opcode.PopGV:
+		p.store(v, p.popWord())
+	case opcode.AddGV:
+		p.atomicAdd(v, p.popWord())
+	case opcode.IncGV:
+		p.lockInc(v)
+	case opcode.DecGV:
+		p.lockDec(v)
+	case opcode.FetchAddGV:
+		w := p.popWord()
+		x := p.target()
+		p.load(x, w)
+		p.lockXadd(v, x)
+		p.result(x)
+	}
+}
+
+// store stores a word in memory.
+func (p *part) store(to operand, w word) {
+	if p.isConst32(w) {
+		p.storeImm(to, int32(w.n))
+		return
+	}
+	p.mov(to, r(p.register(w, rax)))
+}
+
+// atomicAdd adds a word to memory.
+func (p *part) atomicAdd(to operand, w word) {
+	if p.isConst32(w) {
+		p.lockAddImm(to, int32(w.n))
+		return
+	}
+	p.lockAdd(to, p.register(w, rax))
+}
+
+// array makes the code of operations on an element of an array. The index is on top.
+func (p *part) array(op opcode.Op) {
+	e := p.element()
+	p.popWord()
+	switch op {
+	case opcode.PushLV:
+		x := p.target()
+		p.mov(r(x), e)
+		p.result(x)
+	case opcode.PopLV:
+		p.store(e, p.popWord())
+	case opcode.AddLV:
+		p.atomicAdd(e, p.popWord())
+	}
+}
+
+// element returns the element that the top word selects; it uses rcx and rdx. An index out of range rings.
+func (p *part) element() operand {
+	l, i := p.plan.Ops[p.pc].Object, p.stack[len(p.stack)-1]
+	size := uint64(l.Object.Size)
+	if i.kind == constant {
+		if i.n >= size {
+			p.jmp(p.bell())
+			return p.arena(0)
+		}
+		return p.arena(l.Cells[0] + 8*i.n)
+	}
+	x := p.register(i, rdx)
+	p.aluImm(opCmp, r(x), int32(size))
+	p.jcc(condAE, p.bell())
+	p.lea(p.used(rcx), p.arena(l.Cells[0]))
+	return element(rcx, x)
+}

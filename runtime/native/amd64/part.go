@@ -1,0 +1,321 @@
+package amd64
+
+import (
+	"slices"
+
+	"gotap/runtime"
+	"gotap/runtime/native"
+	"gotap/runtime/opcode"
+)
+
+// part makes the code of one program or predicate.
+//
+// The operand stack exists only while code is made: each of its words is a constant, a register of the target, a scratch
+// word, or lies in its home. Results are computed in the home of their place on the stack, which is a register if there
+// are enough. Where ways join, all words are in their homes.
+//
+// rax, rcx and rdx belong to single operations. Their values at the place are read from where they were saved.
+type part struct {
+	*emitter
+	plan  *native.Plan
+	index int   // in emitter.needs
+	needs usage // what is saved
+
+	outer   int          // below, before the prologue
+	homes   []home       // by index on the stack
+	temps   []home       // of scratch words
+	counter home         // of the steps left
+	slots   int          // that homes may use
+	labels  []label      // of operations that begin a block
+	states  [][]word     // the stack at the begin of blocks that one way leads to
+	saved   [numRegs]int // like emitter.savedAt
+
+	done   label // the program has ended
+	abort  label // it has aborted
+	resume label // the interpreter has ended it
+	cut    label // the interpreter is gone
+
+	pc       int
+	live     bool // control arrives from the operation before
+	stack    []word
+	assigned native.TempSet
+	length   int // of the current block
+	executed int // operations of it
+	cutUsed  bool
+}
+
+// home is a place for a word: a register, or a slot on the target's stack.
+type home struct {
+	reg    reg
+	slot   int
+	onSlot bool
+}
+
+// homeOrder is the order in which registers become homes. rax, rcx and rdx are none.
+var homeOrder = [...]reg{r11, r10, r9, r8, rdi, rsi, rbx, rbp, r12, r13, r14, r15}
+
+// stackFirst is the number of stack words that get a register before scratch words do.
+const stackFirst = 4
+
+// newPart returns the part at an index of emitter.needs.
+func (e *emitter) newPart(index int, plan *native.Plan) *part {
+	n := len(plan.Ops)
+	p := &part{emitter: e, plan: plan, index: index, needs: e.needs[index], cut: e.newLabel(),
+		labels: make([]label, n), states: make([][]word, n), homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
+	for pc := range plan.Ops {
+		p.labels[pc] = e.newLabel()
+	}
+	p.assignHomes()
+	return p
+}
+
+// assignHomes gives homes to the counter, to the lowest words of the stack, to scratch words, and to the rest of the
+// stack. Registers that the program reads come last, so that they mostly keep their values.
+func (p *part) assignHomes() {
+	read := readBy(p.plan)
+	order := slices.Clone(homeOrder[:])
+	slices.SortStableFunc(order, func(a, b reg) int { return int(read>>a&1) - int(read>>b&1) })
+	next := func() home {
+		if len(order) == 0 {
+			p.slots++
+			return home{slot: p.slots - 1, onSlot: true}
+		}
+		x := order[0]
+		order = order[1:]
+		return home{reg: x}
+	}
+	if p.plan.Counted {
+		p.counter = next()
+	}
+	first := min(stackFirst, len(p.homes))
+	for i := range first {
+		p.homes[i] = next()
+	}
+	for i := range p.temps {
+		p.temps[i] = next()
+	}
+	for i := first; i < len(p.homes); i++ {
+		p.homes[i] = next()
+	}
+}
+
+// readBy returns the registers that the native operations of a program read.
+func readBy(plan *native.Plan) (set regSet) {
+	for pc := range plan.Ops {
+		if plan.Ops[pc].Verdict != native.Native {
+			continue
+		}
+		switch in := &plan.Code.Insts[pc]; in.Op {
+		case opcode.Arg:
+			set.add(args[in.A&0xffff])
+		case opcode.Retval:
+			set.add(rax)
+		case opcode.PushR:
+			if x, ok := general(in.V >> 16); ok {
+				set.add(x)
+			}
+		}
+	}
+	return set
+}
+
+// prologue saves the registers that the part uses, and makes room for slots.
+func (p *part) prologue() {
+	p.outer, p.saved = p.below, p.savedAt
+	for x := range numRegs {
+		if p.pushes(x) {
+			p.push(x)
+			p.below += 8
+			p.saved[x] = p.below
+		}
+	}
+	if p.needs.slots > 0 {
+		p.lea(rsp, at(rsp, int32(-8*p.needs.slots)))
+		p.below += 8 * p.needs.slots
+	}
+	if p.plan.Counted {
+		p.setHome(p.counter, word{constant, uint64(p.plan.Fuel)})
+	}
+}
+
+// pushes reports whether the prologue saves a register, unless the stub has saved it already.
+func (p *part) pushes(x reg) bool { return p.needs.regs.has(x) && p.savedAt[x] == 0 }
+
+// epilogue undoes the prologue. It may be emitted several times.
+func (p *part) epilogue() {
+	if p.needs.slots > 0 {
+		p.lea(rsp, at(rsp, int32(8*p.needs.slots)))
+	}
+	for x := range numRegs {
+		if last := numRegs - 1 - x; p.pushes(last) {
+			p.pop(last)
+		}
+	}
+}
+
+// close ends the part: what follows has the stack pointer from before the prologue. Behind the tail it leaves the way that
+// threads take whose doorbell nobody answers.
+func (p *part) close() {
+	p.below = p.outer
+	if !p.cutUsed {
+		return
+	}
+	p.later = append(p.later, func() {
+		p.place(p.cut)
+		p.epilogue()
+		p.jmp(p.end)
+	})
+}
+
+// body makes the code of all operations that are reached, in their order.
+func (p *part) body() {
+	for p.pc = 0; p.pc < len(p.plan.Ops); p.pc++ {
+		op := &p.plan.Ops[p.pc]
+		if op.Verdict == native.Unreached {
+			continue
+		}
+		if op.Block {
+			p.begin(op)
+		}
+		if op.Verdict == native.Doorbell {
+			p.jmp(p.bell())
+			p.live = false
+			continue
+		}
+		p.mark()
+		p.execute(&p.plan.Code.Insts[p.pc])
+		p.executed++
+	}
+}
+
+// mark calls trace for the current operation.
+func (p *part) mark() {
+	if p.trace != nil {
+		p.trace(len(p.code), uint32(p.pc), p.plan.Code)
+	}
+}
+
+// begin begins a block, and counts its steps.
+func (p *part) begin(op *native.Op) {
+	if op.Join {
+		if p.live {
+			p.settle()
+		}
+		p.stack = p.stack[:0]
+		for i := range op.Depth {
+			p.stack = append(p.stack, word{atHome, uint64(i)})
+		}
+	} else {
+		p.stack = append(p.stack[:0], p.states[p.pc]...)
+	}
+	p.place(p.labels[p.pc])
+	p.live, p.assigned = true, op.Assigned
+	p.length, p.executed = op.Length, 0
+	if p.plan.Counted && op.Length > 0 {
+		p.aluImm(opSub, p.homeOperand(p.counter), int32(op.Length))
+		if p.plan.Limited {
+			p.jcc(condB, p.bell())
+		}
+	}
+}
+
+// bell makes a doorbell before the current operation and returns its label.
+func (p *part) bell() label {
+	plan := &p.plan.Ops[p.pc]
+	d := Doorbell{Program: p.index / 2, When: p.index%2 == 0, PC: uint32(p.pc), Below: p.below, Flags: -1,
+		at: p.newLabel(), resume: p.resume, pass: p.done, steps: uint64(plan.Steps)}
+	if p.flagsAt > 0 {
+		d.Flags = p.below - p.flagsAt
+	}
+	for x := range numRegs {
+		if p.saved[x] > 0 {
+			d.Saved = append(d.Saved, Saved{int(fileIndex[x]), p.below - p.saved[x]})
+		}
+	}
+	for _, w := range p.stack {
+		d.Stack = append(d.Stack, p.locate(w))
+	}
+	for i := range p.temps {
+		w := Word{}
+		if p.assigned.Has(uint32(i)) {
+			w = p.locate(word{temporary, uint64(i)})
+		}
+		d.Temps = append(d.Temps, w)
+	}
+	if p.plan.Counted {
+		left := p.locateOperand(p.homeOperand(p.counter))
+		d.steps, d.left = uint64(p.plan.Fuel-p.length+p.executed), &left
+	}
+	p.cutUsed = true
+	p.later = append(p.later, func() {
+		p.place(d.at)
+		p.int3()
+		p.jmp(p.cut)
+		p.bells = append(p.bells, d)
+	})
+	return d.at
+}
+
+// locate describes where a word lies.
+func (p *part) locate(w word) Word {
+	if w.kind == constant {
+		return Word{Constant, w.n}
+	}
+	return p.locateOperand(p.operandOf(w))
+}
+
+func (p *part) locateOperand(o operand) Word {
+	if o.isReg() {
+		return Word{Register, uint64(fileIndex[o.reg])}
+	}
+	return Word{Memory, uint64(o.disp)}
+}
+
+// jumpsTo notes that control can go from here to an operation that begins a block.
+func (p *part) leadsTo(pc int) label {
+	if !p.plan.Ops[pc].Join {
+		p.states[pc] = slices.Clone(p.stack)
+	}
+	return p.labels[pc]
+}
+
+// settleFor settles the stack if one of the operations that follow is a join.
+func (p *part) settleFor(pcs ...int) {
+	for _, pc := range pcs {
+		if p.plan.Ops[pc].Join {
+			p.settle()
+			return
+		}
+	}
+}
+
+// branch jumps to an operation on a condition, and otherwise goes on with the next one.
+func (p *part) branch(c cond, to int) {
+	p.settleFor(to, p.pc+1)
+	p.jcc(c, p.leadsTo(to))
+	p.leadsTo(p.pc + 1)
+}
+
+// end jumps to where the program ends.
+func (p *part) endAt(l label) {
+	p.jmp(l)
+	p.live = false
+}
+
+// goOn is a jump without a condition.
+func (p *part) goOn(to int) {
+	p.settleFor(to)
+	p.jmp(p.leadsTo(to))
+	p.live = false
+}
+
+// loop decrements the top word, and jumps while it is not 0.
+func (p *part) loop(in *runtime.Inst) {
+	top := len(p.stack) - 1
+	p.toHome(top)
+	p.settleFor(int(in.A), p.pc+1)
+	p.dec(p.written(p.homes[top]))
+	p.jcc(condNE, p.leadsTo(int(in.A)))
+	p.stack = p.stack[:top]
+	p.leadsTo(p.pc + 1)
+}

@@ -1,0 +1,440 @@
+package amd64
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"gotap/arch/x86"
+	"gotap/compile"
+	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/gate"
+	"gotap/runtime/native"
+	"gotap/runtime/object"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
+)
+
+const (
+	testPid   = 4711
+	testPlace = 0x55555555_4321
+	arenaSize = 8 << 20
+)
+
+// world is a tracee and an interpreter that share an arena.
+type world struct {
+	t       testing.TB
+	c       *tracee
+	arena   *arena.Arena
+	memory  []byte // of the arena
+	initial []byte // its used parts at the start
+	objects objects
+	gates   []*gate.Gate
+	machine *runtime.Machine
+	counts  struct{ cases, hits, bells, refused, rejected int }
+	trace   func(at int, pc uint32, code *runtime.Code) // see emit
+}
+
+func newWorld(t testing.TB) *world {
+	a, err := arena.New(arena.Options{Size: arenaSize, Ring: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	w := &world{t: t, arena: a, machine: runtime.NewMachine(a)}
+	if w.memory, err = unix.Mmap(a.FD(), 0, arenaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Munmap(w.memory) })
+	w.declare()
+	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
+		w.gates = append(w.gates, a.NewGate(l))
+	}
+	w.c = newTracee(t, a.FD(), arenaSize)
+	w.c.setControl(1)
+	w.initial = w.used()
+	return w
+}
+
+// declare declares objects of all kinds.
+func (w *world) declare() {
+	add := func(list *[]int, o object.Object, keys ...value.Kind) {
+		id, err := w.arena.Declare(o)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if len(keys) > 0 {
+			if err := w.arena.Refine(id, keys, value.KindInt); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+		w.objects.all = append(w.objects.all, id)
+		*list = append(*list, len(w.objects.all)-1)
+	}
+	o := &w.objects
+	for range 3 {
+		add(&o.numbers, object.Object{Kind: object.KindInt})
+	}
+	add(&o.arrays, object.Object{Kind: object.KindArray, Size: 8})
+	add(&o.arrays, object.Object{Kind: object.KindArray, Size: 5})
+	for _, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindStats, object.KindMin, object.KindMax} {
+		add(&o.aggregations, object.Object{Kind: k})
+	}
+	for _, bits := range []int{0, 1, 3, 5} {
+		add(&o.aggregations, object.Object{Kind: object.KindHist, Bits: bits})
+	}
+	for _, l := range [][3]int64{{0, 10, 2}, {-100, 1000, 7}, {-1 << 62, 1 << 62, 1 << 52}, {-1 << 63, 1<<63 - 1, 1 << 54}, {1 << 40, 1<<40 + 1<<33, 1<<22 + 1},
+		{5, 6, 1}, {-1 << 33, 1 << 33, 3 << 27}} {
+		add(&o.aggregations, object.Object{Kind: object.KindLhist, Lo: l[0], Hi: l[1], Step: l[2]})
+	}
+}
+
+// spans are the parts of the arena that programs and the interpreter change: header, descriptors, and what is allocated.
+func (w *world) spans() [][]byte {
+	const header, descriptors, perObject, objects = 4 << 10, 64 << 10, 128, 8192
+	ring := descriptors + objects*perObject + 64<<10
+	next := int(binary.LittleEndian.Uint64(w.memory[4*8:]))
+	return [][]byte{w.memory[:header], w.memory[descriptors:][:w.arena.Objects()*perObject], w.memory[ring:next]}
+}
+
+// used returns a copy of the used parts of the arena.
+func (w *world) used() []byte { return slices.Concat(w.spans()...) }
+
+// restore writes the used parts of the arena.
+func (w *world) restore(used []byte) {
+	for _, s := range w.spans() {
+		used = used[copy(s, used):]
+	}
+}
+
+// registrar is an arena that does not remember programs.
+type registrar struct{ *arena.Arena }
+
+func (registrar) Register(record.Program) uint32 { return 7 }
+
+// code verifies and lowers a program; nil if the verifier refuses it.
+func (w *world) code(p *compile.Program) *runtime.Code {
+	if compile.Verify(p).HasErrors() {
+		return nil
+	}
+	c, err := compile.Lower(p, compile.Env{Arena: registrar{w.arena}, Register: x86.New64().RegIndex, WordSize: 8})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// thread is the thread of a hit as the interpreter sees it.
+type thread struct{ regs *regFile }
+
+func (h *thread) ReadMemory(addr uint64, p []byte) int {
+	n := 0
+	for ; n < len(p) && addr+uint64(n) >= 0x1000 && addr+uint64(n) < 0x1064; n++ {
+		p[n] = byte(addr+uint64(n)) * 7
+	}
+	return n
+}
+func (h *thread) WriteMemory(uint64, []byte) bool { return false }
+func (h *thread) Arg(n int) (uint64, bool) {
+	if n >= len(args) {
+		return uint64(n) * 1000, n < 8
+	}
+	return h.regs[fileIndex[args[n]]], true
+}
+func (h *thread) ArgFloat(int) (float64, bool)       { return 0, false }
+func (h *thread) FloatWord(int) (uint64, bool)       { return 0, false }
+func (h *thread) Return() uint64                     { return h.regs[fileIndex[rax]] }
+func (h *thread) SetReturn(uint64)                   {}
+func (h *thread) Text(runtime.TextField, []byte) int { return 0 }
+func (h *thread) Stack([]uint64) int                 { return 0 }
+func (h *thread) Field(f runtime.Field) uint64 {
+	switch f {
+	case runtime.FieldPid:
+		return testPid
+	case runtime.FieldPC:
+		return testPlace
+	case runtime.FieldSP:
+		return h.regs[fileRSP]
+	}
+	return 77 + uint64(f)
+}
+
+// hit is what a hit is to be, or was: the programs that ran and how they ended.
+type hit struct {
+	runs map[[2]int]ran // by index of the program, and 0 for the predicate
+	used []byte
+}
+
+type ran struct {
+	out outcome.Outcome
+	log []byte
+}
+
+// context returns the context of a hit with registers from the place.
+func context(regs *regFile) *runtime.Context {
+	at := *regs
+	at[fileRIP] = testPlace
+	return &runtime.Context{Thread: &thread{&at}, Regs: at[:], Word: 8, Tid: 99}
+}
+
+// interpret runs programs as the engine does, on the interpreter alone.
+func (w *world) interpret(programs []Program, regs *regFile) hit {
+	h := hit{runs: map[[2]int]ran{}}
+	run := func(key [2]int, c *runtime.Code) outcome.Outcome {
+		var log record.Log
+		log.Reset()
+		out := w.machine.Run(c, context(regs), &log)
+		h.runs[key] = ran{out, log.Items()}
+		return out
+	}
+	for i, p := range programs {
+		if p.When != nil {
+			if out := run([2]int{i, 0}, p.When.Code); out.Trap != outcome.NoTrap || out.Abort {
+				if p.Gate != nil {
+					p.Gate.Reject()
+				}
+				continue
+			}
+		}
+		if p.Gate != nil {
+			if ok, _ := p.Gate.Admit(); !ok {
+				continue
+			}
+		}
+		run([2]int{i, 1}, p.Run.Code)
+	}
+	h.used = w.used()
+	return h
+}
+
+// execute runs the stub in the tracee, and answers its doorbells as an engine would. It returns an error if something is not as it
+// would be after the interpreter alone.
+func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, want hit) error {
+	live, state := *regs, runtime.State{}
+	live[fileRIP] = site.Addr
+	answered := map[[2]int]bool{}
+	for {
+		if sig := w.c.run(&live); sig != syscall.SIGTRAP {
+			return fmt.Errorf("signal %v at %#x", sig, live[fileRIP]-site.Addr)
+		}
+		at := int(live[fileRIP] - site.Addr - 1)
+		if at == s.Tail {
+			break
+		}
+		i := slices.IndexFunc(s.Doorbells, func(d Doorbell) bool { return d.Offset == at })
+		if i < 0 {
+			return fmt.Errorf("a breakpoint at %#x", at)
+		}
+		w.counts.bells++
+		d := &s.Doorbells[i]
+		key := [2]int{d.Program, 1}
+		if d.When {
+			key[1] = 0
+		}
+		answered[key] = true
+		out, err := w.answer(d, programs, &live, regs, &state, want.runs[key])
+		if err != nil {
+			return fmt.Errorf("doorbell of program %v at operation %d: %w", key, d.PC, err)
+		}
+		live[fileRIP] = site.Addr + uint64(d.Resume)
+		if g := programs[d.Program].Gate; d.When && (out.Trap != outcome.NoTrap || out.Abort) {
+			if g != nil {
+				g.Reject()
+			}
+		} else if d.When {
+			live[fileRIP] = site.Addr + uint64(d.Pass)
+		}
+	}
+	for key, r := range want.runs {
+		if !answered[key] && (r.out.Trap != outcome.NoTrap || r.out.Kind > outcome.ExitEvent || len(r.log) > 0 || r.out.Remove) {
+			return fmt.Errorf("program %v ended without a doorbell, and not with %+v", key, r.out)
+		}
+	}
+	if err := sameRegs(&live, regs, site.Flags); err != nil {
+		return err
+	}
+	if got := w.used(); !slices.Equal(got, want.used) {
+		return fmt.Errorf("the arena differs: %s", difference(got, want.used))
+	}
+	return nil
+}
+
+// answer lets the interpreter finish a program.
+func (w *world) answer(d *Doorbell, programs []Program, live, regs *regFile, s *runtime.State, want ran) (out outcome.Outcome, err error) {
+	frame := w.c.words(live[fileRSP], d.Frame())
+	d.State(live[:], frame, s)
+	was := *live
+	d.Restore(was[:], frame)
+	if err := sameRegs(&was, regs, d.Flags >= 0); err != nil {
+		return out, err
+	}
+	code := programs[d.Program].Run.Code
+	if d.When {
+		code = programs[d.Program].When.Code
+	}
+	var log record.Log
+	log.Reset()
+	out = w.machine.Resume(code, context(&was), &log, s)
+	if out != want.out || string(log.Items()) != string(want.log) {
+		return out, fmt.Errorf("state %+v\nends as   %+v, log %x\nand not %+v, log %x", *s, out, log.Items(), want.out, want.log)
+	}
+	return out, nil
+}
+
+// sameRegs compares registers with those from the place.
+func sameRegs(got, want *regFile, flags bool) error {
+	for i, v := range want {
+		mask := ^uint64(0)
+		switch {
+		case i == fileRIP || i == fileOrigRAX:
+			continue
+		case i == fileEFLAGS && !flags:
+			mask = ^uint64(flagsLow | flagOF)
+		}
+		if (got[i]^v)&mask != 0 {
+			return fmt.Errorf("register %d is %#x, not %#x", i, got[i], v)
+		}
+	}
+	return nil
+}
+
+// difference describes the first difference of two used parts.
+func difference(got, want []byte) string {
+	for i := 0; i < len(want); i += 8 {
+		if a, b := binary.LittleEndian.Uint64(got[i:]), binary.LittleEndian.Uint64(want[i:]); a != b {
+			return fmt.Sprintf("word %#x is %#x, not %#x", i, a, b)
+		}
+	}
+	return "nowhere"
+}
+
+// anyPrograms returns one to three random programs with predicates and gates, and their texts.
+func (w *world) anyPrograms(r *rand.Rand) (programs []Program, texts []*compile.Program) {
+	plan := func() *native.Plan {
+		for {
+			p := w.objects.program(r)
+			c := w.code(p)
+			if c == nil {
+				w.counts.rejected++
+				continue
+			}
+			plan, err := native.PlanOf(c, w.arena, Features)
+			if err != nil {
+				if !errors.As(err, new(*native.Refused)) {
+					w.t.Fatal(err)
+				}
+				w.counts.refused++
+				continue
+			}
+			texts = append(texts, p)
+			return plan
+		}
+	}
+	for range 1 + r.IntN(3)*r.IntN(2) {
+		p := Program{Run: plan()}
+		if r.IntN(2) == 0 {
+			p.When = plan()
+		}
+		if n := r.IntN(len(w.gates) + 1); n < len(w.gates) {
+			p.Gate = w.gates[n]
+		}
+		programs = append(programs, p)
+	}
+	return programs, texts
+}
+
+// anyRegs returns random registers. The stack pointer is on the stack, and may be misaligned.
+func (w *world) anyRegs(r *rand.Rand) regFile {
+	regs := w.c.ready
+	for x := range numRegs {
+		if x != rsp {
+			regs[fileIndex[x]] = anyWord(r)
+		}
+	}
+	regs[fileRSP] = stackAddr + stackSize/2 + uint64(r.IntN(64))*8
+	if r.IntN(8) == 0 {
+		regs[fileRSP] += uint64(r.IntN(8))
+	}
+	regs[fileEFLAGS] = 0x202 | uint64(r.Uint32())&(flagsLow|flagOF|1<<10)
+	return regs
+}
+
+// anyCase compares the hits of a random place.
+func (w *world) anyCase(seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 21))
+	w.counts.cases++
+	w.restore(w.initial)
+	for _, n := range w.objects.numbers {
+		w.arena.Handle(w.objects.all[n]).Set(value.Int(int64(anyWord(r))))
+	}
+	programs, texts := w.anyPrograms(r)
+	site := Site{Addr: codeAddr + uint64(r.IntN(64)), Place: testPlace, Arena: arenaAddr, Control: controlAddr, Pid: testPid,
+		RedZone: r.IntN(2) == 0, Flags: r.IntN(2) == 0, Tail: func(uint64) ([]byte, error) { return []byte{0xcc}, nil }}
+	stub, err := emit(programs, site, w.trace)
+	if err != nil {
+		w.t.Fatalf("seed %d: %v\n%s", seed, err, listing(texts))
+	}
+	copy(w.c.code()[site.Addr-codeAddr:], stub.Code)
+	for range 1 + r.IntN(3) {
+		regs := w.anyRegs(r)
+		if err := w.compare(r, stub, programs, site, &regs); err != nil {
+			w.t.Fatalf("seed %d: red zone %v, flags %v: %v\nregisters %#x\n%s\n%s", seed, site.RedZone, site.Flags, err, regs, listing(texts),
+				disassembly(w.t, stub, site))
+		}
+	}
+}
+
+// compare lets both executors run one hit from the same start.
+func (w *world) compare(r *rand.Rand, stub *Stub, programs []Program, site Site, regs *regFile) error {
+	w.counts.hits++
+	stack := w.c.stack()
+	pattern := r.Uint64()
+	for i := 0; i < len(stack); i += 8 {
+		binary.LittleEndian.PutUint64(stack[i:], pattern+uint64(i)*0x9e3779b97f4a7c15)
+	}
+	before := slices.Clone(stack)
+	start := w.used()
+	want := w.interpret(programs, regs)
+	w.restore(start)
+	if err := w.execute(stub, programs, site, regs, want); err != nil {
+		return err
+	}
+	keep := int(regs[fileRSP] - stackAddr)
+	if site.RedZone {
+		keep -= redZone
+	}
+	if !slices.Equal(stack[keep:], before[keep:]) {
+		return errors.New("the stack has changed")
+	}
+	if low := keep - 1024; !slices.Equal(stack[:low], before[:low]) {
+		return errors.New("the stack has changed far below")
+	}
+	return nil
+}
+
+// listing returns the texts of programs.
+func listing(programs []*compile.Program) (s string) {
+	for _, p := range programs {
+		var b strings.Builder
+		compile.List(&b, p, compile.ListOptions{})
+		s += b.String() + "\n"
+	}
+	return s
+}
+
+// disassembly returns the instructions of a stub.
+func disassembly(t testing.TB, s *Stub, site Site) (text string) {
+	for _, line := range disassemble(t, s.Code, site.Addr) {
+		text += line + "\n"
+	}
+	return text
+}

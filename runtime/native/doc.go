@@ -1,0 +1,43 @@
+// Package native decides which operations of a program machine code can execute in the traced process.
+//
+// Machine code runs at a probe without a stop. It executes a program from its start, up to the first operation that it
+// cannot execute. There is a doorbell: a breakpoint before that operation. The tracer then takes over, and the
+// interpreter finishes the program from a runtime.State. So nearly every program can run natively, its rare ways at the
+// price of a stop, and no operation is ever executed twice.
+//
+// # A plan
+//
+// PlanOf follows a program from its start, as the machine would, with the depth of the stack in place of its words. It
+// gives each operation that can be reached a Verdict: Native, or Doorbell. It does not go on behind a doorbell, because
+// native code does not either. The result is a Plan: the operations with their depths, the blocks that they form, and how
+// many steps were taken before each. Package amd64 makes machine code of it; the plan itself belongs to no architecture.
+//
+// Some programs are refused as a whole: those whose stack is circular, which has no depth, and those that may change the
+// target, whose changes would have to reach registers that are saved. A Refused error names the operation and the reason.
+//
+// # Doorbells
+//
+// A native operation may ring too. If the interpreter would trap at it (a division by zero, an index out of range), native
+// code stops before it, and the interpreter executes it again and traps. The same happens where the program could run out
+// of fuel, and where a key is not in its table. Only the interpreter traps and inserts.
+//
+// What a program has begun when a doorbell rings must fit a runtime.State that has only words: no item is open and no
+// part of a key is built. Operations on the log are all doorbells, so no item is ever open. A key is built natively only
+// if everything from its first part to its use can be undone by forgetting it; a doorbell in between stands before the
+// first part.
+//
+// # Steps
+//
+// The interpreter counts every operation. Native code must only know the count where a doorbell may ring. Mostly it is the
+// same whichever way led there, and known here. If it is not, or if the program may run out of fuel, the plan is Counted:
+// native code subtracts the length of each block from a counter, and rings before a block that would use up the fuel.
+//
+// # Trust
+//
+// Programs are verified before they are lowered. PlanOf does not rely on it: it follows what it proves and refuses what it
+// cannot, so no instructions make native code read a word that was not written, or jump outside the program.
+//
+// # Threads
+//
+// A Plan is immutable. PlanOf reads the arena, whose objects do not move once they have a layout.
+package native

@@ -1,0 +1,148 @@
+package native
+
+import (
+	"fmt"
+
+	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/opcode"
+)
+
+// Verdict says what native code does at an operation.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Unreached Verdict = iota // native code does not get there
+	Native                   // executes it
+	Doorbell                 // stops before it
+)
+
+// Limits of what native code is made of.
+const (
+	MaxWords = 64   // words of stack and scratch words together, which may all lie on the target's stack
+	MaxOps   = 4096 // operations
+)
+
+// Varies as a number of steps means that it depends on the way.
+const Varies = -1
+
+// Op is one operation of a plan. All that is said of it holds when native code is about to execute it.
+type Op struct {
+	Verdict  Verdict
+	Why      string        // Doorbell: the reason
+	Depth    int           // words on the stack
+	Steps    int           // operations executed before; or Varies
+	Block    bool          // a block begins: control may come from elsewhere than from the operation before
+	Join     bool          // a block to which several ways lead, or one from behind
+	Length   int           // Block: operations that are executed natively from here to the end of the block
+	Assigned TempSet       // Block: scratch words that are assigned on every way
+	Object   *arena.Layout // its object; nil if it has none, or native code does not use it
+}
+
+// Features describes the native code of an architecture.
+type Features struct {
+	// Args is the number of integer arguments that are passed in registers.
+	Args int
+	// Register reports whether native code can read a register, given as the operand of opcode.PushR.
+	Register func(operand uint64) bool
+}
+
+// Plan is what native code does for one program. It is immutable.
+type Plan struct {
+	Code     *runtime.Code
+	Ops      []Op // one for each instruction
+	MaxDepth int  // the most words on the stack
+	Temps    int  // scratch words in use are below this
+	Counted  bool // steps are counted at run time
+	Fuel     int  // steps that the program may take
+	Limited  bool // Counted: the program may run out of fuel
+}
+
+// Refused reports that a program cannot run natively at all.
+type Refused struct {
+	PC     uint32    // the operation, if one is at fault
+	Op     opcode.Op // the same; opcode.Nop: it is the program as a whole
+	Reason string
+}
+
+func (r *Refused) Error() string {
+	if r.Op == opcode.Nop {
+		return r.Reason
+	}
+	return fmt.Sprintf("%s (command %d): %s", opcode.RowOf(r.Op).Name, r.PC, r.Reason)
+}
+
+// PlanOf decides what native code does for a program that is bound to an arena. The error is a *Refused.
+func PlanOf(c *runtime.Code, a *arena.Arena, f Features) (*Plan, error) {
+	if err := refuse(c); err != nil {
+		return nil, err
+	}
+	p := planner{Plan: &Plan{Code: c, Ops: make([]Op, len(c.Insts)), Fuel: int(c.StepLimit())}, arena: a, features: f}
+	if err := p.follow(); err != nil {
+		return nil, err
+	}
+	p.divide()
+	if err := p.assign(); err != nil {
+		return nil, err
+	}
+	p.count()
+	return p.Plan, nil
+}
+
+// refuse refuses programs by what they declare.
+func refuse(c *runtime.Code) error {
+	switch {
+	case len(c.Insts) == 0:
+		return &Refused{Reason: "the program is empty"}
+	case c.Wrap:
+		return &Refused{Reason: "its stack is circular"}
+	case c.Unsafe:
+		return &Refused{Reason: "it may change the target"}
+	}
+	return nil
+}
+
+// Doorbells returns the operations before which native code always stops.
+func (p *Plan) Doorbells() []uint32 {
+	var list []uint32
+	for pc := range p.Ops {
+		if p.Ops[pc].Verdict == Doorbell {
+			list = append(list, uint32(pc))
+		}
+	}
+	return list
+}
+
+// AlwaysRings reports whether every way through the program ends at a doorbell, so that a breakpoint is cheaper than
+// native code.
+func (p *Plan) AlwaysRings() bool {
+	for pc := range p.Ops {
+		if in := &p.Code.Insts[pc]; p.Ops[pc].Verdict == Native && ends(in) {
+			return false
+		}
+	}
+	return true
+}
+
+// ends reports whether a native operation ends the program.
+func ends(in *runtime.Inst) bool { return in.Op == opcode.Exit || in.Op == opcode.Abort }
+
+// TempSet is a set of scratch words.
+type TempSet [runtime.MaxTemps / 64]uint64
+
+// Has reports whether a word is in the set.
+func (s *TempSet) Has(n uint32) bool { return s[n/64]>>(n%64)&1 != 0 }
+
+// Add adds a word.
+func (s *TempSet) Add(n uint32) { s[n/64] |= 1 << (n % 64) }
+
+// meet removes the words that are not in another set and reports whether there were any.
+func (s *TempSet) meet(o *TempSet) (changed bool) {
+	for i := range s {
+		both := s[i] & o[i]
+		changed = changed || both != s[i]
+		s[i] = both
+	}
+	return changed
+}

@@ -1,0 +1,120 @@
+package native
+
+import (
+	"fmt"
+
+	"gotap/runtime"
+	"gotap/runtime/object"
+	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
+)
+
+// lacks returns why native code cannot execute an operation, or "". It records the layout of the object.
+func (p *planner) lacks(pc int) string {
+	in := &p.Code.Insts[pc]
+	row := opcode.RowOf(in.Op)
+	switch row.Group {
+	case opcode.Inline:
+		return lacksInline(in, row)
+	case opcode.Context:
+		return p.lacksContext(in, row)
+	case opcode.Shared:
+		return p.needs(pc, object.KindInt)
+	case opcode.Arrays:
+		return p.needs(pc, object.KindArray)
+	case opcode.Keyed:
+		return p.lacksKeyed(pc)
+	}
+	return interpreted(row)
+}
+
+// interpreted is the reason of operations that native code never executes.
+func interpreted(row *opcode.Row) string { return row.Name + " is left to the interpreter" }
+
+// lacksInline decides about the operations that move words and calculate, and those that jump and end.
+func lacksInline(in *runtime.Inst, row *opcode.Row) string {
+	switch in.Op {
+	case opcode.Call, opcode.Ret, opcode.SetX, opcode.Remove, opcode.LogWords:
+		return interpreted(row)
+	case opcode.Exit:
+		// Native code logs nothing, and an event without a log notifies nobody.
+		if kind := outcome.ExitKind(in.A); kind != outcome.ExitPlain && kind != outcome.ExitEvent {
+			return interpreted(row)
+		}
+	case opcode.PushTV, opcode.PopTV:
+		if in.A >= runtime.MaxTemps {
+			return "there is no such scratch word"
+		}
+	}
+	if row.Needs&opcode.NeedFloat != 0 {
+		return interpreted(row)
+	}
+	return ""
+}
+
+// lacksContext decides about what is in registers, or the same at every hit of a place.
+func (p *planner) lacksContext(in *runtime.Inst, row *opcode.Row) string {
+	switch in.Op {
+	case opcode.PushR:
+		if p.features.Register(in.V) {
+			return ""
+		}
+		return "the register is not among those that native code reads"
+	case opcode.Arg:
+		if n := int(in.A & 0xffff); n >= p.features.Args {
+			return fmt.Sprintf("argument %d is not in a register", n)
+		}
+		return ""
+	case opcode.Retval:
+		return ""
+	case opcode.Field:
+		switch runtime.Field(in.A) {
+		case runtime.FieldPid, runtime.FieldPC, runtime.FieldSP:
+			return ""
+		}
+	}
+	return interpreted(row)
+}
+
+// needs looks up the object of an operation, which must be of a kind.
+func (p *planner) needs(pc int, kind object.Kind) string {
+	if why := p.object(pc); why != "" {
+		return why
+	}
+	if p.Ops[pc].Object.Object.Kind != kind {
+		return "its object is of another kind"
+	}
+	return ""
+}
+
+// object looks up the object of an operation.
+func (p *planner) object(pc int) string {
+	l, ok := p.arena.LayoutOf(p.Code.Insts[pc].V)
+	if !ok {
+		return "its object has no storage yet"
+	}
+	p.Ops[pc].Object = &l
+	return ""
+}
+
+// lacksKeyed decides about operations on aggregations and maps.
+func (p *planner) lacksKeyed(pc int) string {
+	in := &p.Code.Insts[pc]
+	if why := p.object(pc); why != "" {
+		return why
+	}
+	l := p.Ops[pc].Object
+	if in.Op == opcode.Agg && l.Table == nil && l.Object.Kind >= object.KindCount && l.Object.Kind <= object.KindLhist {
+		return ""
+	}
+	return interpreted(opcode.RowOf(in.Op))
+}
+
+// MayRing reports whether native code may stop before an operation that it can execute.
+func MayRing(in *runtime.Inst) bool {
+	switch in.Op {
+	case opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV:
+		return true
+	}
+	return false
+}
