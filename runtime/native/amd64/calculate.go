@@ -187,7 +187,7 @@ func (p *part) next() *runtime.Inst {
 func (p *part) skip() {
 	p.pc++
 	p.executed++
-	p.mark()
+	p.marked()
 }
 
 // jumpOnSign jumps if the top word, compared with 0, fulfils a condition.

@@ -2,10 +2,12 @@ package amd64
 
 import (
 	"fmt"
+	"slices"
 
 	"gotap/runtime"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
+	"gotap/runtime/opcode"
 )
 
 // Program is what one probe runs at a place.
@@ -23,7 +25,7 @@ type Site struct {
 	Control uint64 // the address of the control word, of 32 bits
 	Pid     uint32 // field pid
 	RedZone bool   // the code at the place may use the 128 bytes below the stack pointer
-	Flags   bool   // the code at the place uses the status flags
+	Flags   bool   // the code at the place uses the status flags, so that they must be kept
 	// Tail returns what runs at the end: the displaced instructions and the jump back. at is the address at which it
 	// will lie. Tail may be called more than once.
 	Tail func(at uint64) ([]byte, error)
@@ -49,19 +51,20 @@ const redZone = 128
 // cannot run natively.
 func Emit(programs []Program, s Site) (*Stub, error) { return emit(programs, s, nil) }
 
-// emit is Emit. It calls trace for each native operation, at the offset where its code begins.
-func emit(programs []Program, s Site, trace func(at int, pc uint32, code *runtime.Code)) (*Stub, error) {
+// emit is Emit. It calls mark, unless that is nil, before it makes the code of a native operation, for code of the caller that
+// must change neither flags nor registers.
+func emit(programs []Program, s Site, mark func(*asm, *runtime.Inst)) (*Stub, error) {
 	for i := range programs {
 		if err := Admits(programs[i].Gate); err != nil {
 			return nil, err
 		}
 	}
+	s.Flags = s.Flags || slices.ContainsFunc(programs, readsFlags)
 	// Which registers have to be saved is known only when the code has been made. What a pass finds is saved in the next
 	// one, until a pass finds nothing more.
 	needs := make([]usage, 2*len(programs))
 	for {
-		e := &emitter{asm: &asm{at: s.Addr}, site: s, programs: programs, needs: needs, found: make([]usage, len(needs))}
-		e.trace = trace
+		e := &emitter{asm: &asm{at: s.Addr}, site: s, programs: programs, needs: needs, found: make([]usage, len(needs)), mark: mark}
 		stub, err := e.emit()
 		grown := false
 		for i := range needs {
@@ -71,6 +74,12 @@ func emit(programs []Program, s Site, trace func(at int, pc uint32, code *runtim
 			return stub, err
 		}
 	}
+}
+
+// readsFlags reports whether the interpreter may need the flags, to finish a program.
+func readsFlags(p Program) bool {
+	reads := func(in runtime.Inst) bool { return in.Op == opcode.PushR && in.V>>16 == fileEFLAGS }
+	return slices.ContainsFunc(p.Run.Code.Insts, reads) || p.When != nil && slices.ContainsFunc(p.When.Code.Insts, reads)
 }
 
 // Admits returns nil if native code can decide which hits of a gate count, and otherwise a *native.Refused.
@@ -104,7 +113,7 @@ type emitter struct {
 	end     label        // only the tail follows
 	later   []func()     // code behind the tail
 	bells   []Doorbell
-	trace   func(at int, pc uint32, code *runtime.Code) // see emit; may be nil
+	mark    func(*asm, *runtime.Inst) // see emit; may be nil
 }
 
 // usage is what a part uses.

@@ -40,10 +40,29 @@ func (o *objects) program(r *rand.Rand) *compile.Program {
 		p.Fuel = 1 + r.Uint32N(120)
 	}
 	g.block(1 + r.IntN(12))
-	g.op(opcode.Drop, g.depth)
+	g.drain()
 	g.end()
 	p.Code = g.code
 	return p
+}
+
+// drain pops the stack. Mostly every word and scratch word makes a difference to a variable.
+func (g *generator) drain() {
+	if g.IntN(4) == 0 {
+		g.op(opcode.Drop, g.depth)
+		return
+	}
+	for t := range genTemps {
+		if g.room() && g.assigned.Has(uint32(t)) {
+			g.op(opcode.PushTV, t)
+		}
+	}
+	for g.depth > 1 {
+		g.op(pick(g.Rand, opcode.Sub, opcode.Xor), 0)
+	}
+	if g.depth > 0 {
+		g.op(opcode.AddGV, pick(g.Rand, g.objects.numbers...))
+	}
 }
 
 // registers are those that programs name.
@@ -95,7 +114,7 @@ func (g *generator) block(n int) {
 
 // balanced appends statements that leave the stack as it was.
 func (g *generator) balanced(n int) {
-	depth, assigned := g.depth, g.assigned
+	depth := g.depth
 	g.block(n)
 	if g.depth > depth {
 		g.op(opcode.Drop, g.depth-depth)
@@ -103,7 +122,6 @@ func (g *generator) balanced(n int) {
 	for g.depth < depth {
 		g.push()
 	}
-	_ = assigned
 }
 
 func (g *generator) statement() {
@@ -121,10 +139,25 @@ func (g *generator) statement() {
 		g.loop()
 	case n == 18 && g.bells:
 		g.bell()
+	case n == 18:
+		g.stale()
+	case n == 19 && g.IntN(4) == 0:
+		g.op(opcode.Nop, 0)
 	default:
 		g.push()
 		g.sink()
 	}
+}
+
+// stale leaves the old value of a scratch word on the stack.
+func (g *generator) stale() {
+	t := g.temp()
+	if !g.room() || !g.assigned.Has(uint32(t)) {
+		return
+	}
+	g.op(opcode.PushTV, t)
+	g.push()
+	g.op(opcode.PopTV, t)
 }
 
 // room reports whether words can be pushed.
@@ -135,9 +168,9 @@ func (g *generator) push() {
 	switch g.IntN(12) {
 	case 0, 1:
 		g.op(opcode.Arg, g.IntN(6))
-	case 2:
-		if t := uint32(g.IntN(genTemps)); g.assigned.Has(t) {
-			g.op(opcode.PushTV, int(t))
+	case 2, 10:
+		if t := g.temp(); g.assigned.Has(uint32(t)) {
+			g.op(opcode.PushTV, t)
 			return
 		}
 		fallthrough
@@ -161,6 +194,14 @@ func (g *generator) push() {
 		g.emit(opcode.PushD, 0, anyWord(g.Rand))
 		g.depth++
 	}
+}
+
+// temp returns a scratch word, mostly one of a few.
+func (g *generator) temp() int {
+	if g.IntN(4) == 0 {
+		return g.IntN(genTemps)
+	}
+	return g.IntN(4)
 }
 
 var (
@@ -214,7 +255,7 @@ func (g *generator) element(before func(), op opcode.Op) {
 func (g *generator) sink() {
 	switch g.IntN(9) {
 	case 0, 1:
-		t := g.IntN(genTemps)
+		t := g.temp()
 		g.op(opcode.PopTV, t)
 		g.assigned.Add(uint32(t))
 	case 2:
@@ -299,18 +340,28 @@ func (g *generator) loop() {
 	if !g.room() {
 		g.op(opcode.Drop, 4)
 	}
-	if g.IntN(3) != 0 {
+	switch g.IntN(5) {
+	case 0: // the condition behind the body, which control enters only from there
+		enter := len(g.code)
+		g.emit(opcode.Jmp, 0, 0)
+		start := len(g.code)
+		g.balanced(1 + g.IntN(2))
+		g.code[enter].A = uint32(len(g.code))
+		g.assigned = before
+		g.expression()
+		g.op(pick(g.Rand, jumpOps...), start)
+	case 1:
+		start := len(g.code)
+		g.balanced(1 + g.IntN(2))
+		g.expression()
+		g.op(pick(g.Rand, jumpOps...), start)
+	default:
 		g.emit(opcode.PushD, 0, uint64(1+g.IntN(5)))
 		g.depth++
 		start := len(g.code)
 		g.balanced(1 + g.IntN(2))
 		g.op(opcode.Loop, start)
 		g.depth--
-	} else {
-		start := len(g.code)
-		g.balanced(1 + g.IntN(2))
-		g.expression()
-		g.op(pick(g.Rand, jumpOps...), start)
 	}
 	g.assigned = before
 }

@@ -1,29 +1,59 @@
 package amd64
 
 import (
+	"os"
+	"slices"
 	"testing"
 	"time"
+
+	"gotap/runtime/opcode"
 )
 
 // TestRandomPrograms compares native code with the interpreter: random programs, registers and contents of the arena.
 func TestRandomPrograms(t *testing.T) {
 	w := newWorld(t)
 	n := uint64(4000)
-	if testing.Short() {
+	switch {
+	case os.Getenv("GOTAP_LONG") != "":
+		n = 1_000_000
+	case testing.Short():
 		n = 500
 	}
 	start := time.Now()
 	for seed := range n {
-		w.anyCase(seed)
+		w.anyCase(t, seed)
 	}
+	w.checkCoverage(t)
 	t.Logf("%+v; %.0f cases a minute", w.counts, float64(n)/time.Since(start).Minutes())
 }
 
 func FuzzNative(f *testing.F) {
 	f.Add(uint64(1))
 	w := newWorld(f)
-	f.Fuzz(func(t *testing.T, seed uint64) {
-		w.t = t
-		w.anyCase(seed)
-	})
+	f.Fuzz(func(t *testing.T, seed uint64) { w.anyCase(t, seed) })
+}
+
+// nativeOps are the operations that native code executes.
+var nativeOps = []opcode.Op{
+	opcode.Nop, opcode.Jmp, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge, opcode.Jz, opcode.Jnz, opcode.Loop, opcode.Abort, opcode.Exit,
+	opcode.PushD, opcode.Dup, opcode.DupN, opcode.Xchg, opcode.Over, opcode.Drop, opcode.Pick, opcode.Poke, opcode.Depth, opcode.PushTV,
+	opcode.PopTV, opcode.Add, opcode.Sub, opcode.Mul, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.Neg, opcode.Not, opcode.And,
+	opcode.Or, opcode.Xor, opcode.Shl, opcode.Shr, opcode.Sar, opcode.Rol, opcode.Ror, opcode.Eq, opcode.Ne, opcode.Lt, opcode.Le, opcode.Gt,
+	opcode.Ge, opcode.Ult, opcode.Ule, opcode.Lnot, opcode.Bool, opcode.Min, opcode.Max, opcode.Abs, opcode.Clz, opcode.Popcnt, opcode.Ext,
+	opcode.Zext, opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV,
+	opcode.FetchAddGV, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.Agg,
+}
+
+// checkCoverage reports operations that were never executed natively, although they can be, and aggregations.
+func (w *world) checkCoverage(t *testing.T) {
+	for op := range opcode.NumOps {
+		if native := slices.Contains(nativeOps, op); native != w.executed(int(op)) {
+			t.Errorf("%s is native: %v; executed: %v", opcode.RowOf(op).Name, native, !native)
+		}
+	}
+	for _, i := range w.objects.aggregations {
+		if !w.executed(marksObject + i) {
+			t.Errorf("%+v was not used", w.arena.Handle(w.objects.all[i]).Object())
+		}
+	}
 }

@@ -182,16 +182,16 @@ func (p *part) body() {
 			p.live = false
 			continue
 		}
-		p.mark()
+		p.marked()
 		p.execute(&p.plan.Code.Insts[p.pc])
 		p.executed++
 	}
 }
 
-// mark calls trace for the current operation.
-func (p *part) mark() {
-	if p.trace != nil {
-		p.trace(len(p.code), uint32(p.pc), p.plan.Code)
+// marked calls mark for the current operation.
+func (p *part) marked() {
+	if p.mark != nil {
+		p.mark(p.asm, &p.plan.Code.Insts[p.pc])
 	}
 }
 

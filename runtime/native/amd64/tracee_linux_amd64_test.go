@@ -47,6 +47,7 @@ func newTracee(t testing.TB, arenaFD, arenaSize int) *tracee {
 	c := &tracee{jobs: make(chan func())}
 	go func() { // the only thread that may trace
 		goruntime.LockOSThread()
+		c.pin()
 		for job := range c.jobs {
 			job()
 		}
@@ -96,6 +97,24 @@ func tinyProgram() []byte {
 	return b.Bytes()
 }
 
+// pin lets the tracing thread, and the process that it starts, run on one processor: a stop is then a switch, and no
+// other processor has to be woken.
+func (c *tracee) pin() {
+	var all, one unix.CPUSet
+	if unix.SchedGetaffinity(0, &all) != nil {
+		return
+	}
+	for n, skip := 0, os.Getpid()%all.Count(); one.Count() == 0; n++ {
+		if all.IsSet(n) {
+			if skip == 0 {
+				one.Set(n)
+			}
+			skip--
+		}
+	}
+	unix.SchedSetaffinity(0, &one)
+}
+
 // do runs f on the tracing thread.
 func (c *tracee) do(f func()) {
 	done := make(chan struct{})
@@ -131,7 +150,7 @@ func (c *tracee) mmap(t testing.TB, addr, size, prot, fd, off int) {
 	regs[fileIndex[rax]], regs[fileIndex[rdi]], regs[fileIndex[rsi]], regs[fileIndex[rdx]] = unix.SYS_MMAP, uint64(addr), uint64(size), uint64(prot)
 	regs[fileIndex[r10]], regs[fileIndex[r8]], regs[fileIndex[r9]] = unix.MAP_SHARED|unix.MAP_FIXED, uint64(fd), uint64(off)
 	regs[fileRIP] = tinyCode + 120
-	c.run(&regs)
+	c.do(func() { c.run(&regs) })
 	if got := regs[fileIndex[rax]]; got != uint64(addr) {
 		t.Fatalf("mmap at %#x: %d", addr, int64(got))
 	}
@@ -141,27 +160,24 @@ func (c *tracee) mmap(t testing.TB, addr, size, prot, fd, off int) {
 const patience = 20 * time.Second
 
 // run lets the tracee run with registers until it stops, and returns the registers and the signal. Code that does not
-// end is killed.
+// end is killed. Only the tracing thread may call it.
 func (c *tracee) run(regs *regFile) (sig syscall.Signal) { return c.resume(regs, syscall.PTRACE_CONT) }
 
 // step executes one instruction.
 func (c *tracee) step(regs *regFile) syscall.Signal { return c.resume(regs, syscall.PTRACE_SINGLESTEP) }
 
-func (c *tracee) resume(regs *regFile, how uintptr) (sig syscall.Signal) {
+func (c *tracee) resume(regs *regFile, how uintptr) syscall.Signal {
 	regs[fileOrigRAX] = ^uint64(0)
-	c.do(func() {
-		late := time.AfterFunc(patience, func() { syscall.Kill(c.pid, syscall.SIGKILL) })
-		defer late.Stop()
-		c.ptrace(syscall.PTRACE_SETREGS, unsafe.Pointer(regs))
-		c.ptrace(how, nil)
-		if ws := c.wait(); ws.Stopped() {
-			sig = ws.StopSignal()
-		} else {
-			sig = syscall.SIGKILL
-		}
-		c.ptrace(syscall.PTRACE_GETREGS, unsafe.Pointer(regs))
-	})
-	return sig
+	late := time.AfterFunc(patience, func() { syscall.Kill(c.pid, syscall.SIGKILL) })
+	defer late.Stop()
+	c.ptrace(syscall.PTRACE_SETREGS, unsafe.Pointer(regs))
+	c.ptrace(how, nil)
+	ws := c.wait()
+	if !ws.Stopped() {
+		return syscall.SIGKILL
+	}
+	c.ptrace(syscall.PTRACE_GETREGS, unsafe.Pointer(regs))
+	return ws.StopSignal()
 }
 
 // code, control and stack are the parts of the memory that the test shares with the tracee.

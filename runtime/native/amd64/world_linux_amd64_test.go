@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -19,6 +18,7 @@ import (
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 	"gotap/runtime/object"
+	"gotap/runtime/opcode"
 	"gotap/runtime/outcome"
 	"gotap/runtime/record"
 	"gotap/runtime/value"
@@ -37,11 +37,14 @@ type world struct {
 	arena   *arena.Arena
 	memory  []byte // of the arena
 	initial []byte // its used parts at the start
+	start   []byte // its used parts before a hit
+	wanted  []byte // and after it, by the interpreter
+	got     []byte // and by native code
 	objects objects
 	gates   []*gate.Gate
 	machine *runtime.Machine
+	sources map[*native.Plan]*compile.Program // of the case
 	counts  struct{ cases, hits, bells, refused, rejected int }
-	trace   func(at int, pc uint32, code *runtime.Code) // see emit
 }
 
 func newWorld(t testing.TB) *world {
@@ -61,7 +64,7 @@ func newWorld(t testing.TB) *world {
 	}
 	w.c = newTracee(t, a.FD(), arenaSize)
 	w.c.setControl(1)
-	w.initial = w.used()
+	w.initial = w.used(nil)
 	return w
 }
 
@@ -92,7 +95,7 @@ func (w *world) declare() {
 	for _, bits := range []int{0, 1, 3, 5} {
 		add(&o.aggregations, object.Object{Kind: object.KindHist, Bits: bits})
 	}
-	for _, l := range [][3]int64{{0, 10, 2}, {-100, 1000, 7}, {-1 << 62, 1 << 62, 1 << 52}, {-1 << 63, 1<<63 - 1, 1 << 54}, {1 << 40, 1<<40 + 1<<33, 1<<22 + 1},
+	for _, l := range [][3]int64{{0, 10, 2}, {-100, 1000, 7}, {-1 << 62, 1 << 62, 1 << 58}, {-1 << 63, 1<<63 - 1, 1 << 59}, {1 << 40, 1<<40 + 1<<33, 1<<28 + 1},
 		{5, 6, 1}, {-1 << 33, 1 << 33, 3 << 27}} {
 		add(&o.aggregations, object.Object{Kind: object.KindLhist, Lo: l[0], Hi: l[1], Step: l[2]})
 	}
@@ -106,8 +109,13 @@ func (w *world) spans() [][]byte {
 	return [][]byte{w.memory[:header], w.memory[descriptors:][:w.arena.Objects()*perObject], w.memory[ring:next]}
 }
 
-// used returns a copy of the used parts of the arena.
-func (w *world) used() []byte { return slices.Concat(w.spans()...) }
+// used appends a copy of the used parts of the arena.
+func (w *world) used(to []byte) []byte {
+	for _, s := range w.spans() {
+		to = append(to, s...)
+	}
+	return to
+}
 
 // restore writes the used parts of the arena.
 func (w *world) restore(used []byte) {
@@ -122,15 +130,11 @@ type registrar struct{ *arena.Arena }
 func (registrar) Register(record.Program) uint32 { return 7 }
 
 // code verifies and lowers a program; nil if the verifier refuses it.
-func (w *world) code(p *compile.Program) *runtime.Code {
+func (w *world) code(p *compile.Program) (*runtime.Code, error) {
 	if compile.Verify(p).HasErrors() {
-		return nil
+		return nil, nil
 	}
-	c, err := compile.Lower(p, compile.Env{Arena: registrar{w.arena}, Register: x86.New64().RegIndex, WordSize: 8})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return c
+	return compile.Lower(p, compile.Env{Arena: registrar{w.arena}, Register: x86.New64().RegIndex, WordSize: 8})
 }
 
 // thread is the thread of a hit as the interpreter sees it.
@@ -168,11 +172,8 @@ func (h *thread) Field(f runtime.Field) uint64 {
 	return 77 + uint64(f)
 }
 
-// hit is what a hit is to be, or was: the programs that ran and how they ended.
-type hit struct {
-	runs map[[2]int]ran // by index of the program, and 0 for the predicate
-	used []byte
-}
+// hit is how the programs of a hit ended, by their indexes, with 0 for a predicate and 1 for a program.
+type hit map[[2]int]ran
 
 type ran struct {
 	out outcome.Outcome
@@ -188,12 +189,12 @@ func context(regs *regFile) *runtime.Context {
 
 // interpret runs programs as the engine does, on the interpreter alone.
 func (w *world) interpret(programs []Program, regs *regFile) hit {
-	h := hit{runs: map[[2]int]ran{}}
+	h := hit{}
 	run := func(key [2]int, c *runtime.Code) outcome.Outcome {
 		var log record.Log
 		log.Reset()
 		out := w.machine.Run(c, context(regs), &log)
-		h.runs[key] = ran{out, log.Items()}
+		h[key] = ran{out, log.Items()}
 		return out
 	}
 	for i, p := range programs {
@@ -212,7 +213,7 @@ func (w *world) interpret(programs []Program, regs *regFile) hit {
 		}
 		run([2]int{i, 1}, p.Run.Code)
 	}
-	h.used = w.used()
+	w.wanted = w.used(w.wanted[:0])
 	return h
 }
 
@@ -241,7 +242,7 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 			key[1] = 0
 		}
 		answered[key] = true
-		out, err := w.answer(d, programs, &live, regs, &state, want.runs[key])
+		out, err := w.answer(d, programs, &live, regs, &state, want[key])
 		if err != nil {
 			return fmt.Errorf("doorbell of program %v at operation %d: %w", key, d.PC, err)
 		}
@@ -254,7 +255,7 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 			live[fileRIP] = site.Addr + uint64(d.Pass)
 		}
 	}
-	for key, r := range want.runs {
+	for key, r := range want {
 		if !answered[key] && (r.out.Trap != outcome.NoTrap || r.out.Kind > outcome.ExitEvent || len(r.log) > 0 || r.out.Remove) {
 			return fmt.Errorf("program %v ended without a doorbell, and not with %+v", key, r.out)
 		}
@@ -262,8 +263,8 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 	if err := sameRegs(&live, regs, site.Flags); err != nil {
 		return err
 	}
-	if got := w.used(); !slices.Equal(got, want.used) {
-		return fmt.Errorf("the arena differs: %s", difference(got, want.used))
+	if w.got = w.used(w.got[:0]); !slices.Equal(w.got, w.wanted) {
+		return fmt.Errorf("the arena differs: %s", difference(w.got, w.wanted))
 	}
 	return nil
 }
@@ -317,39 +318,47 @@ func difference(got, want []byte) string {
 	return "nowhere"
 }
 
-// anyPrograms returns one to three random programs with predicates and gates, and their texts.
-func (w *world) anyPrograms(r *rand.Rand) (programs []Program, texts []*compile.Program) {
-	plan := func() *native.Plan {
-		for {
-			p := w.objects.program(r)
-			c := w.code(p)
-			if c == nil {
-				w.counts.rejected++
-				continue
-			}
-			plan, err := native.PlanOf(c, w.arena, Features)
-			if err != nil {
-				if !errors.As(err, new(*native.Refused)) {
-					w.t.Fatal(err)
-				}
-				w.counts.refused++
-				continue
-			}
-			texts = append(texts, p)
-			return plan
-		}
-	}
+// anyPrograms returns one to three random programs with predicates and gates.
+func (w *world) anyPrograms(r *rand.Rand) (*testCase, error) {
+	c := &testCase{}
 	for range 1 + r.IntN(3)*r.IntN(2) {
-		p := Program{Run: plan()}
-		if r.IntN(2) == 0 {
-			p.When = plan()
+		p := Program{}
+		for _, plan := range []**native.Plan{&p.Run, &p.When}[:1+r.IntN(2)] {
+			var err error
+			if *plan, err = w.anyPlan(r); err != nil {
+				return nil, err
+			}
 		}
 		if n := r.IntN(len(w.gates) + 1); n < len(w.gates) {
 			p.Gate = w.gates[n]
 		}
-		programs = append(programs, p)
+		c.programs = append(c.programs, p)
 	}
-	return programs, texts
+	return c, nil
+}
+
+// anyPlan returns the plan of a random program.
+func (w *world) anyPlan(r *rand.Rand) (*native.Plan, error) {
+	for {
+		p := w.objects.program(r)
+		c, err := w.code(p)
+		if err != nil {
+			return nil, err
+		}
+		if c == nil {
+			w.counts.rejected++
+			continue
+		}
+		plan, err := native.PlanOf(c, w.arena, Features)
+		if err == nil {
+			w.sources[plan] = p
+			return plan, nil
+		}
+		if !errors.As(err, new(*native.Refused)) {
+			return nil, err
+		}
+		w.counts.refused++
+	}
 }
 
 // anyRegs returns random registers. The stack pointer is on the stack, and may be misaligned.
@@ -369,42 +378,106 @@ func (w *world) anyRegs(r *rand.Rand) regFile {
 }
 
 // anyCase compares the hits of a random place.
-func (w *world) anyCase(seed uint64) {
+func (w *world) anyCase(t testing.TB, seed uint64) {
+	t.Helper()
+	var err error
+	w.c.do(func() { err = w.oneCase(seed) })
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+}
+
+// oneCase is anyCase on the tracing thread.
+func (w *world) oneCase(seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 21))
 	w.counts.cases++
+	w.sources = map[*native.Plan]*compile.Program{}
 	w.restore(w.initial)
 	for _, n := range w.objects.numbers {
 		w.arena.Handle(w.objects.all[n]).Set(value.Int(int64(anyWord(r))))
 	}
-	programs, texts := w.anyPrograms(r)
-	site := Site{Addr: codeAddr + uint64(r.IntN(64)), Place: testPlace, Arena: arenaAddr, Control: controlAddr, Pid: testPid,
-		RedZone: r.IntN(2) == 0, Flags: r.IntN(2) == 0, Tail: func(uint64) ([]byte, error) { return []byte{0xcc}, nil }}
-	stub, err := emit(programs, site, w.trace)
-	if err != nil {
-		w.t.Fatalf("seed %d: %v\n%s", seed, err, listing(texts))
+	for _, n := range w.objects.aggregations {
+		if r.IntN(2) == 0 {
+			w.arena.Handle(w.objects.all[n]).Get() // selects the other bank
+		}
 	}
-	copy(w.c.code()[site.Addr-codeAddr:], stub.Code)
+	c, err := w.anyPrograms(r)
+	if err != nil {
+		return err
+	}
+	c.words, c.marked = w.used(nil), r.IntN(2) == 0
 	for range 1 + r.IntN(3) {
-		regs := w.anyRegs(r)
-		if err := w.compare(r, stub, programs, site, &regs); err != nil {
-			w.t.Fatalf("seed %d: red zone %v, flags %v: %v\nregisters %#x\n%s\n%s", seed, site.RedZone, site.Flags, err, regs, listing(texts),
-				disassembly(w.t, stub, site))
+		c.hits = append(c.hits, w.anyRegs(r))
+	}
+	c.site = Site{Addr: codeAddr + uint64(r.IntN(64)), Place: testPlace, Arena: arenaAddr, Control: controlAddr, Pid: testPid,
+		RedZone: r.IntN(2) == 0, Flags: r.IntN(2) == 0, Tail: func(uint64) ([]byte, error) { return []byte{0xcc}, nil }}
+	if err = w.hit(c); err == nil {
+		return nil
+	}
+	c, err = w.shrink(c, err)
+	return fmt.Errorf("red zone %v, flags %v: %v\nregisters %#x\n%s", c.site.RedZone, c.site.Flags, err, c.hits, w.listing(c))
+}
+
+// marks are words of the page with the control word that native code sets: one for each operation, and behind them one for
+// each object that is an aggregation.
+const (
+	marksAddr   = controlAddr + 64
+	marksObject = 256
+)
+
+// mark notes that an operation is executed.
+func (w *world) mark(a *asm, in *runtime.Inst) {
+	a.storeImm(address(marksAddr+8*uint64(in.Op)), 1)
+	for i, id := range w.objects.all {
+		if _, off := w.arena.Lookup(id); in.Op == opcode.Agg && off == in.V {
+			a.storeImm(address(marksAddr+8*uint64(marksObject+i)), 1)
 		}
 	}
 }
 
+// executed reports whether a mark was set.
+func (w *world) executed(n int) bool { return w.c.work[codeSize+marksAddr-controlAddr+8*n] != 0 }
+
+// testCase is a place with its programs, and the hits of it.
+type testCase struct {
+	programs []Program
+	site     Site
+	marked   bool   // executed operations are noted
+	words    []byte // used parts of the arena
+	hits     []regFile
+}
+
+// hit lets both executors run the hits of a place, one after another.
+func (w *world) hit(c *testCase) error {
+	var mark func(*asm, *runtime.Inst)
+	if c.marked {
+		mark = w.mark
+	}
+	stub, err := emit(c.programs, c.site, mark)
+	if err != nil {
+		return err
+	}
+	copy(w.c.code()[c.site.Addr-codeAddr:], stub.Code)
+	w.restore(c.words)
+	for i := range c.hits {
+		if err := w.compare(stub, c.programs, c.site, &c.hits[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // compare lets both executors run one hit from the same start.
-func (w *world) compare(r *rand.Rand, stub *Stub, programs []Program, site Site, regs *regFile) error {
+func (w *world) compare(stub *Stub, programs []Program, site Site, regs *regFile) error {
 	w.counts.hits++
 	stack := w.c.stack()
-	pattern := r.Uint64()
 	for i := 0; i < len(stack); i += 8 {
-		binary.LittleEndian.PutUint64(stack[i:], pattern+uint64(i)*0x9e3779b97f4a7c15)
+		binary.LittleEndian.PutUint64(stack[i:], uint64(i+1)*0x9e3779b97f4a7c15)
 	}
 	before := slices.Clone(stack)
-	start := w.used()
+	w.start = w.used(w.start[:0])
 	want := w.interpret(programs, regs)
-	w.restore(start)
+	w.restore(w.start)
 	if err := w.execute(stub, programs, site, regs, want); err != nil {
 		return err
 	}
@@ -419,22 +492,4 @@ func (w *world) compare(r *rand.Rand, stub *Stub, programs []Program, site Site,
 		return errors.New("the stack has changed far below")
 	}
 	return nil
-}
-
-// listing returns the texts of programs.
-func listing(programs []*compile.Program) (s string) {
-	for _, p := range programs {
-		var b strings.Builder
-		compile.List(&b, p, compile.ListOptions{})
-		s += b.String() + "\n"
-	}
-	return s
-}
-
-// disassembly returns the instructions of a stub.
-func disassembly(t testing.TB, s *Stub, site Site) (text string) {
-	for _, line := range disassemble(t, s.Code, site.Addr) {
-		text += line + "\n"
-	}
-	return text
 }
