@@ -115,6 +115,15 @@ func (c *tracee) pin() {
 	unix.SchedSetaffinity(0, &one)
 }
 
+// free undoes pin for the tracee.
+func (c *tracee) free() {
+	var all unix.CPUSet
+	for n := range 1024 {
+		all.Set(n)
+	}
+	unix.SchedSetaffinity(c.pid, &all)
+}
+
 // do runs f on the tracing thread.
 func (c *tracee) do(f func()) {
 	done := make(chan struct{})
