@@ -20,6 +20,7 @@ type Layout struct {
 // TableLayout is where the parts of a table lie (table.go). Each part has one element for each slot.
 type TableLayout struct {
 	Home, State, Entries uint64
+	Used                 uint64 // the number of keys
 	Stamp, Clock         uint64 // 0 unless the object evicts
 	Slots                uint64 // a power of two
 	KeyWords, EntryWords int    // words of a key; of an entry, which is a key and its cell
@@ -35,6 +36,18 @@ const (
 const BankMask = bankBit
 
 var BankPin = [2]uint64{1 << bankShift[0], 1 << bankShift[1]}
+
+// The words of a table (table.go), for executors that pin slots.
+const (
+	SlotBusy    = slotBusy  // may become the key that is searched
+	SlotFull    = slotFull  // can be pinned
+	SlotDying   = slotDying // the last pin empties it
+	StatusMask  = statusMask
+	PinOne      = pinOne // a pin
+	PinMask     = pinMask
+	ChangeShift = reachShift // position of the changes in a state, and of the reach in a home word
+	TagShift    = 16         // position in a state of the upper half of the hash
+)
 
 // LayoutOf returns the layout of the object that programs name by an offset. ok is false if there is no such object, or
 // if its data have no place yet because its shape is not known. It is safe for concurrent use.
@@ -65,7 +78,7 @@ func (a *Arena) LayoutOf(off uint64) (l Layout, ok bool) {
 
 // tableLayout returns where a table lies.
 func (a *Arena) tableLayout(t *table) *TableLayout {
-	l := &TableLayout{Home: a.offsetOf(t.home), State: a.offsetOf(t.state), Entries: a.offsetOf(t.entries),
+	l := &TableLayout{Home: a.offsetOf(t.home), State: a.offsetOf(t.state), Entries: a.offsetOf(t.entries), Used: a.offsetOf(unsafe.Slice(t.used, 1)),
 		Slots: t.mask + 1, KeyWords: t.keyWords, EntryWords: t.size}
 	if t.stamp != nil {
 		l.Stamp, l.Clock = a.offsetOf(t.stamp), a.offsetOf(unsafe.Slice(t.clock, 1))

@@ -74,6 +74,9 @@ func TestTableLayout(t *testing.T) {
 		if l.Table == nil || l.Table.KeyWords != 2 || l.Table.EntryWords != 3 || (l.Table.Stamp != 0) != (full == object.FullEvict) || (l.Table.Clock != 0) != (full == object.FullEvict) {
 			t.Fatalf("%+v", l.Table)
 		}
+		if n := a.words[l.Table.Used/8]; n != 1 {
+			t.Errorf("%d keys", n)
+		}
 		found := false
 		for slot := range l.Table.Slots {
 			entry := a.words[l.Table.Entries/8+slot*3:]

@@ -70,14 +70,21 @@ func NewShape(kinds []value.Kind) (*Shape, error) {
 // Hash hashes a key's words to 64 bits: each word is folded in by a multiplication and a shift, and the end is mixed
 // as in the finalizer of MurmurHash3. Executors that look up keys themselves must compute the same hash.
 func Hash(key []uint64) uint64 {
-	h := uint64(0x9e3779b97f4a7c15)
+	h := HashStart
 	for _, w := range key {
-		h = (h ^ w) * 0xff51afd7ed558ccd
+		h = (h ^ w) * HashWord
 		h ^= h >> 32
 	}
-	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
+	h = (h ^ h>>33) * HashEnd
 	return h ^ h>>33
 }
+
+// The constants of Hash.
+const (
+	HashStart = uint64(0x9e3779b97f4a7c15)
+	HashWord  = uint64(0xff51afd7ed558ccd)
+	HashEnd   = uint64(0xc4ceb9fe1a85ec53)
+)
 
 // Decode decodes the values of a key's words. For a key that does not fit its shape, which only damage or unverified
 // programs can cause, it returns the parts before the error.

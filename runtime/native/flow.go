@@ -16,6 +16,7 @@ type planner struct {
 	reached  []int // operations to be followed
 	edges    []edge
 	visited  int
+	targets  []bool // operations that are named by a label
 }
 
 // edge is a way that native code can go.
@@ -23,6 +24,12 @@ type edge struct{ from, to int }
 
 // follow walks over the operations that native code reaches, and determines verdicts, depths and edges.
 func (p *planner) follow() error {
+	p.targets = make([]bool, len(p.Ops))
+	for i := range p.Code.Insts {
+		if in := &p.Code.Insts[i]; isLabel(in) && int(in.A) < len(p.Ops) {
+			p.targets[in.A] = true
+		}
+	}
 	if err := p.reach(-1, 0, 0); err != nil {
 		return err
 	}
@@ -34,6 +41,12 @@ func (p *planner) follow() error {
 		}
 	}
 	return nil
+}
+
+// isLabel reports whether the operand of an operation is a label.
+func isLabel(in *runtime.Inst) bool {
+	row := opcode.RowOf(in.Op)
+	return row != nil && row.Operand == opcode.LabelOperand
 }
 
 // reach notes that native code gets to an operation with a depth.
@@ -66,7 +79,7 @@ func (p *planner) refused(pc int, format string, args ...any) error {
 // step decides about one operation, and follows it if it is native.
 func (p *planner) step(pc int) error {
 	op, in := &p.Ops[pc], &p.Code.Insts[pc]
-	pops, pushes, why := p.effect(op, in)
+	pops, pushes, why := p.effect(in, op.Depth)
 	if why == "" {
 		why = p.lacks(pc)
 	}
@@ -98,7 +111,7 @@ func (p *planner) step(pc int) error {
 }
 
 // effect returns the effect of an operation on the stack, and why the machine would trap instead.
-func (p *planner) effect(op *Op, in *runtime.Inst) (pops, pushes int, why string) {
+func (p *planner) effect(in *runtime.Inst, depth int) (pops, pushes int, why string) {
 	row := opcode.RowOf(in.Op)
 	if row == nil {
 		return 0, 0, "there is no such operation"
@@ -107,7 +120,7 @@ func (p *planner) effect(op *Op, in *runtime.Inst) (pops, pushes int, why string
 		return 0, 0, "its operand is too large"
 	}
 	pops, pushes = row.Reach(in.A)
-	if pops > op.Depth || op.Depth-pops+pushes > p.Code.StackLimit() {
+	if pops > depth || depth-pops+pushes > p.Code.StackLimit() {
 		return 0, 0, "the stack has too few words or too little room"
 	}
 	return pops, pushes, ""
@@ -182,7 +195,7 @@ func (p *planner) count() {
 	p.sameSteps()
 	p.Counted = p.Limited
 	for pc := range p.Ops {
-		if op := &p.Ops[pc]; op.Steps == Varies && (op.Verdict == Doorbell || op.Verdict == Native && MayRing(&p.Code.Insts[pc])) {
+		if op := &p.Ops[pc]; op.Steps == Varies && (op.Verdict == Doorbell || op.Verdict == Native && MayRing(p.Code.Insts[pc].Op)) {
 			p.Counted = true
 		}
 	}

@@ -37,6 +37,7 @@ type Op struct {
 	Join     bool          // a block to which several ways lead, or one from behind
 	Length   int           // Block: operations that are executed natively from here to the end of the block
 	Assigned TempSet       // Block: scratch words that are assigned on every way
+	Key      bool          // it is one of those from the first part of a key to the use of the key
 	Object   *arena.Layout // its object; nil if it has none, or native code does not use it
 }
 
@@ -52,7 +53,7 @@ type Features struct {
 type Plan struct {
 	Code     *runtime.Code
 	Ops      []Op // one for each instruction
-	MaxDepth int  // the most words on the stack
+	MaxDepth int  // the most words on the stack, counting those that the operations of a key leave
 	Temps    int  // scratch words in use are below this
 	Counted  bool // steps are counted at run time
 	Fuel     int  // steps that the program may take

@@ -22,6 +22,8 @@ func (p *planner) lacks(pc int) string {
 		return p.needs(pc, object.KindInt)
 	case opcode.Arrays:
 		return p.needs(pc, object.KindArray)
+	case opcode.Keys:
+		return p.lacksKey(pc)
 	case opcode.Keyed:
 		return p.lacksKeyed(pc)
 	}
@@ -97,9 +99,13 @@ func (p *planner) object(pc int) string {
 	return ""
 }
 
-// lacksKeyed decides about operations on aggregations and maps.
+// lacksKeyed decides about operations on aggregations and maps. Those that use a key are reached only if all that builds
+// it is native.
 func (p *planner) lacksKeyed(pc int) string {
 	in := &p.Code.Insts[pc]
+	if p.Ops[pc].Key {
+		return ""
+	}
 	if why := p.object(pc); why != "" {
 		return why
 	}
@@ -111,9 +117,9 @@ func (p *planner) lacksKeyed(pc int) string {
 }
 
 // MayRing reports whether native code may stop before an operation that it can execute.
-func MayRing(in *runtime.Inst) bool {
-	switch in.Op {
-	case opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV:
+func MayRing(op opcode.Op) bool {
+	switch op {
+	case opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt:
 		return true
 	}
 	return false

@@ -2,15 +2,11 @@ package amd64
 
 import (
 	"encoding/binary"
-	"fmt"
-	"math"
 	"math/rand/v2"
-	"os"
 	"syscall"
 	"testing"
 
 	"gotap/runtime"
-	"gotap/runtime/arena"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 	"gotap/runtime/object"
@@ -175,125 +171,6 @@ func (w *world) everything() (p *native.Plan, ids []int) {
 	return w.plan(list...), ids
 }
 
-// TestTwoProcessors: two processes execute one program at once while the host reads and takes. Nothing is lost.
-func TestTwoProcessors(t *testing.T) {
-	w := newWorld(t)
-	other := newTracee(t, w.arena.FD(), arenaSize)
-	p, ids := w.everything()
-	const times = 400_000
-	g := w.arena.NewGate(gate.Limits{After: 10, Every: 3})
-	all := w.arena.NewGate(gate.Limits{})
-	done := make(chan error, 2)
-	w.setBarrier(2)
-	for _, c := range []*tracee{w.c, other} {
-		w.hammer(c, []Program{{Run: p, Gate: all}, {Run: w.plan(op(opcode.Exit)), Gate: g}}, times, done)
-	}
-	taken, sums, low, high := make([]int64, len(ids)), make([]int64, len(ids)), int64(math.MaxInt64), int64(0)
-	take := func() {
-		for i, id := range ids[:len(ids)-1] {
-			for _, e := range w.arena.Handle(id).Take().Entries {
-				taken[i], sums[i] = taken[i]+e.Data.Count, sums[i]+e.Data.Sum
-				switch e.Data.Kind {
-				case object.KindMin:
-					low = min(low, e.Data.Min)
-				case object.KindMax:
-					high = max(high, e.Data.Max)
-				}
-			}
-			w.arena.Handle(id).Get()
-		}
-	}
-	for running := 2; running > 0; {
-		select {
-		case err := <-done:
-			if running--; err != nil {
-				t.Fatal(err)
-			}
-		default:
-			take()
-		}
-	}
-	take()
-	if low != 1 || high != times {
-		t.Errorf("the extremes are %d and %d", low, high)
-	}
-	for i, id := range ids[:len(ids)-1] {
-		_, off := w.arena.Lookup(id)
-		if l, _ := w.arena.LayoutOf(off); l.Banked && binary.LittleEndian.Uint64(w.memory[l.Word:])&^arena.BankMask != 0 {
-			t.Errorf("%s: a bank remains pinned", l.Object.Kind)
-		}
-		if o := w.arena.Handle(id).Object(); taken[i] != 2*times {
-			t.Errorf("%s counts %d of %d", o.Kind, taken[i], 2*times)
-		} else if sum := int64(times * (times + 1)); sums[i] != 0 && sums[i] != sum {
-			t.Errorf("%s adds up to %d, not %d", o.Kind, sums[i], sum)
-		}
-	}
-	if n := w.counted(ids[len(ids)-1]); n != 5*2*times {
-		t.Errorf("the variable is %d", n)
-	}
-	if all.Hits() != 2*times || g.Seen() != 2*times || g.Hits() != (2*times-10)/3 {
-		t.Errorf("%d hits; %d of %d", all.Hits(), g.Hits(), g.Seen())
-	}
-}
-
-// hammer lets a tracee run programs many times, with the number of runs that are left in rbx.
-func (w *world) hammer(c *tracee, programs []Program, times uint64, done chan<- error) {
-	c.setControl(1)
-	w.place(c, programs, Site{Addr: codeAddr, Tail: ret})
-	regs := c.loop(codeAddr, times)
-	go c.do(func() {
-		c.free()
-		var err error
-		if sig := c.run(&regs); sig != syscall.SIGTRAP || regs[fileIndex[rbx]] != 0 {
-			err = fmt.Errorf("signal %v at %#x", sig, regs[fileRIP])
-		}
-		done <- err
-	})
-}
-
-// TestAtomic: two processes execute a single operation at once, as fast as they can.
-func TestAtomic(t *testing.T) {
-	w := newWorld(t)
-	other := newTracee(t, w.arena.FD(), arenaSize)
-	const times = 2_000_000
-	number, numberID := w.object(object.Object{Kind: object.KindInt})
-	array, arrayID := w.object(object.Object{Kind: object.KindArray, Size: 1})
-	least, leastID := w.object(object.Object{Kind: object.KindMin})
-	left := opV(opcode.PushR, uint64(fileIndex[rbx])<<16)
-	exit, drop := op(opcode.Exit), opA(opcode.Drop, 1)
-	for _, c := range []struct {
-		name string
-		p    *native.Plan
-		id   int
-		key  []value.Value
-		want int64
-	}{
-		{"inc", w.plan(opV(opcode.IncGV, number), exit), numberID, nil, 2 * times},
-		{"dec", w.plan(opV(opcode.DecGV, number), exit), numberID, nil, -2 * times},
-		{"add a constant", w.plan(push(3), opV(opcode.AddGV, number), exit), numberID, nil, 6 * times},
-		{"add a word", w.plan(left, opV(opcode.AddGV, number), exit), numberID, nil, times * (times + 1)},
-		{"fetch and add", w.plan(left, opV(opcode.FetchAddGV, number), drop, exit), numberID, nil, times * (times + 1)},
-		{"add to an element", w.plan(left, push(0), opV(opcode.AddLV, array), exit), arrayID, []value.Value{value.Int(0)}, times * (times + 1)},
-		{"minimum", w.plan(left, opV(opcode.Agg, least), exit), leastID, nil, 1},
-	} {
-		w.arena.Handle(c.id).Clear()
-		done := make(chan error, 2)
-		w.setBarrier(2)
-		for _, c2 := range []*tracee{w.c, other} {
-			w.hammer(c2, []Program{{Run: c.p}}, times, done)
-		}
-		for range 2 {
-			if err := <-done; err != nil {
-				t.Fatal(err)
-			}
-		}
-		d, _ := w.arena.Handle(c.id).Get(c.key...)
-		if d.Int != c.want {
-			t.Errorf("%s: %d, not %d", c.name, d.Int, c.want)
-		}
-	}
-}
-
 // TestReentrant runs a stub in the middle of itself, as a signal handler would, after each of its instructions: both hits
 // count.
 func TestReentrant(t *testing.T) {
@@ -348,69 +225,4 @@ func TestReentrant(t *testing.T) {
 	for _, id := range ids[2:6] {
 		w.arena.Handle(id).Take() // would wait long for a bank that is still pinned
 	}
-}
-
-// BenchmarkHit measures a hit over the plain call of an empty function.
-func BenchmarkHit(b *testing.B) {
-	w := newWorld(b)
-	w.c.setControl(1)
-	count, _ := w.object(object.Object{Kind: object.KindCount})
-	avg, _ := w.object(object.Object{Kind: object.KindAvg})
-	hist, _ := w.object(object.Object{Kind: object.KindHist})
-	lhist, _ := w.object(object.Object{Kind: object.KindLhist, Hi: 1000, Step: 10})
-	exit := op(opcode.Exit)
-	counts := w.plan(push(1), opV(opcode.Agg, count), exit)
-	when := w.plan(opA(opcode.Arg, 0), push(100), op(opcode.Gt), opA(opcode.Jz, 5), exit, op(opcode.Abort))
-	always := w.plan(opA(opcode.Arg, 0), push(100), op(opcode.Le), opA(opcode.Jz, 5), exit, op(opcode.Abort))
-	add := func(off uint64) *native.Plan { return w.plan(opA(opcode.Arg, 0), opV(opcode.Agg, off), exit) }
-	newGate := func(l gate.Limits) *gate.Gate { return w.arena.NewGate(l) }
-	const times = 5_000_000
-	plain := measure(w.c, []byte{0xc3}, times)
-	for _, c := range []struct {
-		name string
-		p    []Program
-		s    Site
-	}{
-		{"disarmed", nil, Site{}},
-		{"count", []Program{{Run: counts, Gate: newGate(gate.Limits{})}}, Site{}},
-		{"count-without-gate", []Program{{Run: counts}}, Site{}},
-		{"count-every", []Program{{Run: counts, Gate: newGate(gate.Limits{Every: 10})}}, Site{}},
-		{"count-flags-redzone", []Program{{Run: counts, Gate: newGate(gate.Limits{})}}, Site{Flags: true, RedZone: true}},
-		{"reject", []Program{{Run: counts, When: when, Gate: newGate(gate.Limits{})}}, Site{}},
-		{"pass-and-count", []Program{{Run: counts, When: always, Gate: newGate(gate.Limits{})}}, Site{}},
-		{"hist", []Program{{Run: add(hist), Gate: newGate(gate.Limits{})}}, Site{}},
-		{"lhist", []Program{{Run: add(lhist), Gate: newGate(gate.Limits{})}}, Site{}},
-		{"avg", []Program{{Run: add(avg), Gate: newGate(gate.Limits{})}}, Site{}},
-	} {
-		b.Run(c.name, func(b *testing.B) {
-			c.s.Addr, c.s.Tail = codeAddr, ret
-			stub := w.place(w.c, c.p, c.s)
-			for b.Loop() {
-				b.ReportMetric(measure(w.c, stub.Code, times)-plain, "ns/hit")
-			}
-		})
-	}
-}
-
-// measure returns nanoseconds of a call of code in a loop: the least of several measurements.
-func measure(c *tracee, code []byte, times uint64) float64 {
-	copy(c.code(), code)
-	best := uint64(math.MaxUint64)
-	for range 7 {
-		regs := c.loop(codeAddr, times)
-		regs[fileIndex[rdi]] = 42
-		c.do(func() {
-			start := c.ran()
-			c.run(&regs)
-			best = min(best, c.ran()-start)
-		})
-	}
-	return float64(best) / float64(times)
-}
-
-// ran returns for how many nanoseconds the tracee has run.
-func (c *tracee) ran() (n uint64) {
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", c.pid))
-	fmt.Sscan(string(text), &n)
-	return n
 }

@@ -71,8 +71,9 @@ var registers = []string{"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp",
 
 // objects are those that programs use, by kind of operand: indexes of compile.Program.Objects.
 type objects struct {
-	all                                            []int // IDs
-	numbers, arrays, aggregations, keyed, maps, pt []int // indexes
+	all                           []int // IDs
+	numbers, arrays, aggregations []int // indexes
+	keyed, maps                   []int // with two parts at odd indexes
 }
 
 func (o *objects) ids() []int { return o.all }
@@ -125,7 +126,7 @@ func (g *generator) balanced(n int) {
 }
 
 func (g *generator) statement() {
-	switch n := g.IntN(20); {
+	switch n := g.IntN(21); {
 	case n < 8:
 		g.expression()
 		g.sink()
@@ -133,12 +134,16 @@ func (g *generator) statement() {
 		g.expression()
 	case n < 13:
 		g.shuffle()
-	case n < 16 && g.nested < 4:
+	case n < 15 && g.nested < 4:
 		g.conditional()
-	case n < 18 && g.nested < 3:
+	case n == 15 && g.nested < 3:
 		g.loop()
+	case n == 17 || n == 16:
+		g.keyedUse()
 	case n == 18 && g.bells:
 		g.bell()
+	case n == 20 && g.nested < 3:
+		g.loop()
 	case n == 18:
 		g.stale()
 	case n == 19 && g.IntN(4) == 0:
@@ -146,6 +151,56 @@ func (g *generator) statement() {
 	default:
 		g.push()
 		g.sink()
+	}
+}
+
+// keyedUse appends the building of a key and its use.
+func (g *generator) keyedUse() {
+	if !g.room() || g.depth > genStack-10 {
+		return
+	}
+	for range g.IntN(3) {
+		g.push()
+	}
+	list, op := g.objects.maps, pick(g.Rand, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel)
+	if g.IntN(2) == 0 {
+		list, op = g.objects.keyed, opcode.Agg
+	}
+	n := g.IntN(len(list))
+	for range 1 + n%2 {
+		g.keyPart()
+		g.op(opcode.KeyInt, 0)
+	}
+	if pops, _ := opcode.RowOf(op).Effect(0); pops > 0 {
+		g.calculated()
+	}
+	g.op(op, list[n])
+}
+
+// keyPart pushes a part of a key, mostly one of a few.
+func (g *generator) keyPart() {
+	g.calculated()
+	if g.IntN(6) != 0 {
+		g.emit(opcode.PushD, 0, 3)
+		g.depth++
+		g.op(opcode.And, 0)
+	}
+}
+
+// calculated pushes a word without effects, or now and then anything.
+func (g *generator) calculated() {
+	if g.IntN(8) == 0 {
+		g.expression()
+		return
+	}
+	g.push()
+	for range g.IntN(3) {
+		if g.IntN(2) == 0 {
+			g.op(pick(g.Rand, unaryOps...), 0)
+			continue
+		}
+		g.push()
+		g.op(pick(g.Rand, binaryOps[:21]...), 0)
 	}
 }
 

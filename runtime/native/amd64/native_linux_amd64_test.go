@@ -41,7 +41,8 @@ var nativeOps = []opcode.Op{
 	opcode.Or, opcode.Xor, opcode.Shl, opcode.Shr, opcode.Sar, opcode.Rol, opcode.Ror, opcode.Eq, opcode.Ne, opcode.Lt, opcode.Le, opcode.Gt,
 	opcode.Ge, opcode.Ult, opcode.Ule, opcode.Lnot, opcode.Bool, opcode.Min, opcode.Max, opcode.Abs, opcode.Clz, opcode.Popcnt, opcode.Ext,
 	opcode.Zext, opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV,
-	opcode.FetchAddGV, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.Agg,
+	opcode.FetchAddGV, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.Agg,
+	opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel,
 }
 
 // checkCoverage reports operations that were never executed natively, although they can be, and aggregations.
@@ -51,7 +52,7 @@ func (w *world) checkCoverage(t *testing.T) {
 			t.Errorf("%s is native: %v; executed: %v", opcode.RowOf(op).Name, native, !native)
 		}
 	}
-	for _, i := range w.objects.aggregations {
+	for _, i := range append(slices.Clone(w.objects.aggregations), w.objects.keyed...) {
 		if !w.executed(marksObject + i) {
 			t.Errorf("%+v was not used", w.arena.Handle(w.objects.all[i]).Object())
 		}

@@ -23,8 +23,14 @@ func (p *part) execute(in *runtime.Inst) {
 		p.variable(in.Op)
 	case opcode.PushLV, opcode.PopLV, opcode.AddLV:
 		p.array(in.Op)
-	case opcode.Agg:
-		p.aggregate()
+	case opcode.KeyInt:
+		p.addToKey()
+	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
+		if p.key.begun {
+			p.useKey(in.Op)
+		} else {
+			p.aggregate()
+		}
 	default:
 		if c, ok := signConds[in.Op]; ok {
 			p.jumpOnSign(c, int(in.A))

@@ -42,6 +42,9 @@ type part struct {
 	length   int // of the current block
 	executed int // operations of it
 	cutUsed  bool
+
+	key      keyed
+	searched searchRegs
 }
 
 // home is a place for a word: a register, or a slot on the target's stack.
@@ -86,6 +89,9 @@ func (p *part) assignHomes() {
 	}
 	if p.plan.Counted {
 		p.counter = next()
+	}
+	if slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Key }) {
+		p.searched = searchRegs{next().reg, next().reg, next().reg, next().reg}
 	}
 	first := min(stackFirst, len(p.homes))
 	for i := range first {
@@ -220,10 +226,13 @@ func (p *part) begin(op *native.Op) {
 }
 
 // bell makes a doorbell before the current operation and returns its label.
-func (p *part) bell() label {
-	plan := &p.plan.Ops[p.pc]
-	d := Doorbell{Program: p.index / 2, When: p.index%2 == 0, PC: uint32(p.pc), Below: p.below, Flags: -1,
-		at: p.newLabel(), resume: p.resume, pass: p.done, steps: uint64(plan.Steps)}
+func (p *part) bell() label { return p.bellAt(p.pc, p.executed, p.stack) }
+
+// bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had been
+// executed and the stack was as given.
+func (p *part) bellAt(pc, executed int, stack []word) label {
+	d := Doorbell{Program: p.index / 2, When: p.index%2 == 0, PC: uint32(pc), Below: p.below, Flags: -1,
+		at: p.newLabel(), resume: p.resume, pass: p.done, steps: uint64(p.plan.Ops[pc].Steps)}
 	if p.flagsAt > 0 {
 		d.Flags = p.below - p.flagsAt
 	}
@@ -232,7 +241,7 @@ func (p *part) bell() label {
 			d.Saved = append(d.Saved, Saved{int(fileIndex[x]), p.below - p.saved[x]})
 		}
 	}
-	for _, w := range p.stack {
+	for _, w := range stack {
 		d.Stack = append(d.Stack, p.locate(w))
 	}
 	for i := range p.temps {
@@ -244,7 +253,7 @@ func (p *part) bell() label {
 	}
 	if p.plan.Counted {
 		left := p.locateOperand(p.homeOperand(p.counter))
-		d.steps, d.left = uint64(p.plan.Fuel-p.length+p.executed), &left
+		d.steps, d.left = uint64(p.plan.Fuel-p.length+executed), &left
 	}
 	p.cutUsed = true
 	p.later = append(p.later, func() {

@@ -12,7 +12,7 @@ const (
 	constant  wordKind = iota
 	original           // a register of the target, with its value at the place
 	temporary          // a scratch word, until that is assigned
-	atHome             // outside of the building of a key, n is the place of the word on the stack
+	atHome             // except while a key is built, n is the place of the word on the stack
 )
 
 // operandOf returns where a word lies that is not a constant.
@@ -135,10 +135,19 @@ func (p *part) settle() {
 	}
 }
 
+// nextHome returns the index of the home of the next result: its place on the stack. While a key is built, all homes stay
+// as they are, because a doorbell may stand before its first part, and each result gets another one.
+func (p *part) nextHome() int {
+	if p.key.begun {
+		return p.key.nextHome
+	}
+	return len(p.stack)
+}
+
 // target returns the register in which the next result is computed: its home, or rax if that is a slot or holds one of
 // the words that are still needed.
 func (p *part) target(needed ...word) reg {
-	h := p.homes[len(p.stack)]
+	h := p.homes[p.nextHome()]
 	if h.onSlot {
 		return p.used(rax)
 	}
@@ -152,16 +161,19 @@ func (p *part) target(needed ...word) reg {
 
 // result pushes the result that is in a register.
 func (p *part) result(x reg) {
-	i := len(p.stack)
+	i := p.nextHome()
 	p.mov(p.written(p.homes[i]), r(x))
 	p.pushWord(word{atHome, uint64(i)})
+	if p.key.begun {
+		p.key.nextHome++
+	}
 }
 
 // copyOf pushes a copy of the word at an index.
 func (p *part) copyOf(i int) {
 	w := p.stack[i]
 	p.pushWord(w)
-	if w.kind == atHome {
+	if w.kind == atHome && !p.key.begun {
 		p.toHome(len(p.stack) - 1)
 	}
 }

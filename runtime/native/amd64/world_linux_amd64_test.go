@@ -32,17 +32,19 @@ const (
 
 // world is a tracee and an interpreter that share an arena.
 type world struct {
-	t       testing.TB
-	c       *tracee
-	arena   *arena.Arena
-	memory  []byte // of the arena
-	initial []byte // its used parts at the start
-	start   []byte // its used parts before a hit
-	wanted  []byte // and after it, by the interpreter
-	got     []byte // and by native code
-	objects objects
-	gates   []*gate.Gate
-	machine *runtime.Machine
+	t         testing.TB
+	c         *tracee
+	arena     *arena.Arena
+	memory    []byte // of the arena
+	initial   []byte // its used parts at the start
+	start     []byte // its used parts before a hit
+	wanted    []byte // and after it, by the interpreter
+	got       []byte // and by native code
+	objects   objects
+	gates     []*gate.Gate
+	machine   *runtime.Machine
+	normalize func(used []byte) // removes what may differ; may be nil
+
 	sources map[*native.Plan]*compile.Program // of the case
 	counts  struct{ cases, hits, bells, refused, rejected int }
 }
@@ -99,6 +101,17 @@ func (w *world) declare() {
 		{5, 6, 1}, {-1 << 33, 1 << 33, 3 << 27}} {
 		add(&o.aggregations, object.Object{Kind: object.KindLhist, Lo: l[0], Hi: l[1], Step: l[2]})
 	}
+	keys := []value.Kind{value.KindInt, value.KindInt}
+	for i := range 6 { // the interpreter remembers what to evict outside of the arena: objects that evict have room
+		o, kinds := object.Object{Kind: object.KindMap, Max: []int{5, 64}[i%3%2], Full: object.Full(i % 3)}, keys[:1+i%2]
+		o.Keys = len(kinds)
+		add(&w.objects.maps, o, kinds...)
+	}
+	for i, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindStats, object.KindMin, object.KindMax, object.KindHist, object.KindLhist} {
+		for parts := 1; parts <= 2; parts++ {
+			add(&w.objects.keyed, object.Object{Kind: k, Keys: parts, Max: []int{3, 64}[i%3%2], Full: object.Full(i % 3), Hi: 10, Step: 3, Bits: 1}, keys[:parts]...)
+		}
+	}
 }
 
 // spans are the parts of the arena that programs and the interpreter change: header, descriptors, and what is allocated.
@@ -107,6 +120,12 @@ func (w *world) spans() [][]byte {
 	ring := descriptors + objects*perObject + 64<<10
 	next := int(binary.LittleEndian.Uint64(w.memory[4*8:]))
 	return [][]byte{w.memory[:header], w.memory[descriptors:][:w.arena.Objects()*perObject], w.memory[ring:next]}
+}
+
+// usedOffset returns where used has a word of the arena that was allocated.
+func (w *world) usedOffset(off uint64) int {
+	s := w.spans()
+	return len(s[0]) + len(s[1]) + int(off) - (len(w.memory) - cap(s[2]))
 }
 
 // used appends a copy of the used parts of the arena.
@@ -263,7 +282,12 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 	if err := sameRegs(&live, regs, site.Flags); err != nil {
 		return err
 	}
-	if w.got = w.used(w.got[:0]); !slices.Equal(w.got, w.wanted) {
+	w.got = w.used(w.got[:0])
+	if w.normalize != nil {
+		w.normalize(w.got)
+		w.normalize(w.wanted)
+	}
+	if !slices.Equal(w.got, w.wanted) {
 		return fmt.Errorf("the arena differs: %s", difference(w.got, w.wanted))
 	}
 	return nil
@@ -395,6 +419,12 @@ func (w *world) oneCase(seed uint64) error {
 	w.restore(w.initial)
 	for _, n := range w.objects.numbers {
 		w.arena.Handle(w.objects.all[n]).Set(value.Int(int64(anyWord(r))))
+	}
+	for i, n := range append(slices.Clone(w.objects.maps), w.objects.keyed...) {
+		for range r.IntN(5) {
+			k := []value.Value{value.Int(int64(r.IntN(4))), value.Int(int64(r.IntN(4)))}[:1+i%2]
+			w.arena.Handle(w.objects.all[n]).Add(int64(r.IntN(20)), k...)
+		}
 	}
 	for _, n := range w.objects.aggregations {
 		if r.IntN(2) == 0 {

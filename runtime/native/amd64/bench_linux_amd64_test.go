@@ -1,0 +1,84 @@
+package amd64
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"testing"
+
+	"gotap/runtime/gate"
+	"gotap/runtime/native"
+	"gotap/runtime/object"
+	"gotap/runtime/opcode"
+	"gotap/runtime/value"
+)
+
+// BenchmarkHit measures a hit over the plain call of an empty function.
+func BenchmarkHit(b *testing.B) {
+	w := newWorld(b)
+	w.c.setControl(1)
+	w.setBarrier(0)
+	count, _ := w.object(object.Object{Kind: object.KindCount})
+	avg, _ := w.object(object.Object{Kind: object.KindAvg})
+	hist, _ := w.object(object.Object{Kind: object.KindHist})
+	lhist, _ := w.object(object.Object{Kind: object.KindLhist, Hi: 1000, Step: 10})
+	exit := op(opcode.Exit)
+	counts := w.plan(push(1), opV(opcode.Agg, count), exit)
+	when := w.plan(opA(opcode.Arg, 0), push(100), op(opcode.Gt), opA(opcode.Jz, 5), exit, op(opcode.Abort))
+	always := w.plan(opA(opcode.Arg, 0), push(100), op(opcode.Le), opA(opcode.Jz, 5), exit, op(opcode.Abort))
+	add := func(off uint64) *native.Plan { return w.plan(opA(opcode.Arg, 0), opV(opcode.Agg, off), exit) }
+	one, oneID := w.object(object.Object{Kind: object.KindCount, Keys: 1, Max: 1000}, value.KindInt)
+	w.arena.Handle(oneID).Add(1, value.Int(42))
+	keyed := w.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, one), exit)
+	newGate := func(l gate.Limits) *gate.Gate { return w.arena.NewGate(l) }
+	const times = 5_000_000
+	plain := measure(w.c, []byte{0xc3}, times)
+	for _, c := range []struct {
+		name string
+		p    []Program
+		s    Site
+	}{
+		{"disarmed", nil, Site{}},
+		{"count", []Program{{Run: counts, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"count-without-gate", []Program{{Run: counts}}, Site{}},
+		{"count-every", []Program{{Run: counts, Gate: newGate(gate.Limits{Every: 10})}}, Site{}},
+		{"count-flags-redzone", []Program{{Run: counts, Gate: newGate(gate.Limits{})}}, Site{Flags: true, RedZone: true}},
+		{"reject", []Program{{Run: counts, When: when, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"pass-and-count", []Program{{Run: counts, When: always, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"hist", []Program{{Run: add(hist), Gate: newGate(gate.Limits{})}}, Site{}},
+		{"lhist", []Program{{Run: add(lhist), Gate: newGate(gate.Limits{})}}, Site{}},
+		{"keyed-count", []Program{{Run: keyed, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"avg", []Program{{Run: add(avg), Gate: newGate(gate.Limits{})}}, Site{}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			c.s.Addr, c.s.Tail = codeAddr, ret
+			stub := w.place(w.c, c.p, c.s)
+			for b.Loop() {
+				b.ReportMetric(measure(w.c, stub.Code, times)-plain, "ns/hit")
+			}
+		})
+	}
+}
+
+// measure returns nanoseconds of a call of code in a loop: the least of several measurements.
+func measure(c *tracee, code []byte, times uint64) float64 {
+	copy(c.code(), code)
+	best := uint64(math.MaxUint64)
+	for range 7 {
+		regs := c.loop(codeAddr, times)
+		regs[fileIndex[rdi]] = 42
+		c.do(func() {
+			start := c.ran()
+			c.run(&regs)
+			best = min(best, c.ran()-start)
+		})
+	}
+	return float64(best) / float64(times)
+}
+
+// ran returns for how many nanoseconds the tracee has run.
+func (c *tracee) ran() (n uint64) {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/schedstat", c.pid))
+	fmt.Sscan(string(text), &n)
+	return n
+}

@@ -1,0 +1,92 @@
+package amd64
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/key"
+	"gotap/runtime/object"
+	"gotap/runtime/opcode"
+	"gotap/runtime/value"
+)
+
+// TestTableStates compares native searches with the interpreter's where slots of the key's home are in states that programs
+// on one thread do not see.
+func TestTableStates(t *testing.T) {
+	w := newWorld(t)
+	w.c.setControl(1)
+	off, _ := w.object(object.Object{Kind: object.KindMap, Keys: 1, Max: 8, Full: object.FullEvict}, value.KindInt)
+	l, _ := w.arena.LayoutOf(off)
+	const searched = 77
+	hash := key.Hash([]uint64{searched})
+	home, tag := hash&(l.Table.Slots-1), hash>>32<<arena.TagShift
+	word := func(at, i uint64) []byte { return w.memory[at+8*(i&(l.Table.Slots-1)):] }
+	set := func(d uint64, state, k, v uint64) {
+		slot := (home + d) & (l.Table.Slots - 1)
+		binary.LittleEndian.PutUint64(word(l.Table.State, slot), state)
+		binary.LittleEndian.PutUint64(w.memory[l.Table.Entries+slot*16:], k)
+		binary.LittleEndian.PutUint64(w.memory[l.Table.Entries+slot*16+8:], v)
+	}
+	const full, dying, busy = arena.SlotFull, arena.SlotDying, arena.SlotBusy
+	changes := uint64(0xffff) << arena.ChangeShift
+	key := func(use ...runtime.Inst) []runtime.Inst {
+		return append([]runtime.Inst{push(searched), op(opcode.KeyInt)}, use...)
+	}
+	drop := opA(opcode.Drop, 1)
+	// The interpreter searches again after native code. So the changes of a slot with another key may differ.
+	w.normalize = func(used []byte) {
+		for i := range l.Table.Slots {
+			used[w.usedOffset(l.Table.State)+int(8*i)+6], used[w.usedOffset(l.Table.State)+int(8*i)+7] = 0, 0
+		}
+	}
+	type slot struct{ state, key uint64 }
+	for name, states := range map[string][]slot{
+		"first":                           {{full | tag, searched}},
+		"behind another key with its tag": {{full | tag, 1}, {full | tag, searched}},
+		"behind a dying slot":             {{dying | tag | arena.PinOne, searched}, {full | tag | changes, searched}},
+		"behind other tags":               {{full | tag ^ 1<<arena.TagShift, searched}, {full | tag ^ 1<<47, searched}, {full | tag, searched}},
+		"used by others":                  {{full | tag | 5*arena.PinOne, searched}},
+		"with all its pins in use":        {{full | tag | arena.PinMask, searched}},
+		"nowhere":                         {{full | tag, 1}},
+		"busy with another key":           {{busy | tag ^ 1<<20, searched}, {full | tag, searched}},
+		"empty":                           {},
+	} {
+		start := w.used(nil)
+		for i := range l.Table.Slots {
+			set(i, 0, 0, 0)
+		}
+		for i, s := range states {
+			set(uint64(i), s.state, s.key, 1000+uint64(i))
+		}
+		binary.LittleEndian.PutUint64(word(l.Table.Home, home), uint64(len(states))<<arena.ChangeShift|9)
+		binary.LittleEndian.PutUint64(w.memory[l.Table.Used:], uint64(len(states)))
+		set1 := w.used(nil)
+		for _, use := range [][]runtime.Inst{key(opV(opcode.MapGet, off), drop), key(opV(opcode.MapHas, off), drop), key(opV(opcode.MapDel, off)),
+			key(push(3), opV(opcode.MapAdd, off), drop), key(push(4), opV(opcode.MapSet, off))} {
+			w.restore(set1)
+			programs := []Program{{Run: w.plan(append(use, op(opcode.Exit))...)}}
+			site := Site{Addr: codeAddr}
+			stub := w.place(w.c, programs, site)
+			regs := w.c.ready
+			regs[fileRSP] = stackAddr + stackSize/2
+			var err error
+			w.c.do(func() { err = w.compare(stub, programs, site, &regs) })
+			if err != nil {
+				t.Errorf("%s, %s: %v", name, opcode.RowOf(use[len(use)-1].Op).Name, err)
+			}
+		}
+		w.restore(start)
+	}
+	// A slot that may become the key is left to the interpreter, which waits for it.
+	set(0, busy|tag, searched, 0)
+	binary.LittleEndian.PutUint64(word(l.Table.Home, home), 1<<arena.ChangeShift)
+	stub := w.place(w.c, []Program{{Run: w.plan(key(opV(opcode.MapGet, off), drop, op(opcode.Exit))...)}}, Site{Addr: codeAddr})
+	regs := w.c.ready
+	regs[fileRSP], regs[fileRIP] = stackAddr+stackSize/2, codeAddr
+	w.c.do(func() { w.c.run(&regs) })
+	if d := stub.Doorbells[0]; regs[fileRIP] != codeAddr+uint64(d.Offset)+1 || d.PC != 1 || len(d.Stack) != 1 || d.Stack[0] != (Word{Constant, searched}) {
+		t.Errorf("the search of a busy slot stops at %#x: %+v", regs[fileRIP], d)
+	}
+}
