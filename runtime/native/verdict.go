@@ -40,7 +40,7 @@ func lacksInline(in *runtime.Inst, row *opcode.Row) string {
 		return interpreted(row)
 	case opcode.Exit:
 		// Native code logs nothing, and an event without a log notifies nobody.
-		if kind := outcome.ExitKind(in.A); kind != outcome.ExitPlain && kind != outcome.ExitEvent {
+		if in.A > uint32(outcome.ExitEvent) {
 			return interpreted(row)
 		}
 	case opcode.PushTV, opcode.PopTV:

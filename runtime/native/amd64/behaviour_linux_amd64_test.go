@@ -14,12 +14,6 @@ import (
 	"gotap/runtime/value"
 )
 
-// Shorthands for programs.
-func push(v int64) runtime.Inst              { return runtime.Inst{Op: opcode.PushD, V: uint64(v)} }
-func op(o opcode.Op) runtime.Inst            { return runtime.Inst{Op: o} }
-func opA(o opcode.Op, a uint32) runtime.Inst { return runtime.Inst{Op: o, A: a} }
-func opV(o opcode.Op, v uint64) runtime.Inst { return runtime.Inst{Op: o, V: v} }
-
 // object declares an object and returns its offset and ID.
 func (w *world) object(o object.Object, keys ...value.Kind) (off uint64, id int) {
 	w.t.Helper()

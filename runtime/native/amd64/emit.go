@@ -250,9 +250,11 @@ func (e *emitter) when(i int, next label) {
 			e.lockInc(e.arena(g.Offset() + gate.RejectedOffset))
 		}
 		e.jmp(next)
-		e.place(w.resume)
-		w.epilogue()
-		e.jmp(next)
+		if w.cutUsed {
+			e.place(w.resume)
+			w.epilogue()
+			e.jmp(next)
+		}
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/native"
 	"gotap/runtime/opcode"
-	"gotap/runtime/outcome"
 	"gotap/runtime/record"
 	"gotap/runtime/value"
 )
@@ -419,53 +418,4 @@ func (g *generator) loop() {
 		g.depth--
 	}
 	g.assigned = before
-}
-
-// bell appends an operation that native code leaves to the interpreter.
-func (g *generator) bell() {
-	if !g.room() {
-		return
-	}
-	switch g.IntN(7) {
-	case 0:
-		g.emit(opcode.PushD, 0, 0x1000+uint64(g.IntN(0x80)))
-		g.depth++
-		g.op(opcode.Load32, 0)
-	case 1:
-		g.op(opcode.Field, int(runtime.FieldTid))
-	case 2:
-		g.op(opcode.Item, 0)
-		g.push()
-		g.op(opcode.LogInt, 0)
-		g.op(opcode.EndItem, 0)
-	case 3:
-		g.push()
-		g.op(opcode.Itof, 0)
-		g.op(opcode.Fneg, 0)
-	case 4:
-		g.op(opcode.PushS, g.IntN(2))
-		g.op(opcode.Slen, 0)
-	case 5:
-		g.op(opcode.PushR, len(registers)-1-g.IntN(3))
-	case 6:
-		g.op(opcode.Arg, 6+g.IntN(3))
-	}
-}
-
-// end ends the program.
-func (g *generator) end() {
-	switch g.IntN(5) {
-	case 0:
-		g.emit(opcode.Abort, 0, 0)
-	case 1:
-		g.emit(opcode.Exit, uint32(outcome.ExitEvent), 0)
-	case 2:
-		if g.bells {
-			g.emit(opcode.Exit, uint32(pick(g.Rand, outcome.ExitHold, outcome.ExitStop)), 0)
-			return
-		}
-		fallthrough
-	default:
-		g.emit(opcode.Exit, 0, 0)
-	}
 }

@@ -28,6 +28,7 @@ type part struct {
 	slots   int          // that homes may use
 	labels  []label      // of operations that begin a block
 	states  [][]word     // the stack at the begin of blocks that one way leads to
+	skipped []bool       // operations that jumps to them have left out
 	saved   [numRegs]int // like emitter.savedAt
 
 	done   label // the program has ended
@@ -64,7 +65,7 @@ const stackFirst = 4
 func (e *emitter) newPart(index int, plan *native.Plan) *part {
 	n := len(plan.Ops)
 	p := &part{emitter: e, plan: plan, index: index, needs: e.needs[index], cut: e.newLabel(),
-		labels: make([]label, n), states: make([][]word, n), homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
+		labels: make([]label, n), states: make([][]word, n), skipped: make([]bool, n), homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
 	for pc := range plan.Ops {
 		p.labels[pc] = e.newLabel()
 	}
@@ -177,7 +178,7 @@ func (p *part) close() {
 func (p *part) body() {
 	for p.pc = 0; p.pc < len(p.plan.Ops); p.pc++ {
 		op := &p.plan.Ops[p.pc]
-		if op.Verdict == native.Unreached {
+		if op.Verdict == native.Unreached || p.skipped[p.pc] {
 			continue
 		}
 		if op.Block {
@@ -280,32 +281,48 @@ func (p *part) locateOperand(o operand) Word {
 	return Word{Memory, uint64(o.disp)}
 }
 
-// jumpsTo notes that control can go from here to an operation that begins a block.
+// leadsTo notes that control can jump from here to an operation that begins a block, and returns where to jump. An
+// operation that only ends the program is left out, unless its step has to be counted.
 func (p *part) leadsTo(pc int) label {
-	if !p.plan.Ops[pc].Join {
-		p.states[pc] = slices.Clone(p.stack)
+	if p.onlyEnds(pc) {
+		p.skipped[pc] = !p.plan.Ops[pc].Join
+		if p.plan.Code.Insts[pc].Op == opcode.Abort {
+			return p.abort
+		}
+		return p.done
 	}
+	p.fallsTo(pc)
 	return p.labels[pc]
 }
 
-// settleFor settles the stack if one of the operations that follow is a join.
-func (p *part) settleFor(pcs ...int) {
-	for _, pc := range pcs {
-		if p.plan.Ops[pc].Join {
-			p.settle()
-			return
-		}
+// onlyEnds reports whether jumps to an operation lead to the end of the program.
+func (p *part) onlyEnds(pc int) bool {
+	op := p.plan.Code.Insts[pc].Op
+	return p.plan.Ops[pc].Verdict == native.Native && !p.plan.Counted && (op == opcode.Exit || op == opcode.Abort)
+}
+
+// fallsTo notes that control can go on to an operation that begins a block.
+func (p *part) fallsTo(pc int) {
+	if !p.plan.Ops[pc].Join {
+		p.states[pc] = slices.Clone(p.stack)
+	}
+}
+
+// settleFor settles the stack if control goes on to a join, or jumps to one.
+func (p *part) settleFor(next, jump int) {
+	if p.plan.Ops[next].Join || p.plan.Ops[jump].Join && !p.onlyEnds(jump) {
+		p.settle()
 	}
 }
 
 // branch jumps to an operation on a condition, and otherwise goes on with the next one.
 func (p *part) branch(c cond, to int) {
-	p.settleFor(to, p.pc+1)
+	p.settleFor(p.pc+1, to)
 	p.jcc(c, p.leadsTo(to))
-	p.leadsTo(p.pc + 1)
+	p.fallsTo(p.pc + 1)
 }
 
-// end jumps to where the program ends.
+// endAt jumps to where the program ends.
 func (p *part) endAt(l label) {
 	p.jmp(l)
 	p.live = false
@@ -313,7 +330,7 @@ func (p *part) endAt(l label) {
 
 // goOn is a jump without a condition.
 func (p *part) goOn(to int) {
-	p.settleFor(to)
+	p.settleFor(to, to)
 	p.jmp(p.leadsTo(to))
 	p.live = false
 }
@@ -322,9 +339,9 @@ func (p *part) goOn(to int) {
 func (p *part) loop(in *runtime.Inst) {
 	top := len(p.stack) - 1
 	p.toHome(top)
-	p.settleFor(int(in.A), p.pc+1)
+	p.settleFor(p.pc+1, int(in.A))
 	p.dec(p.written(p.homes[top]))
 	p.jcc(condNE, p.leadsTo(int(in.A)))
 	p.stack = p.stack[:top]
-	p.leadsTo(p.pc + 1)
+	p.fallsTo(p.pc + 1)
 }

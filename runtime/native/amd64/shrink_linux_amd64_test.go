@@ -65,6 +65,9 @@ func (w *world) smaller(c *testCase) (list []*testCase) {
 // shorter returns plans of a program without some of its commands.
 func (w *world) shorter(plan *native.Plan) (list []*native.Plan) {
 	p := w.sources[plan]
+	if p == nil {
+		return w.shorterCode(plan)
+	}
 	for n := len(p.Code) / 2; n > 0; n /= 2 {
 		for at := 0; at+n <= len(p.Code); at += max(n/2, 1) {
 			q := without(p, at, n)
@@ -74,6 +77,25 @@ func (w *world) shorter(plan *native.Plan) (list []*native.Plan) {
 			}
 			if plan, err := native.PlanOf(c, w.arena, Features); err == nil {
 				w.sources[plan] = q
+				list = append(list, plan)
+			}
+		}
+	}
+	return list
+}
+
+// shorterCode returns plans of instructions that nobody has verified, some of them replaced by nop.
+func (w *world) shorterCode(plan *native.Plan) (list []*native.Plan) {
+	n := len(plan.Code.Insts)
+	for size := n / 2; size > 0; size /= 2 {
+		for at := 0; at+size <= n; at += size {
+			c := *plan.Code
+			c.Insts = slices.Clone(c.Insts)
+			clear(c.Insts[at : at+size])
+			if slices.Equal(c.Insts, plan.Code.Insts) {
+				continue
+			}
+			if plan, err := native.PlanOf(&c, w.arena, Features); err == nil {
 				list = append(list, plan)
 			}
 		}
@@ -99,7 +121,15 @@ func without(p *compile.Program, at, n int) *compile.Program {
 func (w *world) listing(c *testCase) string {
 	var b strings.Builder
 	list := func(plan *native.Plan) {
-		if plan != nil {
+		if plan == nil {
+			return
+		}
+		if w.sources[plan] == nil {
+			for pc, in := range plan.Code.Insts {
+				fmt.Fprintf(&b, "%d %v %+v\n", pc, opcode.RowOf(in.Op), in)
+			}
+			fmt.Fprintf(&b, "stack %d, fuel %d\n", plan.Code.Stack, plan.Code.Fuel)
+		} else {
 			compile.List(&b, w.sources[plan], compile.ListOptions{})
 		}
 	}

@@ -361,13 +361,19 @@ func (w *world) anyPrograms(r *rand.Rand) (*testCase, error) {
 	return c, nil
 }
 
-// anyPlan returns the plan of a random program.
+// anyPlan returns the plan of a random program, or of instructions that nobody has verified.
 func (w *world) anyPlan(r *rand.Rand) (*native.Plan, error) {
 	for {
-		p := w.objects.program(r)
-		c, err := w.code(p)
-		if err != nil {
-			return nil, err
+		var p *compile.Program
+		var c *runtime.Code
+		var err error
+		if r.IntN(4) != 0 {
+			p = w.objects.program(r)
+			if c, err = w.code(p); err != nil {
+				return nil, err
+			}
+		} else {
+			c = w.objects.anyCode(r, w.arena)
 		}
 		if c == nil {
 			w.counts.rejected++
