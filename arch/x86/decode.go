@@ -34,23 +34,33 @@ const (
 
 // decodeInst decodes the instruction at the start of code. The error is io.ErrUnexpectedEOF or a refusal.
 func decodeInst(code []byte, long bool) (inst, error) {
-	d := decoder{code: code}
+	d := decoder{}
+	d.in.long = long
+	in, err := d.instruction(code)
+	if err != nil {
+		return inst{}, err
+	}
+	return *in, nil
+}
+
+// instruction is decodeInst for a decoder that is used again and again. The result is valid until the next call.
+func (d *decoder) instruction(code []byte) (*inst, error) {
+	*d = decoder{in: inst{long: d.in.long}, code: code}
 	if len(code) > maxLen {
 		d.code, d.cut = code[:maxLen], true
 	}
-	d.in.long = long
 	d.prefixes()
 	shape := d.opcode()
 	d.operands(shape)
 	if d.err != nil {
-		return inst{}, d.err
+		return nil, d.err
 	}
 	if err := d.in.valid(); err != nil {
-		return inst{}, err
+		return nil, err
 	}
 	d.in.length = uint8(d.pos)
 	copy(d.in.code[:], d.code[:d.pos])
-	return d.in, nil
+	return &d.in, nil
 }
 
 // fail records the first error.

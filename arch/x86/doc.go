@@ -16,6 +16,10 @@
 // OutOfLine in a slot, calls BeforeStep, single-steps the thread and calls AfterStep. Or it restores the original
 // bytes, stops the other threads, and does the same with the instruction's own address as the slot.
 //
+// A probe may also be a jump in place of instructions (window.go). WindowAt decides which instructions a jump of five
+// bytes replaces, and moved.go makes their copy, which runs at full speed: no tracer stops the thread and repairs what
+// it left. Branches finds what leads into the middle of such a window.
+//
 // Exec executes single instructions that are given with their state, as by "gotap emulate" (exec.go and one file
 // for each kind). It executes everything that general registers, flags and memory describe, including instructions
 // that a probe steps because an emulation would not be atomic or could not raise their exceptions.
@@ -124,6 +128,13 @@
 //	                                      programs do not.
 //
 // # Decisions
+//
+// Why does a window refuse more than OutOfLine? Nothing corrects the thread behind the copy of a window. So it borrows
+// no register, and system calls (rcx), x87 instructions (their address), popf and iret (the trap flag), and what raises
+// an exception are refused. A call is copied as a push of the original return address and a jump.
+//
+// Why do endbr64 instructions become part of a window? Linux does not track the indirect branches of programs, so a
+// jump may replace them. A window behind endbr64 would be reached by direct branches that skip it, too.
 //
 // Why are stores to shared memory stepped? A processor writes an aligned word atomically. An emulation writes
 // through the kernel, which does not guarantee that, and between the read and the write of a modification another

@@ -84,7 +84,6 @@ func (s *site) OutOfLine(slot uint64) ([]byte, error) {
 // direct reports whether the copy of a direct branch at slot goes to the real target, not to where the original
 // displacement leads from there.
 func (s *site) direct(slot uint64) bool {
-	const growth = 4 // of a short conditional jump that becomes a long one
 	if s.in.relLen == 0 || slot == s.insn.Addr || s.in.relLen == 1 && s.in.length+growth > maxLen {
 		return false // redundant prefixes leave too little room
 	}
@@ -103,36 +102,43 @@ func (s *site) direct(slot uint64) bool {
 // redirect returns the copy of a direct branch with a displacement of 32 bits. A short jump is widened. Loops and
 // jrcxz cannot be widened: they skip the jump back and reach a second jump, to the target.
 func (s *site) redirect(slot uint64) []byte {
-	in := s.in
-	if in.relLen != 1 {
-		code := append(make([]byte, 0, slotSize), in.bytes()...)
-		s.putRel(code, slot)
-		return s.appendJump(code, slot)
+	if in := s.in; in.counts() {
+		code := append(make([]byte, 0, slotSize), in.bytes()[:in.opOff]...)
+		code = s.appendJump(append(code, in.opcode, jumpLen), slot)
+		return s.appendTarget(append(code, 0xe9), slot)
 	}
-	opcode := in.length - 2
-	code := append(make([]byte, 0, slotSize), in.bytes()[:opcode]...)
-	switch op := in.opcode; {
-	case op >= 0xe0 && op <= 0xe3:
-		code = s.appendJump(append(code, op, jumpLen), slot)
-		code = append(code, 0xe9, 0, 0, 0, 0)
-		s.putRel(code, slot)
-		return code
-	case op == 0xeb:
-		code = append(code, 0xe9, 0, 0, 0, 0)
-	default:
-		code = append(code, 0x0f, 0x80|op&0xf, 0, 0, 0, 0)
-	}
-	s.putRel(code, slot)
-	return s.appendJump(code, slot)
+	return s.appendJump(s.widened(slot), slot)
 }
 
-// jumpLen is the length of the relative jump back.
-const jumpLen = 5
+// counts reports loop, loope, loopne and jrcxz, which have short displacements only.
+func (in *inst) counts() bool {
+	return in.enc == legacy && in.opmap == mapLegacy && in.opcode >= 0xe0 && in.opcode <= 0xe3
+}
 
-// putRel writes the displacement to the target into the last four bytes of code.
-func (s *site) putRel(code []byte, slot uint64) {
-	end := slot + uint64(len(code))
-	binary.LittleEndian.PutUint32(code[len(code)-4:], uint32(s.insn.Target-end))
+// widened returns a direct branch that runs at slot, with a displacement of 32 bits.
+func (s *site) widened(slot uint64) []byte {
+	in := s.in
+	code := append(make([]byte, 0, slotSize), in.bytes()[:in.immOff]...)
+	if in.relLen == 1 {
+		code = append(code[:in.opOff], 0xe9)
+		if in.opcode != 0xeb {
+			code = append(code[:in.opOff], 0x0f, 0x80|in.opcode&0xf)
+		}
+	}
+	return s.appendTarget(code, slot)
+}
+
+// jumpLen is the length of the relative jump back, growth that of a conditional jump's long displacement and second
+// opcode byte less that of the short one.
+const (
+	jumpLen = 5
+	growth  = 4
+)
+
+// appendTarget appends the displacement of 32 bits to the target, the last part of a branch that runs at slot.
+func (s *site) appendTarget(code []byte, slot uint64) []byte {
+	end := slot + uint64(len(code)) + 4
+	return binary.LittleEndian.AppendUint32(code, uint32(s.insn.Target-end))
 }
 
 // checkSlot refuses slots from which a direct branch would go to an address that is not canonical: the processor

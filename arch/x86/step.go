@@ -144,7 +144,7 @@ func (s *site) afterRedirect(regs *arch.Regs, slot uint64) bool {
 	case off == 0:
 		regs[RIP] = s.insn.Addr
 		return false
-	case s.in.relLen == 1 && s.in.opcode >= 0xe0 && s.in.opcode <= 0xe3 && off == uint64(s.in.length)+jumpLen:
+	case s.in.counts() && off == uint64(s.in.length)+jumpLen:
 		regs[RIP] = s.insn.Target
 	default:
 		regs[RIP] = s.next()

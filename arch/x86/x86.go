@@ -22,8 +22,8 @@ var (
 	mode32Transactions = &isa{names: names32, transactions: true}
 )
 
-// New64 returns x86-64: programs in 64-bit mode.
-func New64() arch.Arch { return mode64 }
+// New64 returns x86-64: programs in 64-bit mode. It is an arch.WindowArch.
+func New64() arch.Arch { return windows{mode64} }
 
 // New32 returns IA-32: 32-bit programs, including compatibility-mode processes of a 64-bit kernel.
 func New32() arch.Arch { return mode32 }
@@ -32,8 +32,8 @@ func New32() arch.Arch { return mode32 }
 // xbegin makes the transaction abort at once. Without it, xbegin raises an exception, as it would without the
 // probe.
 func WithTransactions(a arch.Arch) arch.Arch {
-	if a == mode64 {
-		return mode64Transactions
+	if a.WordSize() == mode64.WordSize() {
+		return windows{mode64Transactions}
 	}
 	return mode32Transactions
 }

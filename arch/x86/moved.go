@@ -1,0 +1,96 @@
+package x86
+
+import (
+	"encoding/binary"
+	"math"
+
+	"gotap/arch"
+)
+
+// The copy of one instruction of a window. It runs at full speed, with nothing in front of it and nothing behind.
+
+// moved returns the copy for an address. ok is false if an operand or a target is out of reach.
+func (s *site) moved(at uint64) (code []byte, ok bool) {
+	switch s.insn.Control {
+	case arch.Jump, arch.CondJump:
+		return s.movedBranch(at)
+	case arch.Call, arch.IndirCall:
+		return s.movedCall(at)
+	}
+	code = append(code, s.in.bytes()...)
+	return code, s.relocate(code, at)
+}
+
+// relocate corrects a RIP-relative operand of a copy of the same length that runs at an address.
+func (s *site) relocate(code []byte, at uint64) (ok bool) {
+	if !s.in.ripRel {
+		return true
+	}
+	disp, ok := s.displacement(at)
+	binary.LittleEndian.PutUint32(code[s.in.dispOff:], uint32(disp))
+	return ok
+}
+
+// movedBranch returns a direct branch with a displacement of 32 bits. Loops and jrcxz, which have short ones only, skip
+// a jump over a jump to the target.
+func (s *site) movedBranch(at uint64) (code []byte, ok bool) {
+	if !s.in.counts() {
+		code = s.widened(at)
+	} else {
+		const overJump, shortLen = 0xeb, 2
+		code = append(code, s.in.bytes()[:s.in.opOff]...)
+		code = append(code, s.in.opcode, shortLen, overJump, jumpLen, 0xe9)
+		code = s.appendTarget(code, at)
+	}
+	return code, reaches(at+uint64(len(code)), s.insn.Target)
+}
+
+// The parts of a copied call: push of a word relative to the program counter, a jump, and the word.
+const (
+	pushLen = 6 // push disp32(%rip)
+	wordLen = 8
+)
+
+// movedCall returns the copy of a call: the original return address is pushed, and a jump follows. The address is a word
+// behind the jump, so that one instruction pushes it: a signal handler finds either all of it on the stack or nothing.
+func (s *site) movedCall(at uint64) (code []byte, ok bool) {
+	jump, ok := s.jumpOfCall(at + pushLen)
+	if !ok {
+		return nil, false
+	}
+	code = binary.LittleEndian.AppendUint32(append(code, 0xff, 0x35), uint32(len(jump)))
+	code = append(code, jump...)
+	return binary.LittleEndian.AppendUint64(code, s.next()), true
+}
+
+// jumpOfCall returns a jump to the function that a call calls, for an address at which the return address is already
+// pushed.
+func (s *site) jumpOfCall(at uint64) (code []byte, ok bool) {
+	in := s.in
+	if s.insn.Control == arch.Call {
+		return jumpTo(nil, at, s.insn.Target), reaches(at+jumpLen, s.insn.Target)
+	}
+	code = append(code, in.bytes()...)
+	code[in.rmOff] = in.modrm&^0x38 | 4<<3
+	if in.memory() && in.address(s.insn.Addr).base == RSP {
+		return in.shifted(code)
+	}
+	return code, s.relocate(code, at)
+}
+
+// shifted adds the size of the pushed address to the displacement of an operand relative to the stack pointer, in code,
+// which is a copy of the instruction. A short displacement becomes one of 32 bits if necessary.
+func (in *inst) shifted(code []byte) ([]byte, bool) {
+	disp := in.disp + wordLen
+	if disp > math.MaxInt32 {
+		return nil, false
+	}
+	code = code[:in.dispOff]
+	code[in.rmOff] &= 0x3f
+	if disp <= math.MaxInt8 {
+		code[in.rmOff] |= 1 << 6
+		return append(code, byte(disp)), true
+	}
+	code[in.rmOff] |= 2 << 6
+	return binary.LittleEndian.AppendUint32(code, uint32(disp)), true
+}

@@ -1,0 +1,234 @@
+package x86
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"gotap/arch"
+)
+
+// Jumps in place of instructions: which instructions a jump of five bytes would overwrite, whether they can run
+// elsewhere, and their copy. Unlike the copy for a single step, which OutOfLine makes, nothing repairs the thread behind
+// this one. So it borrows no register, and what a repair would correct is refused or encoded in another way.
+
+// windows is 64-bit mode, the only one in which probes are jumps.
+type windows struct{ *isa }
+
+// JumpLen returns 5: a jump with a displacement of 32 bits.
+func (windows) JumpLen() int { return jumpLen }
+
+// Jump returns a jump over at most 2 GiB.
+func (windows) Jump(from, to uint64) ([]byte, error) {
+	if !reaches(from+jumpLen, to) {
+		return nil, &arch.WindowError{Addr: from, Reason: fmt.Sprintf("%#x is more than 2 GiB away", to)}
+	}
+	return jumpTo(make([]byte, 0, jumpLen), from, to), nil
+}
+
+// jumpTo appends a jump to code, which is at the address at.
+func jumpTo(code []byte, at, to uint64) []byte {
+	end := at + uint64(len(code)) + jumpLen
+	return binary.LittleEndian.AppendUint32(append(code, 0xe9), uint32(to-end))
+}
+
+// reaches reports whether a displacement of 32 bits leads from the end of an instruction to an address.
+func reaches(end, to uint64) bool {
+	d := int64(to - end)
+	return d == int64(int32(d))
+}
+
+// ordinals name the instructions of a window, of which there are at most jumpLen.
+var ordinals = [jumpLen]string{"first", "second", "third", "fourth", "fifth"}
+
+// WindowAt returns the window of a jump at addr.
+func (m windows) WindowAt(code []byte, addr uint64) (arch.Window, error) {
+	w := arch.Window{Addr: addr, Arch: m}
+	if reason := m.fill(&w, code); reason != "" {
+		return arch.Window{}, &arch.WindowError{Addr: addr, Reason: reason}
+	}
+	for _, in := range w.Insns {
+		if in.Op.(*inst).relLen != 0 && in.Target > addr && in.Target < w.End() {
+			return arch.Window{}, &arch.WindowError{Addr: addr, Reason: "a branch in the window leads into the bytes that the jump would replace"}
+		}
+	}
+	last := w.Insns[len(w.Insns)-1]
+	w.Pushes = last.Control == arch.Call || last.Control == arch.IndirCall
+	w.FlagsDead = flagsDead(&w, code)
+	w.RedZoneFree = w.Insns[0].Control == arch.Return
+	return w, nil
+}
+
+// fill adds instructions to a window until a jump fits in. It returns why that is not possible, or "".
+func (m windows) fill(w *arch.Window, code []byte) (reason string) {
+	for w.Len < jumpLen {
+		in, err := m.Decode(code[w.Len:], w.End())
+		which := ordinals[len(w.Insns)]
+		if err != nil {
+			return undecoded(err, which, len(code), w.Len)
+		}
+		if r := m.immovable(in); r != "" {
+			return fmt.Sprintf("the %s instruction is %s", which, r)
+		}
+		w.Insns = append(w.Insns, in)
+		if w.Len += in.Len; w.Len >= jumpLen {
+			break
+		}
+		switch in.Control {
+		case arch.Call, arch.IndirCall:
+			return fmt.Sprintf("the %s instruction is a call, behind which there is more to replace", which)
+		case arch.Return, arch.Jump, arch.IndirJump:
+			return fillPadding(w, code, which)
+		}
+	}
+	return ""
+}
+
+// undecoded describes an error of Decode.
+func undecoded(err error, which string, have, used int) string {
+	refused := (*arch.RefusedError)(nil)
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF) && have == used:
+		return fmt.Sprintf("the function ends after %s", bytesText(used))
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("the function ends in the %s instruction", which)
+	case errors.As(err, &refused):
+		return fmt.Sprintf("the %s instruction cannot be decoded: %s", which, refused.Reason)
+	}
+	return fmt.Sprintf("the %s instruction cannot be decoded: %v", which, err)
+}
+
+// bytesText returns a number of bytes in words.
+func bytesText(n int) string {
+	if n == 1 {
+		return "1 byte"
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// fillPadding completes a window whose last instruction does not continue. Only padding may follow: something else may
+// be in use.
+func fillPadding(w *arch.Window, code []byte, which string) (reason string) {
+	for at := w.Len; at < jumpLen; {
+		if at >= len(code) {
+			return fmt.Sprintf("the function ends after %s, and %s of padding follow", bytesText(w.Len), bytesText(len(code)-w.Len))
+		}
+		n := paddingLen(code[at:])
+		if n == 0 {
+			return fmt.Sprintf("the %s instruction does not continue, and what follows it is not padding", which)
+		}
+		at += n
+	}
+	w.Len = jumpLen
+	return ""
+}
+
+// paddingLen returns the length of the nop or int3 at the start of code, or 0. Compilers and linkers put them between
+// functions and in front of loops.
+func paddingLen(code []byte) int {
+	if code[0] == int3[0] {
+		return 1
+	}
+	in, err := decodeInst(code, true)
+	if err != nil || !(in.is(mapLegacy, 0x90) && in.rep == 0 && in.rex == 0 || in.is(map0F, 0x1f)) {
+		return 0
+	}
+	return int(in.length)
+}
+
+// immovable returns why an instruction has no copy that runs without a stop, or "".
+func (m windows) immovable(insn arch.Insn) string {
+	s, err := m.Prepare(insn)
+	if refused := (*arch.RefusedError)(nil); errors.As(err, &refused) {
+		return refused.Reason
+	}
+	st := s.(*site)
+	in := st.in
+	switch {
+	case insn.Control == arch.Syscall:
+		return "a system call, which shows its address"
+	case in.begins():
+		return "the start of a transaction"
+	case privileged(in):
+		return "privileged"
+	case insn.Control == arch.Trap:
+		return "one that raises an exception"
+	case st.LeavesAddress() || in.logsAddress():
+		return "one that records its address" // x87
+	case in.enc == legacy && in.opmap == mapLegacy && (in.opcode == 0x9d || in.opcode == 0xcf): // popf, iret
+		return "one that may set the trap flag"
+	case in.ripRel && in.addrsize:
+		return "one whose operand has an address of 32 bits"
+	case in.relLen == 1 && in.length > maxLen-growth:
+		return "a branch with too many prefixes"
+	}
+	return immovableCall(insn, in)
+}
+
+// privileged reports instructions that fault in a program, and in and out.
+func privileged(in *inst) bool {
+	if in.enc != legacy {
+		return false
+	}
+	switch in.opmap {
+	case mapLegacy:
+		return whyNotOneByte(in) == errPrivileged
+	case map0F:
+		return in.controlPlain() && whyNot(in) == errPrivileged
+	}
+	return false
+}
+
+// controlPlain reports an instruction that continues with the next one.
+func (in *inst) controlPlain() bool { return in.control() == arch.Plain }
+
+// immovableCall returns why a call cannot become a push and a jump, or "". The push changes the stack pointer and the
+// word below it before the jump uses its operand. A function that calls another keeps nothing below the stack pointer,
+// so an operand with another base is not there.
+func immovableCall(insn arch.Insn, in *inst) string {
+	if insn.Control != arch.IndirCall {
+		return ""
+	}
+	switch a := in.address(insn.Addr); {
+	case in.opcode != 0xff || in.regField() != 2:
+		return "a far call"
+	case !in.memory() && gpr[in.rm()] == RSP:
+		return "a call of the stack"
+	case in.memory() && a.base == RSP && (in.disp < 0 || in.addrsize):
+		return "a call through a pointer below the stack pointer"
+	}
+	return ""
+}
+
+// CopyWindow returns the copy of a window for an address. With back, a jump to the end of the window follows an
+// instruction that continues there.
+func (m windows) CopyWindow(w *arch.Window, at uint64, back bool) (code []byte, offsets []int, err error) {
+	code, offsets = make([]byte, 0, arch.WindowCopySize), make([]int, 0, len(w.Insns))
+	for _, insn := range w.Insns {
+		offsets = append(offsets, len(code))
+		s, err := m.Prepare(insn)
+		if err != nil {
+			return nil, nil, err
+		}
+		here := at + uint64(len(code))
+		part, ok := s.(*site).moved(here)
+		if !ok {
+			return nil, nil, &arch.WindowError{Addr: w.Addr, Reason: fmt.Sprintf("what the instruction at %#x refers to is out of reach from %#x", insn.Addr, here)}
+		}
+		code = append(code, part...)
+	}
+	if !back || !continues(w.Insns[len(w.Insns)-1]) {
+		return code, offsets, nil
+	}
+	if !reaches(at+uint64(len(code))+jumpLen, w.End()) {
+		return nil, nil, &arch.WindowError{Addr: w.Addr, Reason: fmt.Sprintf("it is out of reach from %#x", at)}
+	}
+	return jumpTo(code, at, w.End()), offsets, nil
+}
+
+// continues reports whether the copy of an instruction may continue behind itself. That of a call does not: the function
+// returns to the window.
+func continues(in arch.Insn) bool {
+	return in.Control == arch.Plain || in.Control == arch.CondJump
+}
