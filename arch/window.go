@@ -25,11 +25,19 @@ type WindowArch interface {
 	// Jump returns a jump of JumpLen bytes. It fails if to is out of reach.
 	Jump(from, to uint64) ([]byte, error)
 
-	// Branches calls visit for every direct branch and call in code, whose address is start, and for every instruction
-	// whose target is not in the instruction: an indirect jump, or an instruction that loads an address of code or data
-	// from a displacement. It decodes from start to end and does not allocate. At bytes that are not an instruction it
-	// continues with the next byte; skipped is how many of them there were.
+	// Branches calls visit for every direct branch and call in code, whose address is start, for every indirect jump, and
+	// for every instruction that loads an address relative to its own. It decodes from start to end and does not allocate.
+	// At bytes that are not an instruction it continues with the next byte; skipped is how many of them there were.
 	Branches(code []byte, start uint64, visit func(Branch)) (skipped int)
+
+	// Stray calls visit for every address that a direct branch could lead to if an instruction started at any byte of
+	// code. It is for code in which Branches skipped bytes, so that instructions may start anywhere.
+	Stray(code []byte, start uint64, visit func(target uint64))
+
+	// IndirectJumps counts the indirect jumps in a function that may lead to another part of it, by the code in front of
+	// them: those through a jump table, and those of which it is not known where they lead. The error says where the code
+	// cannot be decoded.
+	IndirectJumps(code []byte, start uint64) (tables, unclear int, err error)
 }
 
 // Branch is an instruction that Branches found.
@@ -37,7 +45,7 @@ type Branch struct {
 	Addr   uint64
 	Len    int
 	Kind   BranchKind
-	Target uint64 // of BranchDirect, BranchCall and BranchAddress
+	Target uint64 // of BranchIndirect the table of a jump through an absolute address with an index, or 0
 }
 
 // BranchKind classifies a Branch.
@@ -47,7 +55,7 @@ type BranchKind uint8
 const (
 	BranchDirect   BranchKind = iota // a jump, or a conditional one
 	BranchCall                       // a direct call
-	BranchIndirect                   // a jump through a register or memory
+	BranchIndirect                   // a jump through a register or memory, not a call
 	BranchAddress                    // no branch: the instruction loads the address Target, relative to its own
 )
 

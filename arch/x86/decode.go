@@ -3,6 +3,7 @@ package x86
 import (
 	"encoding/binary"
 	"io"
+	"strings"
 
 	"gotap/arch"
 )
@@ -188,10 +189,8 @@ func (d *decoder) oneByte(b byte) byte {
 	if !d.in.long {
 		return legacyMap[b]
 	}
-	for i := range len(long64Gone) {
-		if long64Gone[i] == b {
-			d.fail(errNot64)
-		}
+	if strings.IndexByte(long64Gone, b) >= 0 {
+		d.fail(errNot64)
 	}
 	return legacyMap[b]
 }

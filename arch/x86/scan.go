@@ -59,10 +59,15 @@ func (s *scanner) visit(in arch.Insn) error {
 		return &arch.ScanError{Start: s.exits.Start, Addr: in.Addr, Reason: "an instruction of another architecture"}
 	}
 	err := s.exits.Visit(in, func() arch.JumpKind { return s.indirect(op) })
+	s.remember(op)
+	return err
+}
+
+// remember makes an instruction the last one.
+func (s *scanner) remember(op *inst) {
 	s.framed = s.framed || op.makesFrame()
 	s.recent[s.seen%lookBack] = op
 	s.seen++
-	return err
 }
 
 // indirect classifies an indirect jump by the code in front of it:

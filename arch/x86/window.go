@@ -112,7 +112,7 @@ func bytesText(n int) string {
 func fillPadding(w *arch.Window, code []byte, which string) (reason string) {
 	for at := w.Len; at < jumpLen; {
 		if at >= len(code) {
-			return fmt.Sprintf("the function ends after %s, and %s of padding follow", bytesText(w.Len), bytesText(len(code)-w.Len))
+			return fmt.Sprintf("the function ends after %s, without enough padding behind it", bytesText(w.Len))
 		}
 		n := paddingLen(code[at:])
 		if n == 0 {

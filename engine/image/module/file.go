@@ -59,6 +59,7 @@ type File struct {
 	copies   lazy[[]copied]
 	pointers lazy[pointers]
 	goFuncs  lazy[goFuncs]
+	targets  lazy[*Targets]
 	codes    codeMap
 	names    demangled
 }

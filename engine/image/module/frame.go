@@ -24,6 +24,8 @@ const (
 	encOmit   = 0xff
 	encFormat = 0x0f
 	encBase   = 0x70
+
+	encIndirect = 0x80 // the address of the pointer
 )
 
 var errFrame = errors.New("damaged call-frame information")
@@ -128,11 +130,24 @@ func (r *frameReader) value(enc byte) uint64 {
 	return 0
 }
 
-// frameRanges returns the ranges that the entries of .eh_frame cover, sorted by start. A damaged entry ends the list.
-func frameRanges(data []byte, addr uint64, word int, order binary.ByteOrder) []Range {
+// frame is an entry of call-frame information: a function, or a piece of one.
+type frame struct {
+	Range
+	table uint64 // address of its exception table (LSDA); 0: none
+}
+
+// commonEntry is what a common entry (CIE) says of the entries that refer to it.
+type commonEntry struct {
+	enc       byte // of their addresses
+	tables    byte // of the addresses of their exception tables, or encOmit
+	augmented bool // they have augmentation data
+}
+
+// frameEntries returns the entries of .eh_frame, sorted by start. A damaged entry ends the list.
+func frameEntries(data []byte, addr uint64, word int, order binary.ByteOrder) []frame {
 	r := frameReader{data: data, addr: addr, word: word, order: order}
-	var ranges []Range
-	encodings := map[int]byte{} // of common entries (CIE) by offset
+	var frames []frame
+	commons := map[int]commonEntry{} // by offset
 	for r.at+4 <= len(data) {
 		length, idSize := r.uint(4), 4
 		if length == 0 {
@@ -148,42 +163,63 @@ func frameRanges(data []byte, addr uint64, word int, order binary.ByteOrder) []R
 		next := start + int(length)
 		// An identifier of 0 marks a common entry; otherwise it is the distance back to one.
 		if id := r.uint(idSize); id != 0 {
-			enc, err := commonEncoding(r, start-int(id), encodings)
+			c, err := common(r, start-int(id), commons)
 			if err != nil {
 				break
 			}
-			lo := r.pointer(enc)
-			// Entries of functions that the linker removed start at 0. The length has the pointer's format, but is never relative.
-			if hi := lo + r.value(enc&encFormat); lo != 0 && hi > lo && !r.bad {
-				ranges = append(ranges, Range{lo, hi})
+			if f := r.frame(c); f.Start != 0 && f.End > f.Start { // entries of functions that the linker removed start at 0
+				frames = append(frames, f)
 			}
 		}
 		r.at, r.bad = next, false
 	}
-	sort.Slice(ranges, func(i, j int) bool { return ranges[i].Start < ranges[j].Start })
-	return ranges
+	sort.Slice(frames, func(i, j int) bool { return frames[i].Start < frames[j].Start })
+	return frames
 }
 
-// commonEncoding returns the pointer encoding that the common entry (CIE) at an offset specifies.
-func commonEncoding(r frameReader, at int, known map[int]byte) (byte, error) {
-	if enc, ok := known[at]; ok {
-		return enc, nil
+// frame reads the entry of a function behind its identifier. A damaged one is empty; one whose augmentation data is
+// damaged has no exception table.
+func (r *frameReader) frame(c commonEntry) (f frame) {
+	lo := r.pointer(c.enc)
+	hi := lo + r.value(c.enc&encFormat) // the length has the pointer's format, but is never relative
+	if r.bad {
+		return frame{}
+	}
+	f.Range = Range{lo, hi}
+	if !c.augmented || c.tables == encOmit || r.leb(false) == 0 {
+		return f
+	}
+	// A pointer of zero is not relative: the function has no table.
+	peek := *r
+	if peek.value(c.tables) == 0 {
+		return f
+	}
+	if table := r.pointer(c.tables); !r.bad && c.tables&encIndirect == 0 {
+		f.table = table
+	}
+	return f
+}
+
+// common returns what the common entry (CIE) at an offset says.
+func common(r frameReader, at int, known map[int]commonEntry) (commonEntry, error) {
+	if c, ok := known[at]; ok {
+		return c, nil
 	}
 	if at < 0 || at >= len(r.data) {
-		return 0, errFrame
+		return commonEntry{}, errFrame
 	}
 	r.at = at
-	enc, err := r.cie()
-	known[at] = enc
-	return enc, err
+	c, err := r.cie()
+	known[at] = c
+	return c, err
 }
 
 // maxAugmentation bounds the length of an augmentation, which a damaged section may refer to from every byte. Linkers
 // write up to six letters.
 const maxAugmentation = 16
 
-// cie reads a common entry as far as the pointer encoding ('R' of the augmentation).
-func (r *frameReader) cie() (byte, error) {
+// cie reads a common entry as far as the encodings of the augmentation.
+func (r *frameReader) cie() (commonEntry, error) {
 	if length := r.uint(4); length == 0xffffffff {
 		r.uint(8)
 	}
@@ -192,7 +228,7 @@ func (r *frameReader) cie() (byte, error) {
 	var aug []byte
 	for c := r.uint(1); c != 0; c = r.uint(1) {
 		if len(aug) == maxAugmentation {
-			return 0, errFrame
+			return commonEntry{}, errFrame
 		}
 		aug = append(aug, byte(c))
 	}
@@ -208,34 +244,35 @@ func (r *frameReader) cie() (byte, error) {
 	} else {
 		r.leb(false)
 	}
-	enc, err := r.augmentation(aug)
+	c, err := r.augmentation(aug)
 	if r.bad {
-		return 0, errFrame
+		return commonEntry{}, errFrame
 	}
-	return enc, err
+	return c, err
 }
 
 // augmentation reads the data for the letters of an augmentation.
-func (r *frameReader) augmentation(aug []byte) (byte, error) {
-	enc := byte(encAbs)
+func (r *frameReader) augmentation(aug []byte) (commonEntry, error) {
+	e := commonEntry{enc: encAbs, tables: encOmit}
 	for _, c := range aug {
 		switch c {
 		case 'z':
+			e.augmented = true
 			r.leb(false)
 		case 'R':
-			enc = byte(r.uint(1))
+			e.enc = byte(r.uint(1))
 		case 'L':
-			r.uint(1)
+			e.tables = byte(r.uint(1))
 		case 'P':
 			if personality := byte(r.uint(1)); personality != encOmit {
 				r.pointer(personality)
 			}
 		case 'S', 'B', 'G': // signal frame, pointer authentication, memory tagging: no data
 		default:
-			return 0, errFrame
+			return commonEntry{}, errFrame
 		}
 	}
-	return enc, nil
+	return e, nil
 }
 
 // frameAt returns the range of the entry that covers an address.
@@ -266,9 +303,19 @@ func (f *File) Frames() []Range {
 
 // readFrames reads .eh_frame. A file whose .eh_frame cannot be read has no ranges.
 func (f *File) readFrames() []Range {
+	entries := f.frameEntries()
+	ranges := make([]Range, len(entries))
+	for i, e := range entries {
+		ranges[i] = e.Range
+	}
+	return ranges
+}
+
+// frameEntries reads .eh_frame.
+func (f *File) frameEntries() []frame {
 	data, addr, err := f.Section(".eh_frame")
 	if err != nil {
 		return nil
 	}
-	return frameRanges(data, addr, f.WordSize(), f.Order)
+	return frameEntries(data, addr, f.WordSize(), f.Order)
 }

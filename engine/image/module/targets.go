@@ -1,0 +1,224 @@
+package module
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"gotap/arch"
+)
+
+// Targets is where control arrives in the code of a file otherwise than from the instruction before: where branches lead,
+// what jump tables and pointers in data contain, and where exceptions are handled. What is not certain is included: a
+// number in data that happens to be an address of code counts as a pointer to it. Functions are not included; File.Funcs
+// and File.Frames have them. It is immutable and safe for concurrent use.
+type Targets struct {
+	branched  []bitmap // by direct branches
+	pointed   []bitmap // by jump tables and other pointers
+	pads      []uint64 // where exceptions are handled, ascending
+	sequences []Range  // restartable sequences, by start
+	tables    []uint64 // addresses of jump tables, ascending
+	err       error
+}
+
+// Arrival is an address where control arrives.
+type Arrival struct {
+	Addr uint64
+	Kind ArrivalKind
+}
+
+// ArrivalKind says how control arrives at an address.
+type ArrivalKind uint8
+
+// The ways in which control arrives.
+const (
+	ByBranch    ArrivalKind = iota // a direct branch or call
+	ByPointer                      // a jump table, or another pointer in data
+	ByException                    // an exception that was thrown in a call
+)
+
+// maxIndexed is the largest code in bytes that is searched for branches. The search takes about 4 s for as much, and the
+// result a quarter of its size.
+const maxIndexed = 128 << 20
+
+// Targets returns where control arrives in the file's code, which is decoded by a. The first call decodes all of it, at
+// about 30 MB/s.
+func (f *File) Targets(a arch.WindowArch) *Targets {
+	return f.targets.get(func() *Targets { return f.readTargets(a) })
+}
+
+// Err returns why the code was not searched, or nil. Then Into finds nothing.
+func (t *Targets) Err() error { return t.err }
+
+// Into returns the first address where control arrives between two addresses, start < Addr < end.
+func (t *Targets) Into(start, end uint64) (first Arrival, ok bool) {
+	first.Addr = end
+	nearer := func(addr uint64, found bool, kind ArrivalKind) {
+		if found && addr < first.Addr {
+			first, ok = Arrival{addr, kind}, true
+		}
+	}
+	for i := range t.branched {
+		addr, found := t.branched[i].first(start+1, end)
+		nearer(addr, found, ByBranch)
+		addr, found = t.pointed[i].first(start+1, end)
+		nearer(addr, found, ByPointer)
+	}
+	if i, _ := slices.BinarySearch(t.pads, start+1); i < len(t.pads) {
+		nearer(t.pads[i], t.pads[i] < end, ByException)
+	}
+	return first, ok
+}
+
+// Sequence returns the restartable sequence (rseq(2)) that has an address in common with a range.
+func (t *Targets) Sequence(start, end uint64) (Range, bool) {
+	for _, s := range t.sequences {
+		if start < s.End && s.Start < end {
+			return s, true
+		}
+	}
+	return Range{}, false
+}
+
+// isTable reports whether a jump table was found at an address.
+func (t *Targets) isTable(addr uint64) bool {
+	_, found := slices.BinarySearch(t.tables, addr)
+	return found
+}
+
+// bitmap has one bit for each address of a range.
+type bitmap struct {
+	Range
+	words []uint64
+}
+
+func newBitmap(r Range) bitmap { return bitmap{r, make([]uint64, (r.End-r.Start+63)/64)} }
+
+// first returns the first address in [start, end) whose bit is set. It is meant for ranges of a few bytes.
+func (b *bitmap) first(start, end uint64) (uint64, bool) {
+	for addr := max(start, b.Start); addr < min(end, b.End); addr++ {
+		if n := addr - b.Start; b.words[n/64]>>(n%64)&1 != 0 {
+			return addr, true
+		}
+	}
+	return 0, false
+}
+
+// set sets the bit of an address, if one of the ranges has it.
+func set(maps []bitmap, addr uint64) {
+	for i := range maps {
+		if b := &maps[i]; b.Contains(addr) {
+			n := addr - b.Start
+			b.words[n/64] |= 1 << (n % 64)
+			return
+		}
+	}
+}
+
+// targetReader collects the targets of a file.
+type targetReader struct {
+	*File
+	*Targets
+	arch  arch.WindowArch
+	bases []uint64 // what may be addresses of jump tables
+}
+
+// readTargets searches the file.
+func (f *File) readTargets(a arch.WindowArch) *Targets {
+	t := &Targets{}
+	size := uint64(0)
+	for _, r := range f.text {
+		size += r.End - r.Start
+	}
+	if size > maxIndexed {
+		t.err = fmt.Errorf("the code of %s is larger than %d MiB", f.Path, maxIndexed>>20)
+		return t
+	}
+	for _, r := range f.text {
+		t.branched, t.pointed = append(t.branched, newBitmap(r)), append(t.pointed, newBitmap(r))
+	}
+	r := targetReader{File: f, Targets: t, arch: a}
+	r.readBranches()
+	r.readTables()
+	r.readPointers()
+	r.readPads()
+	r.readSequences()
+	return t
+}
+
+// readSize is how many bytes of a file are read at once, unless a function is larger.
+const readSize = 1 << 20
+
+// readBranches decodes all code, from the start of each function to that of the next one.
+func (r *targetReader) readBranches() {
+	starts := r.starts()
+	for _, text := range r.text {
+		in := starts[sort.Search(len(starts), func(i int) bool { return starts[i] > text.Start }):]
+		for from := text.Start; from < text.End; {
+			to := text.End
+			// Code is read up to the last start that is near, at least to the next one.
+			n := sort.Search(len(in), func(i int) bool { return in[i] > from+readSize })
+			if n = max(n, 1); n <= len(in) {
+				to = min(to, in[n-1])
+			}
+			n = min(n, len(in))
+			code, err := r.Code(from, int(to-from))
+			if err != nil {
+				r.err = err
+				return
+			}
+			r.readPieces(code, from, in[:n])
+			if uint64(len(code)) < to-from { // the rest of the section is not in the file
+				break
+			}
+			from, in = to, in[n:]
+		}
+	}
+}
+
+// starts returns where functions start by symbols and call-frame information, in ascending order.
+func (f *File) starts() []uint64 {
+	funcs, frames := f.Funcs(), f.Frames()
+	starts := make([]uint64, 0, len(funcs)+len(frames))
+	for i := range funcs {
+		starts = append(starts, funcs[i].Addr)
+	}
+	for _, r := range frames {
+		starts = append(starts, r.Start)
+	}
+	slices.Sort(starts)
+	return slices.Compact(starts)
+}
+
+// readPieces decodes code, which is at an address, in pieces that start at the given addresses.
+func (r *targetReader) readPieces(code []byte, at uint64, starts []uint64) {
+	for _, next := range append(starts[:len(starts):len(starts)], at+uint64(len(code))) {
+		n := min(next-at, uint64(len(code)))
+		r.readPiece(code[:n], at)
+		code, at = code[n:], at+n
+	}
+}
+
+// readPiece decodes one function. If some of it cannot be decoded, it contains data, behind which instructions may start
+// anywhere.
+func (r *targetReader) readPiece(code []byte, at uint64) {
+	first, jumps := len(r.bases), false
+	skipped := r.arch.Branches(code, at, func(b arch.Branch) {
+		switch b.Kind {
+		case arch.BranchDirect, arch.BranchCall:
+			set(r.branched, b.Target)
+			return
+		case arch.BranchIndirect:
+			jumps = true
+		}
+		if b.Target != 0 {
+			r.bases = append(r.bases, b.Target)
+		}
+	})
+	if !jumps {
+		r.bases = r.bases[:first]
+	}
+	if skipped > 0 {
+		r.arch.Stray(code, at, func(target uint64) { set(r.branched, target) })
+	}
+}

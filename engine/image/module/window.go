@@ -1,0 +1,207 @@
+package module
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sort"
+
+	"gotap/arch"
+)
+
+// windowCode is how many bytes of code are read for a window: those that a jump may replace, and some instructions behind
+// them, from which it is known whether the flags are in use.
+const windowCode = 64
+
+// Window returns the window of a jump at an address of the file, which must be the start of an instruction. a decodes the
+// file's code. The error, an *arch.WindowError, says why no jump fits there: besides the reasons that the instructions
+// have, something else may lead into the bytes that the jump would replace.
+//
+// A window of several instructions behind the entry of a function needs to know where all indirect jumps of the function
+// lead, because one might lead into it. At the entry it does not: compilers put the labels that tables refer to behind
+// the instructions that load from the table, and those follow the first instruction.
+//
+// The first call decodes all code of the file: see Targets. The bytes are those of the file. The caller has to compare
+// them with those of the process.
+func (f *File) Window(a arch.WindowArch, vaddr uint64) (arch.Window, error) {
+	fn, ok := f.FuncAt(vaddr)
+	if !ok || !f.IsText(vaddr) {
+		return refuse(vaddr, "no function is known there")
+	}
+	w, err := f.cutWindow(a, vaddr, fn)
+	if err != nil {
+		return w, err
+	}
+	if reason := f.reached(a, &w, fn); reason != "" {
+		return refuse(vaddr, reason)
+	}
+	if vaddr == fn.Addr {
+		w.RedZoneFree = true
+	} else if len(w.Insns) > 1 {
+		if reason := f.unclear(a, fn); reason != "" {
+			return refuse(vaddr, reason)
+		}
+	}
+	return w, nil
+}
+
+// WindowAround returns a window that contains the instruction at an address, and its index in the window. It is Window if
+// a jump fits at the address. Otherwise the window starts at one of the instructions in front, if that makes room: a
+// return at the end of a function is often shorter than a jump. The error is that of Window.
+func (f *File) WindowAround(a arch.WindowArch, vaddr uint64) (w arch.Window, index int, err error) {
+	w, err = f.Window(a, vaddr)
+	if err == nil {
+		return w, 0, nil
+	}
+	fn, ok := f.FuncAt(vaddr)
+	if !ok {
+		return w, 0, err
+	}
+	for n, start := range f.before(a, fn, vaddr) {
+		around, failed := f.Window(a, start)
+		if failed == nil && len(around.Insns) > n+1 && around.Insns[n+1].Addr == vaddr {
+			return around, n + 1, nil
+		}
+	}
+	return w, 0, err
+}
+
+// before returns the instructions in front of an address of a function that a window containing it may start at, the
+// nearest first.
+func (f *File) before(a arch.WindowArch, fn *Func, vaddr uint64) []uint64 {
+	code, err := f.Code(fn.Addr, int(min(vaddr-fn.Addr, maxIndexed)))
+	if err != nil {
+		return nil
+	}
+	var starts []uint64
+	if arch.Sweep(a, code, fn.Addr, func(in arch.Insn) error {
+		starts = append(starts, in.Addr)
+		return nil
+	}) != nil {
+		return nil
+	}
+	slices.Reverse(starts)
+	n := sort.Search(len(starts), func(i int) bool { return starts[i]+uint64(a.JumpLen()) <= vaddr })
+	return starts[:n]
+}
+
+// refuse returns the error of a place where no jump fits.
+func refuse(vaddr uint64, reason string) (arch.Window, error) {
+	return arch.Window{}, &arch.WindowError{Addr: vaddr, Reason: reason}
+}
+
+// cutWindow returns the window at an address of a function, as far as the bytes of the function are concerned. Behind the
+// function there may be padding, which the window of a return may include, but no instruction of the window.
+func (f *File) cutWindow(a arch.WindowArch, vaddr uint64, fn *Func) (arch.Window, error) {
+	code, err := f.Code(vaddr, windowCode)
+	if err != nil {
+		return refuse(vaddr, err.Error())
+	}
+	own := code[:min(uint64(len(code)), fn.End()-vaddr)]
+	w, err := a.WindowAt(own, vaddr)
+	if err == nil {
+		return w, nil
+	}
+	if padded, e := a.WindowAt(code, vaddr); e == nil {
+		if last := padded.Insns[len(padded.Insns)-1]; last.Addr+uint64(last.Len) <= fn.End() {
+			return padded, nil
+		}
+	}
+	return arch.Window{}, err
+}
+
+// reached returns what leads into the middle of a window, or "".
+func (f *File) reached(a arch.WindowArch, w *arch.Window, fn *Func) string {
+	if name, ok := f.startIn(w.Addr, w.End()); ok {
+		return name + " begins in the bytes that the jump would replace"
+	}
+	t := f.Targets(a)
+	if t.err != nil {
+		return t.err.Error()
+	}
+	if s, ok := t.Sequence(w.Addr, w.End()); ok {
+		return fmt.Sprintf("it is in the restartable sequence at %#x", s.Start)
+	}
+	arrival, ok := t.Into(w.Addr, w.End())
+	if !ok {
+		return ""
+	}
+	switch arrival.Kind {
+	case ByException:
+		return "exceptions are handled in the bytes that the jump would replace"
+	case ByPointer:
+		return "a pointer or jump table leads into the bytes that the jump would replace"
+	}
+	return f.branchInto(a, fn, arrival.Addr) + " leads into the bytes that the jump would replace"
+}
+
+// unnamed is what messages call a function without a name.
+const unnamed = "another function"
+
+// startIn returns the function or the piece of one that starts between two addresses.
+func (f *File) startIn(start, end uint64) (name string, ok bool) {
+	funcs := f.Funcs()
+	if i := sort.Search(len(funcs), func(i int) bool { return funcs[i].Addr > start }); i < len(funcs) && funcs[i].Addr < end {
+		return cmp.Or(funcs[i].Name, unnamed), true
+	}
+	if at, ok := f.frameAfter(start); ok && at < end {
+		return unnamed, true
+	}
+	return "", false
+}
+
+// branchInto names the branch that leads to an address of a function.
+func (f *File) branchInto(a arch.WindowArch, fn *Func, target uint64) string {
+	found := "a branch of another function"
+	code, err := f.Code(fn.Addr, int(min(fn.Size, maxIndexed)))
+	if err != nil {
+		return found
+	}
+	a.Branches(code, fn.Addr, func(b arch.Branch) {
+		if b.Kind <= arch.BranchCall && b.Target == target {
+			found = fmt.Sprintf("the branch at %#x", b.Addr)
+		}
+	})
+	return found
+}
+
+// unclear returns why the indirect jumps of a function may lead anywhere in it, or "". The targets of those through tables
+// are known if as many tables were found as there are such jumps.
+func (f *File) unclear(a arch.WindowArch, fn *Func) string {
+	code, err := f.Code(fn.Addr, int(min(fn.Size, maxIndexed)))
+	if err != nil {
+		return err.Error()
+	}
+	tables, unclear, err := a.IndirectJumps(code, fn.Addr)
+	switch {
+	case err != nil:
+		return "not all of the function can be decoded"
+	case unclear > 0:
+		return "an indirect jump of the function may lead into the bytes that the jump would replace"
+	case tables > f.tablesOf(a, code, fn):
+		return "the function has a jump table that may lead into the bytes that the jump would replace"
+	}
+	return ""
+}
+
+// firstEntry is enough bytes for an entry of a jump table.
+const firstEntry = 8
+
+// tablesOf counts the jump tables of a function that were found: those whose first entry leads into it.
+func (f *File) tablesOf(a arch.WindowArch, code []byte, fn *Func) int {
+	t, found := f.Targets(a), map[uint64]bool{}
+	a.Branches(code, fn.Addr, func(b arch.Branch) {
+		if (b.Kind == arch.BranchAddress || b.Kind == arch.BranchIndirect) && t.isTable(b.Target) && !found[b.Target] {
+			f.eachEntry(b.Target, firstEntry, func(target uint64) {
+				found[b.Target] = found[b.Target] || target >= fn.Addr && target < fn.End()
+			})
+		}
+	})
+	n := 0
+	for _, ours := range found {
+		if ours {
+			n++
+		}
+	}
+	return n
+}
