@@ -19,6 +19,9 @@ type WindowArch interface {
 	// but the instructions of the window leads into its middle.
 	WindowAt(code []byte, addr uint64) (Window, error)
 
+	// WindowOver is WindowAt for a window that includes the instruction at last, which is behind addr.
+	WindowOver(code []byte, addr, last uint64) (Window, error)
+
 	// CopyWindow is Window.Copy. Without back, the copy ends with its last instruction.
 	CopyWindow(w *Window, at uint64, back bool) (code []byte, offsets []int, err error)
 

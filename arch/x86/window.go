@@ -44,8 +44,13 @@ var ordinals = [jumpLen]string{"first", "second", "third", "fourth", "fifth"}
 
 // WindowAt returns the window of a jump at addr.
 func (m windows) WindowAt(code []byte, addr uint64) (arch.Window, error) {
+	return m.WindowOver(code, addr, addr)
+}
+
+// WindowOver returns the window of a jump at addr that includes the instruction at last.
+func (m windows) WindowOver(code []byte, addr, last uint64) (arch.Window, error) {
 	w := arch.Window{Addr: addr, Arch: m}
-	if reason := m.fill(&w, code); reason != "" {
+	if reason := m.fill(&w, code, last); reason != "" {
 		return arch.Window{}, &arch.WindowError{Addr: addr, Reason: reason}
 	}
 	for _, in := range w.Insns {
@@ -53,16 +58,20 @@ func (m windows) WindowAt(code []byte, addr uint64) (arch.Window, error) {
 			return arch.Window{}, &arch.WindowError{Addr: addr, Reason: "a branch in the window leads into the bytes that the jump would replace"}
 		}
 	}
-	last := w.Insns[len(w.Insns)-1]
-	w.Pushes = last.Control == arch.Call || last.Control == arch.IndirCall
+	final := w.Insns[len(w.Insns)-1]
+	w.Pushes = final.Control == arch.Call || final.Control == arch.IndirCall
 	w.FlagsDead = flagsDead(&w, code)
 	w.RedZoneFree = w.Insns[0].Control == arch.Return
 	return w, nil
 }
 
-// fill adds instructions to a window until a jump fits in. It returns why that is not possible, or "".
-func (m windows) fill(w *arch.Window, code []byte) (reason string) {
-	for w.Len < jumpLen {
+// fill adds instructions to a window until a jump fits in and it includes the one at last. It returns why that is not
+// possible, or "".
+func (m windows) fill(w *arch.Window, code []byte, last uint64) (reason string) {
+	for w.Len < jumpLen || w.End() <= last {
+		if len(w.Insns) == len(ordinals) {
+			return fmt.Sprintf("there are more than %d instructions to replace", len(ordinals))
+		}
 		in, err := m.Decode(code[w.Len:], w.End())
 		which := ordinals[len(w.Insns)]
 		if err != nil {
@@ -72,14 +81,20 @@ func (m windows) fill(w *arch.Window, code []byte) (reason string) {
 			return fmt.Sprintf("the %s instruction is %s", which, r)
 		}
 		w.Insns = append(w.Insns, in)
-		if w.Len += in.Len; w.Len >= jumpLen {
-			break
-		}
+		w.Len += in.Len
+		full := w.Len >= jumpLen && w.End() > last
 		switch in.Control {
 		case arch.Call, arch.IndirCall:
-			return fmt.Sprintf("the %s instruction is a call, behind which there is more to replace", which)
+			if !full {
+				return fmt.Sprintf("the %s instruction is a call, behind which there is more to replace", which)
+			}
 		case arch.Return, arch.Jump, arch.IndirJump:
-			return fillPadding(w, code, which)
+			if w.End() <= last {
+				return fmt.Sprintf("the %s instruction does not continue", which)
+			}
+			if !full {
+				return fillPadding(w, code, which)
+			}
 		}
 	}
 	return ""

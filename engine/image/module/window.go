@@ -24,11 +24,16 @@ const windowCode = 64
 // The first call decodes all code of the file: see Targets. The bytes are those of the file. The caller has to compare
 // them with those of the process.
 func (f *File) Window(a arch.WindowArch, vaddr uint64) (arch.Window, error) {
+	return f.windowOver(a, vaddr, vaddr)
+}
+
+// windowOver is Window for a window that includes the instruction at last.
+func (f *File) windowOver(a arch.WindowArch, vaddr, last uint64) (arch.Window, error) {
 	fn, ok := f.FuncAt(vaddr)
 	if !ok || !f.IsText(vaddr) {
 		return refuse(vaddr, "no function is known there")
 	}
-	w, err := f.cutWindow(a, vaddr, fn)
+	w, err := f.cutWindow(a, vaddr, last, fn)
 	if err != nil {
 		return w, err
 	}
@@ -58,16 +63,15 @@ func (f *File) WindowAround(a arch.WindowArch, vaddr uint64) (w arch.Window, ind
 		return w, 0, err
 	}
 	for n, start := range f.before(a, fn, vaddr) {
-		around, failed := f.Window(a, start)
-		if failed == nil && len(around.Insns) > n+1 && around.Insns[n+1].Addr == vaddr {
+		if around, failed := f.windowOver(a, start, vaddr); failed == nil && around.Insns[n+1].Addr == vaddr {
 			return around, n + 1, nil
 		}
 	}
 	return w, 0, err
 }
 
-// before returns the instructions in front of an address of a function that a window containing it may start at, the
-// nearest first.
+// before returns the instructions in front of an address of a function that a window may start at, the nearest first. The
+// last of them is far enough away for a jump to fit in front of the address, so that no other is better.
 func (f *File) before(a arch.WindowArch, fn *Func, vaddr uint64) []uint64 {
 	code, err := f.Code(fn.Addr, int(min(vaddr-fn.Addr, maxIndexed)))
 	if err != nil {
@@ -82,7 +86,7 @@ func (f *File) before(a arch.WindowArch, fn *Func, vaddr uint64) []uint64 {
 	}
 	slices.Reverse(starts)
 	n := sort.Search(len(starts), func(i int) bool { return starts[i]+uint64(a.JumpLen()) <= vaddr })
-	return starts[:n]
+	return starts[:min(n+1, len(starts))]
 }
 
 // refuse returns the error of a place where no jump fits.
@@ -92,17 +96,17 @@ func refuse(vaddr uint64, reason string) (arch.Window, error) {
 
 // cutWindow returns the window at an address of a function, as far as the bytes of the function are concerned. Behind the
 // function there may be padding, which the window of a return may include, but no instruction of the window.
-func (f *File) cutWindow(a arch.WindowArch, vaddr uint64, fn *Func) (arch.Window, error) {
+func (f *File) cutWindow(a arch.WindowArch, vaddr, last uint64, fn *Func) (arch.Window, error) {
 	code, err := f.Code(vaddr, windowCode)
 	if err != nil {
 		return refuse(vaddr, err.Error())
 	}
 	own := code[:min(uint64(len(code)), fn.End()-vaddr)]
-	w, err := a.WindowAt(own, vaddr)
+	w, err := a.WindowOver(own, vaddr, last)
 	if err == nil {
 		return w, nil
 	}
-	if padded, e := a.WindowAt(code, vaddr); e == nil {
+	if padded, e := a.WindowOver(code, vaddr, last); e == nil {
 		if last := padded.Insns[len(padded.Insns)-1]; last.Addr+uint64(last.Len) <= fn.End() {
 			return padded, nil
 		}
