@@ -37,10 +37,10 @@ type WindowArch interface {
 	// code. It is for code in which Branches skipped bytes, so that instructions may start anywhere.
 	Stray(code []byte, start uint64, visit func(target uint64))
 
-	// IndirectJumps counts the indirect jumps in a function that may lead to another part of it, by the code in front of
-	// them: those through a jump table, and those of which it is not known where they lead. The error says where the code
-	// cannot be decoded.
-	IndirectJumps(code []byte, start uint64) (tables, unclear int, err error)
+	// IndirectJumps calls visit for the address of each instruction of a function, and counts its indirect jumps that may
+	// lead to another part of it, by the code in front of them: those through a jump table, and those of which it is not
+	// known where they lead. The error says where the code cannot be decoded.
+	IndirectJumps(code []byte, start uint64, visit func(addr uint64)) (tables, unclear int, err error)
 }
 
 // Branch is an instruction that Branches found.

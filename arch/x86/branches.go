@@ -56,10 +56,11 @@ func (windows) Stray(code []byte, start uint64, visit func(target uint64)) {
 	}
 }
 
-// IndirectJumps counts the indirect jumps of a function that are not tail calls.
-func (m windows) IndirectJumps(code []byte, start uint64) (tables, unclear int, err error) {
+// IndirectJumps visits the instructions of a function, and counts the indirect jumps that are not tail calls.
+func (m windows) IndirectJumps(code []byte, start uint64, visit func(addr uint64)) (tables, unclear int, err error) {
 	s := scanner{}
 	err = arch.Sweep(m, code, start, func(in arch.Insn) error {
+		visit(in.Addr)
 		op := in.Op.(*inst)
 		if in.Control == arch.IndirJump {
 			switch s.indirect(op) {

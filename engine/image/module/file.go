@@ -60,6 +60,7 @@ type File struct {
 	pointers lazy[pointers]
 	goFuncs  lazy[goFuncs]
 	targets  lazy[*Targets]
+	flow     lastFlow
 	codes    codeMap
 	names    demangled
 }

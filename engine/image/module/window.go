@@ -43,7 +43,7 @@ func (f *File) windowOver(a arch.WindowArch, vaddr, last uint64) (arch.Window, e
 	if vaddr == fn.Addr {
 		w.RedZoneFree = true
 	} else if len(w.Insns) > 1 {
-		if reason := f.unclear(a, fn); reason != "" {
+		if reason := f.flow.of(f, a, fn).unclear; reason != "" {
 			return refuse(vaddr, reason)
 		}
 	}
@@ -73,20 +73,16 @@ func (f *File) WindowAround(a arch.WindowArch, vaddr uint64) (w arch.Window, ind
 // before returns the instructions in front of an address of a function that a window may start at, the nearest first. The
 // last of them is far enough away for a jump to fit in front of the address, so that no other is better.
 func (f *File) before(a arch.WindowArch, fn *Func, vaddr uint64) []uint64 {
-	code, err := f.Code(fn.Addr, int(min(vaddr-fn.Addr, maxIndexed)))
-	if err != nil {
-		return nil
-	}
+	insns := f.flow.of(f, a, fn).insns
+	n, _ := slices.BinarySearch(insns, vaddr)
 	var starts []uint64
-	if arch.Sweep(a, code, fn.Addr, func(in arch.Insn) error {
-		starts = append(starts, in.Addr)
-		return nil
-	}) != nil {
-		return nil
+	for n--; n >= 0; n-- {
+		starts = append(starts, insns[n])
+		if insns[n]+uint64(a.JumpLen()) <= vaddr {
+			break
+		}
 	}
-	slices.Reverse(starts)
-	n := sort.Search(len(starts), func(i int) bool { return starts[i]+uint64(a.JumpLen()) <= vaddr })
-	return starts[:min(n+1, len(starts))]
+	return starts
 }
 
 // refuse returns the error of a place where no jump fits.
@@ -167,45 +163,4 @@ func (f *File) branchInto(a arch.WindowArch, fn *Func, target uint64) string {
 		}
 	})
 	return found
-}
-
-// unclear returns why the indirect jumps of a function may lead anywhere in it, or "". The targets of those through tables
-// are known if as many tables were found as there are such jumps.
-func (f *File) unclear(a arch.WindowArch, fn *Func) string {
-	code, err := f.Code(fn.Addr, int(min(fn.Size, maxIndexed)))
-	if err != nil {
-		return err.Error()
-	}
-	tables, unclear, err := a.IndirectJumps(code, fn.Addr)
-	switch {
-	case err != nil:
-		return "not all of the function can be decoded"
-	case unclear > 0:
-		return "an indirect jump of the function may lead into the bytes that the jump would replace"
-	case tables > f.tablesOf(a, code, fn):
-		return "the function has a jump table that may lead into the bytes that the jump would replace"
-	}
-	return ""
-}
-
-// firstEntry is enough bytes for an entry of a jump table.
-const firstEntry = 8
-
-// tablesOf counts the jump tables of a function that were found: those whose first entry leads into it.
-func (f *File) tablesOf(a arch.WindowArch, code []byte, fn *Func) int {
-	t, found := f.Targets(a), map[uint64]bool{}
-	a.Branches(code, fn.Addr, func(b arch.Branch) {
-		if (b.Kind == arch.BranchAddress || b.Kind == arch.BranchIndirect) && t.isTable(b.Target) && !found[b.Target] {
-			f.eachEntry(b.Target, firstEntry, func(target uint64) {
-				found[b.Target] = found[b.Target] || target >= fn.Addr && target < fn.End()
-			})
-		}
-	})
-	n := 0
-	for _, ours := range found {
-		if ours {
-			n++
-		}
-	}
-	return n
 }
