@@ -126,13 +126,13 @@ type targetReader struct {
 // readTargets searches the file.
 func (f *File) readTargets(a arch.WindowArch) *Targets {
 	t := &Targets{}
-	size := uint64(0)
+	left := uint64(maxIndexed)
 	for _, r := range f.text {
-		size += r.End - r.Start
-	}
-	if size > maxIndexed {
-		t.err = fmt.Errorf("the code of %s is larger than %d MiB", f.Path, maxIndexed>>20)
-		return t
+		if r.End-r.Start > left { // a damaged range may end before it starts
+			t.err = fmt.Errorf("the code of %s, which is larger than %d MiB, is not searched for branches", f.Path, maxIndexed>>20)
+			return t
+		}
+		left -= r.End - r.Start
 	}
 	for _, r := range f.text {
 		t.branched, t.pointed = append(t.branched, newBitmap(r)), append(t.pointed, newBitmap(r))

@@ -40,13 +40,13 @@ func (f *File) windowOver(a arch.WindowArch, vaddr, last uint64) (arch.Window, e
 	if reason := f.reached(a, &w, fn); reason != "" {
 		return refuse(vaddr, reason)
 	}
-	if vaddr == fn.Addr {
-		w.RedZoneFree = true
-	} else if len(w.Insns) > 1 {
+	entry := vaddr == fn.Addr
+	if len(w.Insns) > 1 && (!entry || last != vaddr) {
 		if reason := f.flow.of(f, a, fn).unclear; reason != "" {
 			return refuse(vaddr, reason)
 		}
 	}
+	w.RedZoneFree = w.RedZoneFree || entry
 	return w, nil
 }
 
