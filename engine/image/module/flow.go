@@ -44,12 +44,13 @@ func (f *File) readFlow(a arch.WindowArch, fn *Func) *flow {
 		return w
 	}
 	tables, unclear, err := a.IndirectJumps(code, fn.Addr, func(addr uint64) { w.insns = append(w.insns, addr) })
+	ours, computes := f.addressesOf(a, code, fn)
 	switch {
 	case err != nil:
 		w.unclear = "not all of the function can be decoded"
-	case unclear > 0:
+	case unclear > 0 || computes:
 		w.unclear = "an indirect jump of the function may lead into the bytes that the jump would replace"
-	case tables > 0 && tables > f.tablesOf(a, code, fn):
+	case tables > ours:
 		w.unclear = "the function has a jump table that may lead into the bytes that the jump would replace"
 	}
 	return w
@@ -58,21 +59,30 @@ func (f *File) readFlow(a arch.WindowArch, fn *Func) *flow {
 // firstEntry is enough bytes for an entry of a jump table.
 const firstEntry = 8
 
-// tablesOf counts the jump tables of a function that were found: those whose first entry leads into it.
-func (f *File) tablesOf(a arch.WindowArch, code []byte, fn *Func) int {
-	t, found := f.Targets(a), map[uint64]bool{}
+// addressesOf examines the addresses that a function loads. tables is how many of them are jump tables that lead into the
+// function, judged by their first entry. computes is set if the function has an indirect jump and loads an address of its
+// own code, from which it may compute where to jump.
+func (f *File) addressesOf(a arch.WindowArch, code []byte, fn *Func) (tables int, computes bool) {
+	t, seen, jumps := f.Targets(a), map[uint64]bool{}, false
 	a.Branches(code, fn.Addr, func(b arch.Branch) {
-		if (b.Kind == arch.BranchAddress || b.Kind == arch.BranchIndirect) && t.isTable(b.Target) && !found[b.Target] {
-			f.eachEntry(b.Target, firstEntry, func(target uint64) {
-				found[b.Target] = found[b.Target] || target >= fn.Addr && target < fn.End()
-			})
+		jumps = jumps || b.Kind == arch.BranchIndirect
+		if b.Kind < arch.BranchIndirect || seen[b.Target] {
+			return
+		}
+		seen[b.Target] = true
+		if fn.has(b.Target) {
+			computes = true
+		}
+		ours := false
+		if t.isTable(b.Target) {
+			f.eachEntry(b.Target, firstEntry, func(target uint64) { ours = ours || fn.has(target) })
+		}
+		if ours {
+			tables++
 		}
 	})
-	n := 0
-	for _, ours := range found {
-		if ours {
-			n++
-		}
-	}
-	return n
+	return tables, computes && jumps
 }
+
+// has reports whether an address is in the function, but not its entry.
+func (fn *Func) has(addr uint64) bool { return addr > fn.Addr && addr < fn.End() }

@@ -9,12 +9,12 @@ import (
 )
 
 // Targets is where control arrives in the code of a file otherwise than from the instruction before: where branches lead,
-// what jump tables and pointers in data contain, and where exceptions are handled. What is not certain is included: a
+// what jump tables and pointers in data contain, which addresses of code the code loads, and where exceptions are handled. What is not certain is included: a
 // number in data that happens to be an address of code counts as a pointer to it. Functions are not included; File.Funcs
 // and File.Frames have them. It is immutable and safe for concurrent use.
 type Targets struct {
 	branched  []bitmap // by direct branches
-	pointed   []bitmap // by jump tables and other pointers
+	pointed   []bitmap // by pointers: jump tables, other data, addresses that code loads
 	pads      []uint64 // where exceptions are handled, ascending
 	sequences []Range  // restartable sequences, by start
 	tables    []uint64 // addresses of jump tables, ascending
@@ -33,7 +33,7 @@ type ArrivalKind uint8
 // The ways in which control arrives.
 const (
 	ByBranch    ArrivalKind = iota // a direct branch or call
-	ByPointer                      // a jump table, or another pointer in data
+	ByPointer                      // a jump table, another pointer in data, or an address that code loads
 	ByException                    // an exception that was thrown in a call
 )
 
@@ -208,6 +208,8 @@ func (r *targetReader) readPiece(code []byte, at uint64) {
 		case arch.BranchDirect, arch.BranchCall:
 			set(r.branched, b.Target)
 			return
+		case arch.BranchAddress:
+			set(r.pointed, b.Target) // does nothing for an address of data
 		case arch.BranchIndirect:
 			jumps = true
 		}

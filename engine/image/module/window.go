@@ -62,9 +62,11 @@ func (f *File) WindowAround(a arch.WindowArch, vaddr uint64) (w arch.Window, ind
 	if !ok {
 		return w, 0, err
 	}
-	for n, start := range f.before(a, fn, vaddr) {
-		if around, failed := f.windowOver(a, start, vaddr); failed == nil && around.Insns[n+1].Addr == vaddr {
-			return around, n + 1, nil
+	for _, start := range f.before(a, fn, vaddr) {
+		if around, failed := f.windowOver(a, start, vaddr); failed == nil {
+			if i := slices.IndexFunc(around.Insns, func(in arch.Insn) bool { return in.Addr == vaddr }); i >= 0 {
+				return around, i, nil
+			}
 		}
 	}
 	return w, 0, err

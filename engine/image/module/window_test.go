@@ -3,6 +3,7 @@ package module
 import (
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"gotap/arch"
@@ -134,13 +135,15 @@ func TestWindowInside(t *testing.T) {
 			want   string
 		}{
 			{"returns", 2, ""},
-			{"returns", 200, "no function is known there"},
+			{"bare_return", 1, "no function is known there"},
 			{"unclear", 5, unclear},
 			{"lost", 17, "the function has a jump table that may lead into" + replaced},
 			{"switched", 21, "the branch at ADDR leads into" + replaced},
 			{"switched", 23, ""},
 			{"tabled", 5, ""}, // one instruction
 			{"tabled", 23, "a pointer or jump table leads into" + replaced},
+			{"computed", 13, unclear},
+			{"computed", 7, unclear},
 			{"undecoded", 2, "not all of the function can be decoded"},
 			{"joined", 4, "the branch at ADDR leads into" + replaced},
 		} {
@@ -168,4 +171,23 @@ func TestWindowOfTargets(t *testing.T) {
 			t.Errorf("%+v, %v, want %q", w, err, want)
 		}
 	}
+}
+
+// TestWindowsTogether asks for windows from several goroutines at once, on fewer processors.
+func TestWindowsTogether(t *testing.T) {
+	testenv.Require(t, testenv.GCC, testenv.AMD64)
+	f := open(t, build(t, "gcc", "-O1", "windows.c"))
+	start, done := make(chan bool), sync.WaitGroup{}
+	for n := range 8 {
+		done.Go(func() {
+			<-start
+			for i := range f.Funcs() {
+				fn := &f.Funcs()[(i*7+n)%len(f.Funcs())]
+				f.Window(jumps, fn.Addr)
+				f.WindowAround(jumps, fn.End()-1)
+			}
+		})
+	}
+	close(start)
+	done.Wait()
 }
