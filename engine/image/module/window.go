@@ -40,7 +40,7 @@ func (f *File) windowOver(a arch.WindowArch, vaddr, last uint64) (arch.Window, e
 	if reason := f.reached(a, &w, fn); reason != "" {
 		return refuse(vaddr, reason)
 	}
-	entry := vaddr == fn.Addr
+	entry := vaddr == fn.Addr && fn.isEntry()
 	if len(w.Insns) > 1 && (!entry || last != vaddr) {
 		if reason := f.flow.of(f, a, fn).unclear; reason != "" {
 			return refuse(vaddr, reason)
@@ -49,6 +49,11 @@ func (f *File) windowOver(a arch.WindowArch, vaddr, last uint64) (arch.Window, e
 	w.RedZoneFree = w.RedZoneFree || entry
 	return w, nil
 }
+
+// isEntry reports whether the function's address is certainly where it is called. A label without a size may be in the
+// middle of a function. A range of call-frame information without a name, and a symbol of a compiler's, may be a piece that
+// another one jumps to.
+func (fn *Func) isEntry() bool { return fn.Name != "" && !fn.loose && !isPart(fn.Name) }
 
 // WindowAround returns a window that contains the instruction at an address, and its index in the window. It is Window if
 // a jump fits at the address. Otherwise the window starts at one of the instructions in front, if that makes room: a

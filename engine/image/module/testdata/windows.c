@@ -31,6 +31,9 @@ FUNC(lost, "cmp $1, %edi\nja 2f\nmovslq (%rdx, %rdi, 4), %rax\nadd %rdx, %rax\nn
 	"1: xor %eax, %eax\n2: xor %eax, %eax\nadd $8, %rsp\nret\n.byte 0x55, 0x55, 0x55, 0x55");
 FUNC(computed, "lea 1f(%rip), %rdx\nlea (%rdx, %rdi, 4), %rdx\njmp *%rdx\n"
 	"1: xor %eax, %eax\nxor %ebx, %ebx\nadd $8, %rsp\nret\n.byte 0x55, 0x55, 0x55, 0x55");
+/* Pieces of functions, whose red zone may be in use. */
+__asm__(".text\n.globl label\nlabel: push %rbx\nmov %rsp, %rbp\nnop\nret\n");
+FUNC(piece.cold, "push %rbx\nmov %rsp, %rbp\nnop\nret");
 FUNC(undecoded, "xor %eax, %eax\nadd $8, %rsp\nret\n.byte 0x06, 0x06, 0x06, 0x06");
 
 __asm__(".data\n.p2align 3\n.quad pointed_inner\n.text");
