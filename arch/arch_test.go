@@ -14,6 +14,7 @@ func TestErrors(t *testing.T) {
 		"cannot read memory at 0x10":                                              &arch.FaultError{Addr: 16},
 		"cannot write memory at 0x10":                                             &arch.FaultError{Addr: 16, Write: true},
 		"cannot probe the instruction at 0x10: hvc":                               &arch.RefusedError{Addr: 16, Reason: "hvc"},
+		"cannot place a jump at 0x10: the function ends after 3 bytes":            &arch.WindowError{Addr: 16, Reason: "the function ends after 3 bytes"},
 		"cannot find all exits of the function at 0x10: an indirect jump at 0x20": &arch.ScanError{Start: 16, Addr: 32, Reason: "an indirect jump"},
 	} {
 		if err.Error() != want {

@@ -10,6 +10,12 @@
 // Site. The Site serves every hit: either Emulate completes the instruction, or BeforeStep and AfterStep surround a
 // single step that the engine makes. A Site is immutable, so all threads of all targets share it.
 //
+// # The life of a window
+//
+// A WindowArch can also replace instructions by a jump. WindowAt finds the whole instructions that the jump overwrites,
+// or why none fits. What else leads into their middle is a question to the file: Branches, Stray and IndirectJumps find
+// it in the code. Copy makes the instructions run elsewhere, at full speed, and Patch makes the bytes that replace them.
+//
 // # Other architectures
 //
 // docs/porting.md lists what a new architecture has to bring, here and in the engine.

@@ -78,7 +78,7 @@ func (m windows) fill(w *arch.Window, code []byte, last uint64) (reason string) 
 			return undecoded(err, which, len(code), w.Len)
 		}
 		if r := m.immovable(in); r != "" {
-			return fmt.Sprintf("the %s instruction is %s", which, r)
+			return fmt.Sprintf("the %s instruction %s", which, r)
 		}
 		w.Insns = append(w.Insns, in)
 		w.Len += in.Len
@@ -152,31 +152,33 @@ func paddingLen(code []byte) int {
 	return int(in.length)
 }
 
-// immovable returns why an instruction has no copy that runs without a stop, or "".
+// immovable returns why an instruction has no copy that runs without a stop, as the rest of a sentence, or "".
 func (m windows) immovable(insn arch.Insn) string {
 	s, err := m.Prepare(insn)
 	if refused := (*arch.RefusedError)(nil); errors.As(err, &refused) {
-		return refused.Reason
+		return "cannot be displaced: " + refused.Reason
 	}
 	st := s.(*site)
 	in := st.in
 	switch {
 	case insn.Control == arch.Syscall:
-		return "a system call, which shows its address"
+		return "is a system call, which shows its address"
 	case in.begins():
-		return "the start of a transaction"
+		return "starts a transaction"
 	case privileged(in):
-		return "privileged"
+		return "is privileged"
 	case insn.Control == arch.Trap:
-		return "one that raises an exception"
-	case st.LeavesAddress() || in.logsAddress():
-		return "one that records its address" // x87
+		return "raises an exception"
+	case st.LeavesAddress():
+		return "is an x87 instruction, which records its address"
+	case in.logsAddress():
+		return "records its address in a log"
 	case in.enc == legacy && in.opmap == mapLegacy && (in.opcode == 0x9d || in.opcode == 0xcf): // popf, iret
-		return "one that may set the trap flag"
+		return "may set the trap flag"
 	case in.ripRel && in.addrsize:
-		return "one whose operand has an address of 32 bits"
+		return "has an operand with an address of 32 bits"
 	case in.relLen == 1 && in.length > maxLen-growth:
-		return "a branch with too many prefixes"
+		return "is a branch with too many prefixes"
 	}
 	return immovableCall(insn, in)
 }
@@ -207,11 +209,11 @@ func immovableCall(insn arch.Insn, in *inst) string {
 	}
 	switch a := in.address(insn.Addr); {
 	case in.opcode != 0xff || in.regField() != 2:
-		return "a far call"
+		return "is a far call"
 	case !in.memory() && gpr[in.rm()] == RSP:
-		return "a call of the stack"
+		return "is a call of code on the stack"
 	case in.memory() && a.base == RSP && (in.disp < 0 || in.addrsize):
-		return "a call through a pointer below the stack pointer"
+		return "is a call through a pointer below the stack pointer"
 	}
 	return ""
 }

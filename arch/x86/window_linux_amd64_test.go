@@ -230,3 +230,43 @@ func (c *child) walk(code []byte, at uint64, regs arch.Regs) (out outcome, ok bo
 	c.finish(&out, true)
 	return out, ok
 }
+
+// TestStatusFlags checks, with instructions of a real library, which flags they use: with flags changed that an instruction
+// does not read, everything else is the same afterwards, the flags that it writes included.
+func TestStatusFlags(t *testing.T) {
+	text := textOf(windowFiles[0])
+	if text == nil {
+		testenv.Lack(t, testenv.Libraries)
+	}
+	g := generator{seed(t), newChild(t, mode64)}
+	known, writes := 0, 0
+	for off, n := 0, 0; off < len(text)-16 && n < 3000; off += len(text) / 30000 {
+		tr, ok := g.steer(text[off:])
+		if !ok {
+			continue
+		}
+		reads, writ := tr.in.statusFlags()
+		if reads == flagsStatus {
+			continue
+		}
+		known++
+		if writ != 0 {
+			writes++
+		}
+		n++
+		other := tr.regs
+		other[EFLAGS] ^= flagsStatus &^ reads
+		first, second := g.c.native(tr.code, tr.regs, true), g.c.native(tr.code, other, true)
+		if first.sig != 0 {
+			continue
+		}
+		second.regs[EFLAGS] ^= flagsStatus &^ reads &^ writ
+		if d := differ(&first, &second, 0); d != "" {
+			t.Errorf("% x %s:%s", tr.code, g.text(tr), d)
+		}
+	}
+	t.Logf("%d instructions that are known, %d of which write flags", known, writes)
+	if writes < 100 {
+		t.Error("too few instructions")
+	}
+}

@@ -18,8 +18,8 @@ const windowCode = 64
 // have, something else may lead into the bytes that the jump would replace.
 //
 // A window of several instructions behind the entry of a function needs to know where all indirect jumps of the function
-// lead, because one might lead into it. At the entry it does not: compilers put the labels that tables refer to behind
-// the instructions that load from the table, and those follow the first instruction.
+// lead, because one might lead into it. At the entry it does not: the first instructions lead to the code that reads a
+// table, and compilers put the labels that a table refers to behind that code. Known tables are checked there, too.
 //
 // The first call decodes all code of the file: see Targets. The bytes are those of the file. The caller has to compare
 // them with those of the process.
