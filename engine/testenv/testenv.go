@@ -8,6 +8,7 @@ package testenv
 import (
 	"os"
 	"os/exec"
+	"runtime"
 	"testing"
 )
 
@@ -46,6 +47,8 @@ const (
 	SDT       Need = "sys/sdt.h" // header of static marks
 	Strace    Need = "strace"
 	TSC       Need = "tsc" // TypeScript's compiler, also where GOTAP_TSC says
+	Taskset   Need = "taskset"
+	CPUs      Need = "more than one CPU"
 )
 
 // checks tell of needs that are no commands; all others are looked up in PATH.
@@ -56,6 +59,7 @@ var checks = map[Need]func() bool{
 	Root:   func() bool { return os.Geteuid() == 0 },
 	SDT:    hasSDT,
 	TSC:    hasTSC,
+	CPUs:   func() bool { return runtime.NumCPU() > 1 },
 }
 
 // Have reports whether a need is met on this machine.
