@@ -14,7 +14,8 @@ func newClean(w *World) *cobra.Command {
 		Use:   "clean PID",
 		Short: "Restore what a killed session left in a process",
 		Long: `clean compares a process's code with the files it was loaded from, and removes breakpoints left by a session that was
-killed together with its supervisor. A process without such breakpoints is not changed.`,
+killed together with its supervisor. It also lets the process run on the CPUs again that it may run on, if that session had
+set others. A process without such remains is not changed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			pid, err := parsePid(args[0])
@@ -25,10 +26,13 @@ killed together with its supervisor. A process without such breakpoints is not c
 			for _, place := range done.Restored {
 				fmt.Fprintf(w.out(), "restored %s\n", place)
 			}
+			if done.CPUs != "" {
+				fmt.Fprintf(w.out(), "restored CPUs %s\n", done.CPUs)
+			}
 			if err != nil {
 				return withStatus(statusTarget, err)
 			}
-			if len(done.Restored) == 0 {
+			if len(done.Restored) == 0 && done.CPUs == "" {
 				fmt.Fprintf(w.out(), "process %d: nothing to restore\n", pid)
 			}
 			return nil

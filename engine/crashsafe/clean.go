@@ -1,6 +1,7 @@
 package crashsafe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -16,6 +17,7 @@ import (
 // Cleaned is what Clean found.
 type Cleaned struct {
 	Restored []string // places, as "libc.so.6+0x97a20"
+	CPUs     string   // the CPUs that the process may run on again, as "0-3"; "" if they had not been changed
 }
 
 // Undoer is a session that only undoes what earlier ones left in a process.
@@ -31,8 +33,8 @@ type Undoer interface {
 // cleanPatience is how long Clean waits for a session to take over, and for handlers to end.
 const cleanPatience = 6 * time.Second
 
-// Clean removes from a process what a session left in it that was killed before it could do so: breakpoints, and the
-// action for SIGTRAP. It finds breakpoints in the table of the fallback. If there is no table, or it was full, Clean
+// Clean removes from a process what a session left in it that was killed before it could do so: breakpoints, the action
+// for SIGTRAP, and the CPUs that were set. It finds breakpoints in the table of the fallback. If there is no table, or it was full, Clean
 // compares the code with the files it is mapped from. A breakpoint instruction in memory, where the file has the start
 // of another instruction, was left behind. All other differences belong to the process. To restore the action, Clean
 // attaches briefly, as any session would.
@@ -41,19 +43,19 @@ const cleanPatience = 6 * time.Second
 // both form whole instructions (see Poke).
 func Clean(pid int, mem *ptrace.Memory, attach func() (Undoer, error)) (Cleaned, error) {
 	var c Cleaned
-	left := restoreRegions(pid, mem) // first of all: threads may be about to hit what is left
+	left, all := restoreRegions(pid, mem) // first of all: threads may be about to hit what is left
+	c.CPUs = left.cpus
 	var cache module.Cache
 	defer cache.Close()
 	mods, err := cache.Load(pid)
 	if err != nil {
-		return c, fmt.Errorf("cannot read the modules of process %d: %w", pid, err)
+		return c, errors.Join(all, fmt.Errorf("cannot read the modules of process %d: %w", pid, err))
 	}
 	for _, addr := range left.restored {
 		c.Restored = append(c.Restored, placeOf(mods, addr))
 	}
-	var all error
 	if left.regions > 0 || len(left.stubs) > 0 {
-		all = left.takeOver(attach)
+		all = errors.Join(all, left.takeOver(attach))
 	}
 	for i := range mods {
 		if mods[i].File != nil && mods[i].Err == nil {
@@ -68,25 +70,29 @@ type remains struct {
 	restored []uint64       // addresses where breakpoints were removed
 	regions  int            // regions of the fallback
 	stubs    []module.Range // code of system calls, in padding
+	cpus     string         // that the process may run on again
 }
 
-// restoreRegions restores the instructions in the tables of the regions that earlier sessions left in a process.
-func restoreRegions(pid int, mem *ptrace.Memory) (left remains) {
-	a, err := abi.OfProcess(procfs.Living(pid))
-	if err != nil || a.Native == nil {
-		return left // sessions install no fallback there
+// restoreRegions restores what the regions say that earlier sessions left in a process: the instructions in their tables,
+// and the CPUs.
+func restoreRegions(pid int, mem *ptrace.Memory) (left remains, err error) {
+	a, e := abi.OfProcess(procfs.Living(pid))
+	if e != nil || a.Native == nil {
+		return left, nil // sessions install no fallback there
 	}
-	list, err := module.Maps(pid)
-	if err != nil {
-		return left
+	list, e := module.Maps(pid)
+	if e != nil {
+		return left, nil
 	}
 	maps := mappings(list)
 	regions := FindRegions(mem, maps, a.WordSize())
 	for _, r := range regions {
 		left.restored = append(left.restored, fallback.Restore(mem, r.Base, r.Head, maps.data)...)
+		cpus, e := restorePinned(pid, mem, r.Base)
+		left.cpus, err = cmp.Or(left.cpus, cpus), errors.Join(err, e)
 	}
 	left.regions, left.stubs = len(regions), inject.LeftStubs(mem, maps, a.Native)
-	return left
+	return left, err
 }
 
 // takeOver makes a session take over the region and then close, which restores the action for SIGTRAP.

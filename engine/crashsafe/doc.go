@@ -35,5 +35,6 @@
 // While the session runs, the handler has to stay the action for SIGTRAP: action.go restores it when the kernel has
 // reset it, and hooks.go answers the program's own calls that would set it. SIGTRAP has to stay unblocked: mask.go and
 // open.go see to that. At the end of the session Unprotect restores the program's own action. If the session was killed
-// instead, the next session takes over what it left (takeover.go), or Clean removes it (clean.go, compare.go).
+// instead, the next session takes over what it left (takeover.go), or Clean removes it (clean.go, compare.go). The CPUs that
+// a session has set for its target (package affinity) are recorded in the region and put back in the same ways (pinned.go).
 package crashsafe

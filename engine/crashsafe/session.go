@@ -114,6 +114,9 @@ func (sp *Space) Copy(from *Space) {
 	if sp.Base != 0 && !sp.Table.Check(sp.on.Memory(), sp.Base, sp.on.ABI().WordSize()) {
 		sp.Region, sp.tried = fallback.Region{}, false
 	}
+	if sp.Base != 0 {
+		sp.forgetInherited()
+	}
 }
 
 // Record makes sure that a breakpoint is in the table. Call it before the breakpoint is planted.

@@ -20,6 +20,8 @@ import (
 //   - The new session starts with the next stub: a thread may still be executing the one that the old session used last
 //     (fallback.Stubs).
 //   - A thread that is detached gets its own mask and the signals that were withheld from it (SettleLeft).
+//
+// The CPUs that the old session has set are put back at once (pinned.go).
 
 // LeftRegion is a region found in a process.
 type LeftRegion struct {
@@ -78,6 +80,9 @@ func (x *Thread) adopt(found []LeftRegion, maps mappings, now fallback.Action) (
 	mine, own := found[0], now
 	for _, r := range found {
 		fallback.Restore(x.t.Memory(), r.Base, r.Head, maps.data)
+		if _, err := restorePinned(x.t.Of.Pid(), x.t.Memory(), r.Base); err != nil {
+			x.in.on.Warn(err.Error())
+		}
 		switch {
 		case now.Handler == fallback.Handler(r.Base):
 			mine = r

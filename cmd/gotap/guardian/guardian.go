@@ -135,6 +135,8 @@ func (g *Guardian) Restore(stderr io.Writer) {
 			fmt.Fprintf(stderr, "gotap: process %d may not be as it was: %v\n", pid, err)
 		case len(done.Restored) > 0:
 			fmt.Fprintf(stderr, "gotap: the session was killed; restored process %d, in %d places\n", pid, len(done.Restored))
+		case done.CPUs != "":
+			fmt.Fprintf(stderr, "gotap: the session was killed; process %d may run on CPUs %s again\n", pid, done.CPUs)
 		}
 	}
 }

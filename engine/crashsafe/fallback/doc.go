@@ -15,12 +15,13 @@
 //   - the page in native/*.S: a head with the program's own action for SIGTRAP, and the handler;
 //   - in the rest of that page, at StubAt, code that makes one system call and continues as if it had not (see
 //     Stub, and on ARM ReturnCode);
+//   - before that code, the CPUs that the session has set for the process, if any (pinned.go);
 //   - the table: sixteen bytes for each breakpoint: its address, the bytes that it displaces, and its own bytes.
 //
 // # Why it may be executable, and is sound
 //
 // The region is mapped readable and executable, never writable: the tracer writes it through /proc/PID/mem. The
-// handler writes no memory but the stack that it was given. It restores instructions through /proc/self/mem, which
+// handler writes no memory but the stack that it was given, the list of threads and the record of CPUs. It restores instructions through /proc/self/mem, which
 // needs no page to be writable and executable at once and fails with an error where memory no longer exists. Only
 // where there is no /proc does it make one page of code writable for a moment.
 //
@@ -38,6 +39,10 @@
 //   - TRAP_HWBKPT while the head says that debug registers are armed.
 //
 // Everything else is passed on to the program's own handler, or treated as the kernel would have treated it.
+//
+// When it restores instructions, the handler for x86-64 also puts back the CPUs that its thread may run on, if the session
+// had set others and these are still in force, and removes the record. A session sets them only in processes with one
+// thread and without a filter of system calls (package affinity).
 //
 // On ARM and AArch64 it is simpler. A breakpoint is the undefined instruction, or brk, for which the kernel raises
 // SIGTRAP with TRAP_BRKPT (ptrace_break in its arch/arm/kernel/ptrace.c; brk_handler and aarch32_break_handler in

@@ -10,6 +10,7 @@
 	.set	TRAP_HWBKPT, 4
 	.set	NOTE, -71		# gotap's own code, from one thread's handler to another's
 	.set	PASSED, -72		# gotap's own code, from the tracer: a TRAP_TRACE that the program caused
+	.set	MASK, 120		# room for a mask of CPUs
 
 	.text
 page:
@@ -110,6 +111,52 @@ settle:	cmpl	$0, masks(%rip)
 	pop	%rdi
 9:	ret
 
+	# unpin gives the thread back the CPUs that it may run on, if gotap has set others and these are still in force. It preserves rdi, rsi and
+	# rdx.
+unpin:	cmpl	$0, pinned(%rip)
+	je	9b
+	push	%rdi
+	push	%rsi
+	push	%rdx
+	sub	$MASK, %rsp
+	mov	$204, %eax		# sched_getaffinity
+	xor	%edi, %edi
+	mov	pinned(%rip), %esi
+	mov	%rsp, %rdx
+	syscall
+	test	%eax, %eax
+	jle	2f
+	mov	%eax, %ecx
+	mov	%rsp, %rsi
+	lea	given(%rip), %rdi
+	repe cmpsb
+	jne	2f
+	mov	$203, %eax		# sched_setaffinity
+	xor	%edi, %edi
+	mov	pinned(%rip), %esi
+	lea	former(%rip), %rdx
+	syscall
+2:	mov	$2, %eax		# open: to remove the record
+	lea	path(%rip), %rdi
+	mov	$0x80002, %esi
+	xor	%edx, %edx
+	syscall
+	test	%eax, %eax
+	js	3f
+	mov	%eax, %edi
+	mov	$18, %eax		# pwrite64
+	lea	nothing(%rip), %rsi
+	mov	$4, %edx
+	lea	pinned(%rip), %r10
+	syscall
+	mov	$3, %eax		# close
+	syscall
+3:	add	$MASK, %rsp
+	pop	%rdx
+	pop	%rsi
+	pop	%rdi
+	ret
+
 breakpoint:
 	testb	$1, UC_FLAGS+2(%rdx)	# RF: the tracer had already handled this hit
 	jnz	settle
@@ -129,6 +176,7 @@ found:	mov	%r8, UC_RIP(%rdx)
 	push	%rax
 	push	%r8
 	call	settle
+	call	unpin
 	pop	%r8
 	pop	%rax
 	push	%rbx
@@ -242,6 +290,11 @@ default:
 	mov	$5, %edx
 	syscall
 	ret
+
+	.org	0x600
+pinned:	.long	0, 0			# the size of the masks in use; 0: the CPUs are the program's own
+former:	.fill	MASK, 1, 0		# the mask to set again
+given:	.fill	MASK, 1, 0		# the mask that gotap has set
 
 	.org	0x700
 note:	.long	5, 0, NOTE		# a siginfo_t
