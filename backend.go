@@ -61,7 +61,7 @@ func (stub) LeftStopped(int) bool { return false }
 func (s *Session) openEngine() (tracing, error) {
 	o := &s.opts
 	cfg := engine.Config{
-		Own: o.Tool.Own, Follow: o.Follow, Engine: o.Engine, MaxProbes: o.MaxProbes, Unsafe: o.Unsafe, Arena: s.arena,
+		Own: o.Tool.Own, Follow: o.Follow, Engine: o.Engine, Affinity: o.Affinity, MaxProbes: o.MaxProbes, Unsafe: o.Unsafe, Arena: s.arena,
 		Notify: s.lifecycle, Warn: s.warn, Dumped: s.dumped, Facilities: s.facilities, Budget: o.Budget, Overloaded: s.overloaded,
 		Changed: s.changed, Quit: s.ends.quit,
 		LateFallback: o.Tool.Supervised,

@@ -36,6 +36,7 @@ type Options struct {
 
 	Follow    Follow
 	Engine    Engine
+	Affinity  Affinity
 	MaxProbes int     // probed places at most; 0: 1000
 	Unsafe    bool    // programs may change the target
 	Budget    float64 // the share of time for which targets may be stopped, above 0 to 1; 0: no limit
@@ -74,6 +75,15 @@ const (
 
 // Engine says how probed instructions are completed.
 type Engine = engine.Engine
+
+// Affinity says whether a session may share a CPU with its target, which makes stops cheaper.
+type Affinity = engine.Affinity
+
+// Whether a CPU may be shared.
+const (
+	AffinityAuto = engine.AffinityAuto // where the target cannot notice it
+	AffinityOff  = engine.AffinityOff
+)
 
 // Event is a record of a probe's program.
 type Event = output.Event

@@ -132,6 +132,8 @@ func (o *Options) checkTarget() error {
 		return errors.New("a session traces a command, processes or what a stub runs: one of Command, Pids and Remote is needed")
 	case o.Remote != "" && o.Budget > 0:
 		return errors.New("a target behind a stub has no budget: gotap cannot measure for how long it was stopped")
+	case o.Remote != "" && o.Affinity != AffinityAuto:
+		return errors.New("a target behind a stub has no affinity that gotap could leave alone")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ type (
 	Config       = backend.Config
 	Follow       = backend.Follow
 	Engine       = backend.Strategy
+	Affinity     = backend.Affinity
 	Command      = backend.Command
 	Event        = backend.Event
 	EventKind    = backend.EventKind
@@ -32,6 +33,12 @@ const (
 	Auto    = backend.Auto
 	Emulate = backend.Emulate
 	Step    = backend.Step
+)
+
+// Whether a session may share a CPU with its target.
+const (
+	AffinityAuto = backend.AffinityAuto
+	AffinityOff  = backend.AffinityOff
 )
 
 // The lifecycle events, as named in on(…).

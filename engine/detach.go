@@ -91,6 +91,7 @@ func (l *lifecycle) detach(patience time.Duration) {
 	stats := l.s.present()
 	l.lastStats.Store(&stats)
 	l.closing = true
+	l.s.affinity.End()
 	err := l.s.others.lowerSemaphores()
 	l.s.world.holdRunning(func(*space) bool { return true }) // letStoppedGo releases them
 	for sp := range l.s.spaces() {

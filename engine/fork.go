@@ -215,6 +215,7 @@ func (n *arrivals) abandon(t *thread) {
 // execed handles a thread's stop after a successful exec. The thread is the only one left of its process, has its first
 // thread's ID, and runs a new image without our breakpoints.
 func (s *Session) execed(t *thread) {
+	s.affinity.Replaced()
 	p := t.proc
 	former, _ := ptrace.EventMsg(t.Tid)
 	unprobed := t.unprobed

@@ -169,6 +169,7 @@ func (c command) pathList() string {
 // until the fallback is installed, the kernel kills the child when the tracing thread ends (PR_SET_PDEATHSIG); nobody
 // can notice that the program ever began. Then the child is made to undo that setting itself.
 func (l *launching) launch(c command, path string) (int, error) {
+	l.s.affinity.Apart("another program has been launched") // the child inherits this thread's CPUs
 	leashed := ptrace.CanSetDeathSignal()
 	pid, err := c.fork(path, leashed)
 	if err != nil {

@@ -237,6 +237,7 @@ func (s *Session) run() {
 			s.stops.settleStop(tid)
 			s.world.unpause()
 			s.throttle.StopOver(came)
+			s.affinity.Stopped(came)
 		case syscall.ECHILD:
 			s.loop.idle()
 		}

@@ -127,6 +127,9 @@ func (d *loading) rescan(p *process) {
 	d.s.names.Keep(p.pid, mods)
 	d.forget(sp, old)
 	added := module.Added(old, mods)
+	if len(added) > 0 {
+		d.s.affinity.Replaced()
+	}
 	d.watchLoader(sp)
 	if !p.unprobed {
 		d.s.guards.Watch(&sp.guard, added)

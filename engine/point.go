@@ -41,8 +41,9 @@ type point struct {
 
 	float arch.FloatSite // nil unless the instruction leaves its address in the floating-point state
 
-	internal  func(*thread, *point) (stay bool) // the engine's own action here; stay: the hit is postponed
-	resolvers []*ifunc                          // probes on functions whose implementation the resolver function that starts here selects
+	internal    func(*thread, *point) (stay bool) // the engine's own action here; stay: the hit is postponed
+	forAffinity bool                              // internal is that of package affinity
+	resolvers   []*ifunc                          // probes on functions whose implementation the resolver function that starts here selects
 }
 
 // wanted reports whether any owner needs the breakpoint.

@@ -202,6 +202,7 @@ func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 // forget removes all state of a thread.
 func (t *thread) forget() {
 	s := t.s
+	s.affinity.Gone(t.Tid)
 	t.calls.Drop()
 	t.calling.dropCall()
 	t.calling.dropInterrupted()

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gotap/engine/abi"
+	"gotap/engine/affinity"
 	"gotap/engine/crashsafe"
 	"gotap/engine/executor"
 	"gotap/engine/history"
@@ -53,6 +54,7 @@ type Session struct {
 	arrivals  arrivals
 	guards    crashsafe.Guards
 	throttle  throttle.Throttle
+	affinity  affinity.Keeper
 
 	inPlaceOnly bool                // for tests: nothing is emulated or stepped out of line
 	testAt      func(tracee.Moment) // for tests: called where a session that is killed must leave its target unharmed
@@ -77,6 +79,7 @@ func New(cfg Config) (*Session, error) {
 		s.images.hasShadow = hasShadowStack
 	}
 	s.throttle.Init(throttleHost{s}, cfg.Budget)
+	s.affinity.Init(affinityHost{s}, cfg.Affinity == AffinityAuto)
 	s.places = locate.New(host{s}, &s.names.Files)
 	s.Set = probes.New(tracer{s}, s.places, &s.cfg)
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
@@ -177,6 +180,8 @@ func (s *Session) present() Stats {
 	st.Attached, st.Points = len(s.threads), s.patcher.points
 	kept := s.throttle.Stats()
 	st.Kept, st.Rests, st.Disabled = kept.Kept, kept.Rests, kept.Disabled
+	shared := s.affinity.Stats()
+	st.Together, st.Apart = shared.Together, shared.Why
 	return st
 }
 

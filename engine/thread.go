@@ -48,6 +48,7 @@ type thread struct {
 
 // newThread adds a thread to a process.
 func (s *Session) newThread(p *process, tid int, in threadstate.State) *thread {
+	s.affinity.Added(tid)
 	t := makeThread(s, p, tid)
 	t.state = threadstate.New(in)
 	s.threads[tid] = t

@@ -63,6 +63,7 @@ var special = map[string]string{
 	"engine/image/debuginfo/callconv": debuginfo("lines"),
 	"engine/crashsafe/fallback":       "engine compile runtime",                                         // bytes for the target
 	"engine/crashsafe":                "engine compile runtime " + sessions,                             // processes, whoever traces them
+	"engine/affinity":                 "engine engine/tracee compile runtime " + sessions,               // CPUs
 	"engine/tracee":                   "engine compile runtime " + sessions,                             // one thread
 	"engine/inject":                   "engine compile runtime " + sessions,                             // one thread
 	"engine/throttle":                 "engine engine/linux/procfs engine/remote engine/tracee compile", // time and counts

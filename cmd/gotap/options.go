@@ -32,6 +32,7 @@ type runOptions struct {
 	args     []string
 	unsafe   bool
 	engine   string
+	affinity string
 	remote   string
 	exe      string
 	missing  string
@@ -65,6 +66,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringArrayVar(&o.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
 	f.BoolVar(&o.unsafe, "unsafe", false, "allow programs to change the target")
 	f.StringVar(&o.engine, "engine", "auto", "auto, emulate or step")
+	f.StringVar(&o.affinity, "affinity", "", "auto: gotap and a target with one thread share a CPU where the target cannot notice it; off: no affinity is changed (default auto)")
 	f.StringVar(&o.remote, "remote", "", "trace through the GDB stub at HOST:PORT: QEMU's, gdbserver's, a kernel's")
 	f.StringVar(&o.exe, "exe", "", "with --remote, the file of the program or kernel that runs there, or a list of its symbols")
 	f.StringVar(&o.missing, "missing", "error", "what a place that is not found is: error, warn or ignore")
@@ -115,6 +117,7 @@ type plan struct {
 	command  []string
 	follow   engine.Follow
 	engine   engine.Engine
+	affinity engine.Affinity
 	duration time.Duration // 0: none
 	share    float64       // --budget, 0 to 1; 0: none
 	args     map[string]string
@@ -137,7 +140,7 @@ type plan struct {
 // check parses and checks all flags before anything is started.
 func (o runOptions) check(w *World, script string, command []string) (*plan, error) {
 	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
-	for _, step := range []func() error{p.checkPids, p.checkRemote, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkDuration, p.checkBudget, p.checkArgs,
+	for _, step := range []func() error{p.checkPids, p.checkRemote, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkAffinity, p.checkDuration, p.checkBudget, p.checkArgs,
 		p.checkWords, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
 		if err := step(); err != nil {
 			return nil, withStatus(statusUsage, err)
@@ -243,6 +246,24 @@ func (p *plan) checkEngine() error {
 		return &hintError{fmt.Errorf("--engine %s: this build has no such engine", p.runOptions.engine), "auto, emulate and step are here"}
 	default:
 		return fmt.Errorf("--engine is auto, emulate or step, not %q", p.runOptions.engine)
+	}
+	return nil
+}
+
+// The values of --affinity.
+const (
+	affinityAuto = "auto"
+	affinityOff  = "off"
+)
+
+func (p *plan) checkAffinity() error {
+	switch p.runOptions.affinity {
+	case "", affinityAuto:
+		p.affinity = engine.AffinityAuto
+	case affinityOff:
+		p.affinity = engine.AffinityOff
+	default:
+		return fmt.Errorf("--affinity is auto or off, not %q", p.runOptions.affinity)
 	}
 	return nil
 }

@@ -56,6 +56,7 @@ func (r *run) printStats(result *gotap.Result) {
 	st := result.Stats
 	fmt.Fprintf(r.w.errs(), "gotap: %d breakpoints hit, gotap's own in the loader included; %d instructions stepped, threads held %d times; targets stopped for %v\n",
 		st.Hits, st.Steps, st.Held, time.Duration(st.Kept).Round(time.Millisecond))
+	fmt.Fprintf(r.w.errs(), "gotap: %s\n", togetherText(st.Stops, st.Together, st.Apart))
 	for _, p := range result.Probes {
 		var how []string
 		for name, n := range p.Strategy {
@@ -73,4 +74,13 @@ func (r *run) printStats(result *gotap.Result) {
 			fmt.Fprintf(r.w.errs(), "gotap:   left out: %s\n", why)
 		}
 	}
+}
+
+// togetherText returns how many stops were handled on the target's CPU, and why the others were not.
+func togetherText(stops, together uint64, apart string) string {
+	text := fmt.Sprintf("%d of %d stops on one CPU", together, stops)
+	if apart != "" {
+		text += ": " + apart
+	}
+	return text
 }

@@ -30,8 +30,9 @@ type run struct {
 	text    gotap.Script
 	session *gotap.Session // nil until the script is loaded
 	demo    bool
-	armed   atomic.Bool // the probes are armed, which --ready-fd reports
-	ended   sync.Once   // the record of the end is written
+	armed   atomic.Bool                  // the probes are armed, which --ready-fd reports
+	ended   sync.Once                    // the record of the end is written
+	stops   atomic.Pointer[output.Stops] // for that record; nil: none
 
 	progress *terminal.Progress
 	watcher  *filewatch.Watcher // nil: the script is not watched
@@ -87,7 +88,7 @@ func (r *run) writeEnd(status int) {
 		if r.session != nil {
 			targets = r.session.Targets()
 		}
-		r.out.End(output.End{Status: status, Targets: targets})
+		r.out.End(output.End{Status: status, Targets: targets, Stops: r.stops.Load()})
 		r.out.Flush()
 	})
 }
@@ -153,7 +154,7 @@ func (r *run) options() (gotap.Options, error) {
 	p := r.plan
 	o := gotap.Options{
 		Command: p.command, Stdin: r.commandInput(), Stdout: r.w.Stdout, Stderr: r.w.Stderr, Pids: p.pids, Remote: p.remote, Exe: p.exe,
-		Args: p.args, Definition: p.definition, Beside: p.beside, Follow: p.follow, Engine: p.engine, MaxProbes: p.maxSites,
+		Args: p.args, Definition: p.definition, Beside: p.beside, Follow: p.follow, Engine: p.engine, Affinity: p.affinity, MaxProbes: p.maxSites,
 		Unsafe: p.unsafe, Budget: p.share, Output: dataSink{r.out, r}, Hooks: r.hooks(),
 		Tool: gotap.Tool{Quiet: p.quiet && !p.stats, Silent: p.quiet, Verbose: p.verbose, Keep: p.watch, Supervised: true, Own: r.w.waiting()},
 	}
@@ -291,6 +292,7 @@ func (r *run) finish() int {
 	result, err := r.session.Close()
 	if result != nil && r.plan.stats {
 		r.printStats(result)
+		r.stops.Store(&output.Stops{All: result.Stats.Stops, Together: result.Stats.Together, Apart: result.Stats.Apart})
 	}
 	if err == nil && result != nil {
 		err = withStatus(statusFailure, r.endRecording())

@@ -17,6 +17,8 @@ func (p *plan) checkRemote() error {
 		return fmt.Errorf("--remote traces what the stub runs: it goes with neither COMMAND nor -p")
 	case p.runOptions.budget != "":
 		return &hintError{errors.New("--budget does not work with --remote: gotap cannot measure for how long a stub's target was stopped"), "the options rate, every and limit of a probe bound its hits"}
+	case p.runOptions.affinity != "":
+		return errors.New("--affinity does not work with --remote: gotap cannot choose the CPU of a stub's target")
 	case p.runOptions.follow != "" && p.runOptions.follow != "threads":
 		return fmt.Errorf("--follow %s does not work with --remote: all threads of a stub's target are traced, and no children", p.runOptions.follow)
 	}

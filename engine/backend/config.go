@@ -32,10 +32,20 @@ const (
 	Step                    // the trap-flag step where it works
 )
 
+// Affinity says whether a session may share a CPU with its target (`--affinity`).
+type Affinity uint8
+
+// The choices.
+const (
+	AffinityAuto Affinity = iota // where the target cannot notice it
+	AffinityOff                  // never: no affinity is changed
+)
+
 // Config is how a session works.
 type Config struct {
 	Follow    Follow
 	Engine    Strategy
+	Affinity  Affinity
 	MaxProbes int // physical probe points at most; 0: 1000
 	Unsafe    bool
 	Arena     *arena.Arena

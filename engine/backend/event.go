@@ -41,6 +41,8 @@ type Stats struct {
 	Disabled uint64 // probes that were disabled to stay within the budget
 	// Unwatched are watchpoints taken off a thread that met one with an instruction which cannot be emulated (ARM).
 	Unwatched uint64
+	Together  uint64 // stops that were handled while the target and the tracing thread shared a CPU
+	Apart     string // why they do not share a CPU, or did not; "" if they do, or did until the target ended
 }
 
 // OverloadStep is what a session does to stay within its budget.

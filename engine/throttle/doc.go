@@ -12,7 +12,8 @@
 // (which is read without entering the kernel). The second is the time that the kernel takes to report the stop and
 // to wake the thread, which nobody can measure. That latency is estimated from above: stopped threads did not run,
 // so in no window can the latency exceed the time in which the target did not run, divided by the number of stops;
-// the smallest such bound seen so far is the estimate. Several threads stopped at once count once.
+// the smallest such bound seen so far is the estimate. Several threads stopped at once count once. While the session shares
+// a CPU with its target (package affinity), stops are cheaper, and the estimate is another one.
 //
 // With a budget, a window has an allowance. When the allowance is used up, probes rest until the window ends. A
 // point is removed by the hit that finds it throttled, so that throttling costs one more hit for each hot place, and

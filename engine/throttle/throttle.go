@@ -63,6 +63,18 @@ func (b *Throttle) Now() uint64 { return b.meter.clock() }
 // SetClock replaces the clock, for tests.
 func (b *Throttle) SetClock(clock func() uint64) { b.meter.clock = clock }
 
+// Together is called when stops become cheaper, because the session shares a CPU with its target from now on, or as expensive as
+// before.
+func (b *Throttle) Together(together bool) {
+	m := &b.meter
+	switch {
+	case together && m.apart == 0:
+		m.apart = m.latency
+	case !together && m.apart != 0:
+		m.latency, m.apart = m.apart, 0
+	}
+}
+
 // Restart begins an empty window: the time that it takes to start a target is not counted.
 func (b *Throttle) Restart() {
 	m := &b.meter
@@ -87,6 +99,7 @@ type meter struct {
 	stops   uint64        // stops in the window
 	run     uint64        // nanoseconds that targets had run when the window began
 	latency uint64        // of a stop, in nanoseconds
+	apart   uint64        // the latency on different CPUs, while the session and its target share one; 0: they do not
 
 	allowance uint64 // nanoseconds of a window; 0: no budget
 	throttled bool

@@ -35,3 +35,16 @@ func TestMeter(t *testing.T) {
 	want(t, "several threads kept at once", (&meter{kept: 500}).share(200), 1)
 	want(t, "allowance", newMeter(0.1).allowance, uint64(Window/10))
 }
+
+// TestTogether: what is learnt of cheap stops on one CPU does not count for those on two.
+func TestTogether(t *testing.T) {
+	b := Throttle{meter: newMeter(0)}
+	b.Together(false)
+	want(t, "before", b.meter.latency, uint64(firstLatency))
+	b.Together(true)
+	b.meter.latency = 1000
+	b.Together(true)
+	want(t, "on one CPU", b.meter.latency, 1000)
+	b.Together(false)
+	want(t, "on two again", b.meter.latency, uint64(firstLatency))
+}

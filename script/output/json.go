@@ -259,6 +259,9 @@ func (j *JSON) End(e End) {
 		}
 		fields = append(fields, Field{"targets", list})
 	}
+	if e.Stops != nil {
+		fields = append(fields, Field{"stops", e.Stops.fields()})
+	}
 	j.record(fields...)
 	j.Flush()
 }
@@ -275,6 +278,15 @@ func (t Target) fields() []Field {
 		if t.Dumped {
 			fields = append(fields, Field{"core", true})
 		}
+	}
+	return fields
+}
+
+// fields returns the numbers of stops, and the reason if there is one.
+func (s Stops) fields() []Field {
+	fields := []Field{{"all", s.All}, {"together", s.Together}}
+	if s.Apart != "" {
+		fields = append(fields, Field{"apart", s.Apart})
 	}
 	return fields
 }

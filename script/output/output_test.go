@@ -80,6 +80,20 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// TestJSONStops: the end of a run has the numbers of stops, and a reason if there is one.
+func TestJSONStops(t *testing.T) {
+	for want, stops := range map[string]Stops{
+		`{"type":"end","status":0,"stops":{"all":10,"together":8}}`:                     {All: 10, Together: 8},
+		`{"type":"end","status":0,"stops":{"all":10,"together":0,"apart":"2 threads"}}`: {All: 10, Apart: "2 threads"},
+	} {
+		var data bytes.Buffer
+		NewJSON(&data).End(End{Stops: &stops})
+		if got := strings.TrimSpace(data.String()); got != want {
+			t.Errorf("%s, not %s", got, want)
+		}
+	}
+}
+
 // The end of a run tells how its targets have ended: one by itself, several in a list.
 func TestJSONTargets(t *testing.T) {
 	for want, targets := range map[string][]Target{

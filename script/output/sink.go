@@ -24,6 +24,14 @@ type Sink interface {
 type End struct {
 	Status  int // of gotap
 	Targets []Target
+	Stops   *Stops // nil: not asked for
+}
+
+// Stops are the stops of a session's targets.
+type Stops struct {
+	All      uint64
+	Together uint64 // handled on the target's CPU
+	Apart    string // why the target and the session do not share a CPU, or did not; "" if they do, or did until the target ended
 }
 
 // Target is a process that the user named, and how it has ended. A process that still runs has neither a status nor a
