@@ -29,7 +29,7 @@
 // (special.go, syscalls.go, watch.go); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
 // programs (launch.go); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
 // able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (package throttle,
-// resting.go); images is what is known of the code that targets map (symbol.go, vdso.go); lifecycle leads from the start
+// resting.go); affinity shares a CPU with the target (package affinity, affinityhost.go); images is what is known of the code that targets map (symbol.go, vdso.go); lifecycle leads from the start
 // to the end (detach.go).
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
@@ -92,6 +92,7 @@
 //   - system calls that one of our stops interrupts: repairCall in step.go
 //   - detaching: detach.go
 //   - signal masks, in which SIGTRAP stays unblocked: mask.go in package crashsafe
+//   - the CPUs of the target, which the session may set: package affinity
 //   - a session that is killed: packages crashsafe and fallback; what such a session left behind: takeover.go and
 //     clean.go in package crashsafe
 //

@@ -338,7 +338,7 @@ func (k *Keeper) Apart(why string) {
 	}
 }
 
-// separate restores the masks. A mask that is no longer the one that was set belongs to whoever has set it since.
+// separate restores the masks.
 func (k *Keeper) separate() {
 	p := k.with
 	k.with = nil
@@ -346,13 +346,26 @@ func (k *Keeper) separate() {
 	if err := cpumask.Set(ptrace.Tid(), k.own); err != nil {
 		k.on.Warn(fmt.Sprintf("gotap cannot leave CPU %s: %v", p.given, err))
 	}
-	if now, ok := cpumask.Of(p.tid); ok && now.Equal(p.given) {
-		if err := cpumask.Set(p.tid, p.former); err != nil && !errors.Is(err, syscall.ESRCH) {
-			k.on.Warn(fmt.Sprintf("process %d stays on CPU %s: its CPUs cannot be set again: %v", p.pid, p.given, err))
-			return
-		}
+	if err := p.restore(); err != nil && !errors.Is(err, syscall.ESRCH) {
+		k.on.Warn(fmt.Sprintf("process %d stays on CPU %s: its CPUs cannot be set again: %v", p.pid, p.given, err))
+		return // with the record
 	}
 	p.target.ForgetPinned()
+}
+
+// restore restores the target's mask. The mask that is in force stays if it is no longer the one that was set. Then somebody else
+// has set it, or the CPU has left the target's cpuset, in which case the kernel still remembers our mask for the time when the
+// CPU comes back, and must not.
+func (p *pair) restore() error {
+	now, ok := cpumask.Of(p.tid)
+	switch {
+	case !ok:
+		return nil
+	case now.Equal(p.given):
+		return cpumask.Set(p.tid, p.former)
+	}
+	_, err := cpumask.Neutral(p.tid, now)
+	return err
 }
 
 // refuse separates the two for as long as the target runs its present image.

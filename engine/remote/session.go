@@ -140,6 +140,7 @@ func (s *Session) Stats() backend.Stats {
 	defer s.control.Unlock()
 	st := s.stats
 	st.Attached, st.Points = len(s.threads.byName), s.points.armed
+	st.Apart = "the target is behind a stub"
 	return st
 }
 

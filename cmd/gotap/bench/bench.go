@@ -55,7 +55,7 @@ func Run(out, errs io.Writer, o Options) error {
 		return err
 	}
 	b := bench{out, errs, o, exe, program}
-	for _, part := range []func() error{b.events, b.coldStart, b.reload, b.flood, b.kinds, b.rivals, b.threads, b.disabled, b.arming, b.holding} {
+	for _, part := range []func() error{b.events, b.coldStart, b.reload, b.flood, b.kinds, b.affinity, b.rivals, b.threads, b.disabled, b.arming, b.holding} {
 		if err := part(); err != nil {
 			return err
 		}

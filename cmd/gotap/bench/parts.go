@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -66,6 +67,16 @@ func (b bench) kinds() error {
 		}
 	}
 	return nil
+}
+
+// affinity compares hits on one CPU, where gotap and its target share one, with those where the kernel chooses. A CPU is shared
+// after half a second, so the target runs for longer than in the other parts.
+func (b bench) affinity() error {
+	target := []string{b.program, "target", strconv.Itoa(4 * b.o.Hits)}
+	script := kindsOfProbe[0].script
+	auto := b.own("auto", script, target...)
+	fmt.Fprintf(b.out, "\n%-42s %12s %12s %8s\n", "a hit", "off", "auto", "ratio")
+	return contest{"k, --affinity", slices.Insert(slices.Clone(auto), 2, "--affinity", "off"), auto}.run(b.out, b.o.Rounds)
 }
 
 // median is that of as many measurements as there are rounds.

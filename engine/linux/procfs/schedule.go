@@ -46,14 +46,3 @@ func ScheduleOf(tid int) (s Schedule, ok bool) {
 	}
 	return s, true
 }
-
-// WaitTime returns for how long a thread has waited for a CPU while it could run, in nanoseconds; ok is false where the kernel
-// does not count that.
-func WaitTime(tid int) (ns uint64, ok bool) {
-	f := strings.Fields(Read(tid, "schedstat"))
-	if len(f) < 2 {
-		return 0, false
-	}
-	ns, err := strconv.ParseUint(f[1], 10, 64)
-	return ns, err == nil
-}
