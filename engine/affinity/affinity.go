@@ -235,6 +235,9 @@ func (k *Keeper) join() {
 
 // joinWith joins the tracing thread with a target, or returns why it does not.
 func (k *Keeper) joinWith(t Target) (why string) {
+	if k.current(t); k.image.refused != "" {
+		return k.image.refused
+	}
 	_, tid := t.IDs()
 	if why = k.unfit(tid); why != "" {
 		return why

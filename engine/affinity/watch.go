@@ -45,9 +45,6 @@ func (k *Keeper) searchFile(s *search, f *module.File, libC bool) {
 
 // watch watches the system calls by which a target may read or set its CPUs, or returns why it does not.
 func (k *Keeper) watch(t Target) (why string) {
-	if k.current(t); k.image.refused != "" {
-		return k.image.refused
-	}
 	if why = searchable(t.Modules()); why != "" {
 		return why
 	}
