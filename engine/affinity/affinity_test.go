@@ -16,7 +16,7 @@ import (
 
 // world is a session on the test's thread with one process, whose masks are real. Time is what the test says.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	k      Keeper
 	now    uint64
 	pid    int
@@ -35,7 +35,7 @@ type world struct {
 	posted   chan func()
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	testenv.Require(t, testenv.CPUs)
 	goruntime.LockOSThread() // ends with the test: its mask may be that of a session
@@ -365,5 +365,26 @@ func TestChangedByOthers(t *testing.T) {
 	w.windows(6, 2*busyRate)
 	if w.k.with != nil || !strings.Contains(w.k.Stats().Why, "changed by another process") {
 		t.Errorf("together again: %+v", w.k.Stats())
+	}
+}
+
+// BenchmarkChoosingAgain measures what the tracing thread does about every second, besides the stops that are apart meanwhile.
+func BenchmarkChoosingAgain(b *testing.B) {
+	w := newWorld(b)
+	w.join()
+	for b.Loop() {
+		w.k.Apart("")
+		w.k.join()
+	}
+	w.expectTogether()
+}
+
+// BenchmarkStopped measures what a stop costs in this package, in windows of a usual length.
+func BenchmarkStopped(b *testing.B) {
+	w := newWorld(b)
+	w.join()
+	for b.Loop() {
+		w.now += 5000
+		w.k.Stopped(w.now)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // libraries are files that contain system calls.
-func libraries(t *testing.T) (found []string) {
+func libraries(t testing.TB) (found []string) {
 	t.Helper()
 	for _, pattern := range []string{"/lib/x86_64-linux-gnu/libc.so.6", "/lib64/ld-linux-x86-64.so.2", "/usr/lib/x86_64-linux-gnu/libgomp.so.1",
 		"/lib/ld-musl-x86_64.so.1", "/usr/lib/ld-musl-x86_64.so.1", "/usr/lib/x86_64-linux-gnu/libnuma.so.1", "/lib64/libc.so.6"} {
