@@ -10,6 +10,7 @@ import (
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/inject"
+	"gotap/engine/inline"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 )
@@ -67,7 +68,7 @@ func Clean(pid int, mem *ptrace.Memory, attach func() (Undoer, error)) (Cleaned,
 
 // remains are what earlier sessions left in a process.
 type remains struct {
-	restored []uint64       // addresses where breakpoints were removed
+	restored []uint64       // addresses where breakpoints were removed, or jumps are going to be
 	regions  int            // regions of the fallback
 	stubs    []module.Range // code of system calls, in padding
 	cpus     string         // that the process may run on again
@@ -85,6 +86,9 @@ func restoreRegions(pid int, mem *ptrace.Memory) (left remains, err error) {
 		return left, nil
 	}
 	maps := mappings(list)
+	for _, j := range leftJumps(mem, maps) { // takeOver restores them
+		left.restored = append(left.restored, j.Addr)
+	}
 	regions := FindRegions(mem, maps, a.WordSize())
 	for _, r := range regions {
 		left.restored = append(left.restored, fallback.Restore(mem, r.Base, r.Head, maps.data)...)
@@ -93,6 +97,14 @@ func restoreRegions(pid int, mem *ptrace.Memory) (left remains, err error) {
 	}
 	left.regions, left.stubs = len(regions), inject.LeftStubs(mem, maps, a.Native)
 	return left, err
+}
+
+// leftJumps returns the jumps that sessions have left.
+func leftJumps(mem *ptrace.Memory, maps mappings) (found []inline.Jump) {
+	for _, l := range inline.Find(mem, maps.anonymousCode) {
+		found = append(found, l.Jumps(mem, maps.data)...)
+	}
+	return found
 }
 
 // takeOver makes a session take over the region and then close, which restores the action for SIGTRAP.

@@ -1,8 +1,11 @@
 package crashsafe
 
 import (
+	"fmt"
+
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
+	"gotap/engine/inline"
 	"gotap/engine/linux/ptrace"
 )
 
@@ -72,12 +75,39 @@ func (all mappings) data(addr uint64) bool {
 	return false
 }
 
+// undoJumps restores the code that jumps of earlier sessions have replaced. The threads that run code are stopped. One that
+// sleeps in the kernel could wake up and come to the place in the nanoseconds in which five bytes are copied; no thread is behind a
+// jump's first byte.
+func (x *Thread) undoJumps(maps mappings) {
+	left := leftJumps(x.t.Memory(), maps)
+	if len(left) == 0 {
+		return
+	}
+	sp := x.space()
+	defer x.in.on.HoldRunning(func(of *Space) bool { return of == sp })()
+	for _, j := range left {
+		if err := j.Undo(x.t.Memory()); err != nil {
+			x.in.warnIn(sp, fmt.Sprintf("process %d: cannot restore the code at %#x: %v", x.t.Of.Pid(), j.Addr, err))
+		}
+	}
+}
+
+// anonymousCode yields the mappings of memory that maps no file and that can be executed, but not written.
+func (all mappings) anonymousCode(yield func(inline.Range) bool) {
+	for _, m := range all {
+		if m.Path == "" && m.Exec && !m.Write && !yield(inline.Range{Start: m.Start, End: m.End}) {
+			return
+		}
+	}
+}
+
 // adopt makes one of the regions that were left the session's own, removes the breakpoints of all of them, and returns
 // the program's own action for SIGTRAP. now is the current action: the handler of a region, unless it was reset or
 // replaced.
 func (x *Thread) adopt(found []LeftRegion, maps mappings, now fallback.Action) (own fallback.Action) {
 	sp := x.space()
 	mine, own := found[0], now
+	x.undoJumps(maps)
 	for _, r := range found {
 		fallback.Restore(x.t.Memory(), r.Base, r.Head, maps.data)
 		if _, err := restorePinned(x.t.Of.Pid(), x.t.Memory(), r.Base); err != nil {
@@ -140,7 +170,7 @@ func (x *Thread) LeftHit() bool {
 	}
 	now := make([]byte, len(trap))
 	if x.t.Memory().Peek(addr, now) == nil && string(now) == trap {
-		x.t.Memory().Poke(addr, []byte(orig), x.t.Tid)
+		fallback.Rewrite(x.t.Memory(), addr, []byte(orig), x.t.Tid)
 	}
 	*x.t.PC() = addr
 	x.t.SetRegs()

@@ -47,6 +47,7 @@ const (
 	wordLostRing  = 40 // records dropped because the ring was full
 	wordLostLog   = 41 // items removed because they did not fit
 	wordTraps     = 48 // counts by Trap, NumTraps words
+	wordControl   = 80 // whether executors in other processes run programs: see Control
 )
 
 // Sizes in bytes: the defaults of an arena and a ring, and their minimums.

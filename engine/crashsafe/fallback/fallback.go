@@ -225,13 +225,19 @@ func Watching(base uint64, on bool) (addr uint64, p []byte) {
 	return base + watchingAt, p
 }
 
+// LongOrig is the number of bytes that are restored at a place where a jump of x86-64 may be written: see Entry.
+const LongOrig = 5
+
 // Entry returns the address and the bytes to write for a breakpoint, trap, in entry i; orig is what it displaces,
-// of the same length. An entry never crosses a page, so the kernel writes it whole or not at all. Without a trap
+// of the same length, or LongOrig bytes of which those behind the breakpoint may change as well, on x86-64. An entry never crosses a page, so the kernel writes it whole or not at all. Without a trap
 // the entry is not in use.
 func Entry(base uint64, i int, addr uint64, orig, trap []byte) (at uint64, p [EntrySize]byte) {
 	binary.LittleEndian.PutUint64(p[:], addr)
 	copy(p[origAt:trapAt], orig)
 	copy(p[trapAt:], trap)
+	if len(orig) == LongOrig {
+		p[lastAt], p[longAt] = orig[LongOrig-1], 1
+	}
 	return base + TableAt + uint64(i)*EntrySize, p
 }
 
@@ -239,11 +245,19 @@ func Entry(base uint64, i int, addr uint64, orig, trap []byte) (at uint64, p [En
 const (
 	origAt = 8
 	trapAt = 12
+	lastAt = 13 // on x86-64: the last of LongOrig bytes
+	longAt = 14 // on x86-64: 1 if there are that many
 )
+
+// int3 is the breakpoint of x86; no other breakpoint begins with this byte.
+const int3 = 0xcc
 
 // ParseEntry parses an entry; addr is 0 if the entry is not in use.
 func ParseEntry(p []byte) (addr uint64, orig, trap []byte) {
 	n := trapLen(u32(p[trapAt:]))
+	if p[trapAt] == int3 && p[longAt] != 0 {
+		return binary.LittleEndian.Uint64(p), append(slices.Clone(p[origAt:trapAt]), p[lastAt]), p[trapAt : trapAt+n]
+	}
 	return binary.LittleEndian.Uint64(p), p[origAt : origAt+n], p[trapAt : trapAt+n]
 }
 
@@ -251,7 +265,7 @@ func ParseEntry(p []byte) (addr uint64, orig, trap []byte) {
 // byte on x86, two or four on ARM.
 func trapLen(trap uint64) int {
 	switch {
-	case trap>>8 == 0:
+	case trap>>8 == 0, trap&0xff == int3:
 		return 1
 	case trap>>16 == 0:
 		return 2

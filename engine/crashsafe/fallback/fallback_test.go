@@ -83,8 +83,11 @@ func TestTakenFrom(t *testing.T) {
 func TestEntriesDoNotCrossPages(t *testing.T) {
 	const page = 4096
 	for i := range Entries {
-		orig, trap := []byte{0, 0x55, 0, 0}, []byte{0xcc, 0xde, 1, 0xe7}
-		orig, trap = orig[:[]int{1, 2, 4}[i%3]], trap[:[]int{1, 2, 4}[i%3]]
+		trap := [][]byte{{0xcc}, {1, 0xde}, {0xf0, 1, 0xf0, 0xe7}}[i%3]
+		orig := []byte{0, 0x55, 0, 0, 0x17}[:len(trap)]
+		if i%9 == 0 {
+			orig = []byte{0, 0x55, 0, 0, 0x17}
+		}
 		at, p := Entry(0, i, 0x123456789a, orig, trap)
 		if at/page != (at+EntrySize-1)/page || at+EntrySize > Size {
 			t.Fatalf("entry %d at %#x", i, at)

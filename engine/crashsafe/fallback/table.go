@@ -131,6 +131,17 @@ func (t *Table) Check(mem Memory, base uint64, word int) (there bool) {
 	return true
 }
 
+// Rewrite writes what a breakpoint displaces: the bytes behind it first, which no thread runs while it is there.
+func Rewrite(mem Memory, addr uint64, orig []byte, stopped int) error {
+	if len(orig) == LongOrig {
+		if err := mem.Poke(addr+1, orig[1:], stopped); err != nil {
+			return err
+		}
+		orig = orig[:1]
+	}
+	return mem.Poke(addr, orig, stopped)
+}
+
 // Restore restores the instructions in the table of a region that still have breakpoints, and returns their
 // addresses. It leaves alone addresses that isData reports to be data: the code there was unmapped since, and a
 // byte that looks like a breakpoint is the program's own. It begins with the last entry, as the handler for x86-64
@@ -147,7 +158,7 @@ func Restore(mem Memory, base uint64, head Head, isData func(addr uint64) bool) 
 		if addr == 0 || mem.Peek(addr, now) != nil || !bytes.Equal(now, trap) || isData(addr) {
 			continue
 		}
-		if mem.Poke(addr, orig, 0) == nil {
+		if Rewrite(mem, addr, orig, 0) == nil {
 			restored = append(restored, addr)
 		}
 	}

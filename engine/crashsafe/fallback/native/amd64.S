@@ -210,7 +210,23 @@ found:	mov	%r8, UC_RIP(%rdx)
 	jne	3f
 	cmpb	$0xcc, (%rsp)
 	jne	3f
+	cmpb	$0, 14(%rbp)		# the bytes behind the breakpoint may have changed as well: restore them first
+	je	1f
 	mov	(%rbp), %r10
+	inc	%r10
+	lea	9(%rbp), %rsi
+	mov	$18, %eax		# pwrite64
+	mov	%ebx, %edi
+	mov	$3, %edx
+	syscall
+	mov	(%rbp), %r10
+	add	$4, %r10
+	lea	13(%rbp), %rsi
+	mov	$18, %eax		# pwrite64
+	mov	%ebx, %edi
+	mov	$1, %edx
+	syscall
+1:	mov	(%rbp), %r10
 	lea	8(%rbp), %rsi
 	mov	$18, %eax		# pwrite64
 	mov	%ebx, %edi
@@ -246,7 +262,15 @@ protect:				# /proc/self/mem did not work: change the protection of the page
 	call	change
 	test	%eax, %eax
 	jnz	back
-	mov	8(%r13), %al
+	cmpb	$0, 14(%r13)
+	je	1f
+	mov	9(%r13), %ax
+	mov	%ax, 1(%r12)
+	mov	11(%r13), %al
+	mov	%al, 3(%r12)
+	mov	13(%r13), %al
+	mov	%al, 4(%r12)
+1:	mov	8(%r13), %al
 	mov	%al, (%r12)
 	mov	$5, %edx		# PROT_READ|PROT_EXEC
 	call	change

@@ -1,0 +1,167 @@
+package inline
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+
+	"gotap/engine/inject"
+	"gotap/engine/tracee"
+)
+
+// Numbers of system calls on x86-64, which the target makes.
+const (
+	callClose      = 3
+	callMmap       = 9
+	callMunmap     = 11
+	callMadvise    = 28
+	callRecvmsg    = 47
+	callSocketpair = 53
+)
+
+// Memory that the target maps while the arena is handed over, in bytes from its start.
+const (
+	scratchSize = 4096
+	pairAt      = 0   // the two ends of the socket pair
+	messageAt   = 64  // struct msghdr
+	vectorAt    = 128 // struct iovec
+	rightsAt    = 192 // control message
+	byteAt      = 256 // the byte that is sent with it
+)
+
+// Target is a stopped thread of a process, between two instructions, which can be made to call the kernel.
+type Target struct {
+	Thread *tracee.Thread
+	Calls  *inject.Caller
+}
+
+// arenaSlack is how much more of the arena than is in use a target maps, in bytes, for objects that are declared later.
+const arenaSlack = 8 << 20
+
+// Map makes the target map an island near an address, and the arena behind it: the file fd, of which used bytes are in
+// use.
+//
+// The file is handed over through a socket pair, which works in any namespace and needs no path. If the session is killed
+// meanwhile, the target keeps at most three open files, which it does not know of; they are closed at exec.
+func (t Target) Map(near uint64, fd int, used uint64) (*Island, error) {
+	const page = 4096
+	size := (used + arenaSlack + page - 1) &^ (page - 1)
+	base, err := t.Calls.MapNear(near, IslandSize+size)
+	if err != nil {
+		return nil, err
+	}
+	undo := func(err error) (*Island, error) {
+		t.Calls.Call(callMunmap, base, IslandSize+size)
+		return nil, err
+	}
+	if err := t.mapArena(base+IslandSize, size, fd); err != nil {
+		return undo(fmt.Errorf("cannot share memory: %w", err))
+	}
+	i, err := Open(t.Thread.Memory(), base, base+IslandSize, size, t.Thread.Tid)
+	if err != nil {
+		return undo(err)
+	}
+	return i, nil
+}
+
+// Unmap makes the target unmap an island and the arena behind it.
+func (t Target) Unmap(i *Island) error {
+	_, err := t.Calls.Call(callMunmap, i.Base, IslandSize+i.ArenaSize)
+	return err
+}
+
+// mapArena makes the target map size bytes of our file fd at an address, over what is mapped there.
+func (t Target) mapArena(at, size uint64, fd int) error {
+	const readWrite, shared, fixed, dontDump = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_SHARED | unix.MAP_NORESERVE, unix.MAP_FIXED, unix.MADV_DONTDUMP
+	theirs, err := t.hand(fd)
+	if err != nil {
+		return err
+	}
+	_, err = t.Calls.Call(callMmap, at, size, readWrite, shared|fixed, theirs, 0)
+	if err == nil {
+		t.Calls.Call(callMadvise, at, size, dontDump) // where it fails, cores are larger
+	}
+	_, closed := t.Calls.Call(callClose, theirs)
+	return errors.Join(err, closed)
+}
+
+// hand gives our file fd to the target, and returns its number there.
+func (t Target) hand(fd int) (theirs uint64, err error) {
+	const readWrite, private = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_PRIVATE | unix.MAP_ANON
+	scratch, err := t.Calls.Call(callMmap, 0, scratchSize, readWrite, private, ^uint64(0), 0)
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		_, e := t.Calls.Call(callMunmap, scratch, scratchSize)
+		err = errors.Join(err, e)
+	}()
+	if _, err := t.Calls.Call(callSocketpair, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0, scratch+pairAt); err != nil {
+		return 0, err
+	}
+	var pair [8]byte
+	if err := t.Thread.Memory().Peek(scratch+pairAt, pair[:]); err != nil {
+		return 0, err
+	}
+	ours, other := binary.LittleEndian.Uint32(pair[:]), binary.LittleEndian.Uint32(pair[4:])
+	defer func() {
+		for _, end := range []uint32{ours, other} {
+			_, e := t.Calls.Call(callClose, uint64(end))
+			err = errors.Join(err, e)
+		}
+	}()
+	if err := send(t.Thread.Of.Pid(), int(ours), fd); err != nil {
+		return 0, err
+	}
+	return t.receive(scratch, uint64(other))
+}
+
+// send sends our file fd into a socket of a process that we trace.
+func send(pid, socket, fd int) error {
+	pidfd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		return fmt.Errorf("pidfd_open: %w", err)
+	}
+	defer unix.Close(pidfd)
+	own, err := unix.PidfdGetfd(pidfd, socket, 0)
+	if err != nil {
+		return fmt.Errorf("pidfd_getfd: %w", err)
+	}
+	defer unix.Close(own)
+	return unix.Sendmsg(own, []byte{0}, unix.UnixRights(fd), nil, 0)
+}
+
+// receive makes the target receive a file from a socket.
+func (t Target) receive(scratch, socket uint64) (uint64, error) {
+	le := binary.LittleEndian
+	room := uint64(unix.CmsgSpace(4))
+	var p [scratchSize]byte
+	le.PutUint64(p[messageAt+16:], scratch+vectorAt) // msg_iov, msg_iovlen, msg_control, msg_controllen
+	le.PutUint64(p[messageAt+24:], 1)
+	le.PutUint64(p[messageAt+32:], scratch+rightsAt)
+	le.PutUint64(p[messageAt+40:], room)
+	le.PutUint64(p[vectorAt:], scratch+byteAt)
+	le.PutUint64(p[vectorAt+8:], 1)
+	mem := t.Thread.Memory()
+	if err := mem.Poke(scratch+messageAt, p[messageAt:byteAt+8], t.Thread.Tid); err != nil {
+		return 0, err
+	}
+	if _, err := t.Calls.Call(callRecvmsg, socket, scratch+messageAt, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT); err != nil {
+		return 0, err
+	}
+	rights := make([]byte, room)
+	if err := mem.Peek(scratch+rightsAt, rights); err != nil {
+		return 0, err
+	}
+	messages, err := unix.ParseSocketControlMessage(rights)
+	if err != nil || len(messages) != 1 {
+		return 0, fmt.Errorf("no file arrived (%v)", err)
+	}
+	files, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(files) != 1 {
+		return 0, fmt.Errorf("no file arrived (%v)", err)
+	}
+	return uint64(files[0]), nil
+}

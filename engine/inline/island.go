@@ -1,0 +1,184 @@
+package inline
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"iter"
+)
+
+// Layout of an island, in bytes from its start. All numbers are little-endian.
+//
+//	0        magic
+//	16       number of entries in use (4 bytes)
+//	24       address and size of the arena's mapping (8 bytes each)
+//	64       table of windows, 16 bytes each: address, the bytes that the jump displaces
+//	StubsAt  the stubs
+const (
+	IslandSize = 4 << 20
+
+	countAt   = 16
+	arenaAt   = 24
+	tableAt   = 64
+	entrySize = 16
+	entries   = 16 << 10
+	StubsAt   = tableAt + entries*entrySize
+
+	stubAlign = 16
+)
+
+var magic = []byte("gotap inline 1\x00\x00")
+
+// JumpSize is the length of the jump that leads from a place to its stub.
+const JumpSize = 5
+
+// Memory is a target's memory. Poke writes regardless of page protection, through a stopped thread if the kernel needs
+// one (stopped is 0 if there is none).
+type Memory interface {
+	Peek(addr uint64, p []byte) error
+	Poke(addr uint64, p []byte, stopped int) error
+}
+
+// Island is memory of a target near the code of some of its modules. It holds stubs, and the table by which everything can
+// be undone without the session that made it. Its zero value is not usable: see Open.
+type Island struct {
+	Base      uint64
+	Arena     uint64 // address of the arena's mapping, within reach of the stubs
+	ArenaSize uint64
+
+	next  uint64         // offset of the next stub
+	index map[uint64]int // entries by address
+	count int
+}
+
+var errFull = errors.New("the memory for native code is full")
+
+// Open prepares new memory of IslandSize bytes, all zeros, as an island.
+func Open(mem Memory, base, arena, arenaSize uint64, stopped int) (*Island, error) {
+	head := make([]byte, tableAt)
+	copy(head, magic)
+	binary.LittleEndian.PutUint64(head[arenaAt:], arena)
+	binary.LittleEndian.PutUint64(head[arenaAt+8:], arenaSize)
+	if err := mem.Poke(base, head, stopped); err != nil {
+		return nil, fmt.Errorf("cannot write native code: %w", err)
+	}
+	return &Island{Base: base, Arena: arena, ArenaSize: arenaSize, next: StubsAt, index: map[uint64]int{}}, nil
+}
+
+// Clone returns the island of a forked child, whose memory is a copy.
+func (i *Island) Clone() *Island {
+	c := *i
+	c.index = make(map[uint64]int, len(i.index))
+	for addr, n := range i.index {
+		c.index[addr] = n
+	}
+	return &c
+}
+
+// Next returns the address at which the next stub will lie.
+func (i *Island) Next() uint64 { return i.Base + i.next }
+
+// Contains reports whether an address is in the island.
+func (i *Island) Contains(addr uint64) bool { return addr >= i.Base && addr < i.Base+IslandSize }
+
+// Add writes a stub, at Next, for a place whose first bytes are orig. The memory of a stub is never used again: a thread may be in
+// it, or return to it.
+func (i *Island) Add(mem Memory, addr uint64, orig [JumpSize]byte, stub []byte, stopped int) error {
+	size := (uint64(len(stub)) + stubAlign - 1) &^ (stubAlign - 1)
+	n, known := i.index[addr]
+	if !known {
+		n = i.count
+	}
+	if i.next+size > IslandSize || n == entries {
+		return errFull
+	}
+	if err := mem.Poke(i.Next(), stub, stopped); err != nil {
+		return fmt.Errorf("cannot write native code: %w", err)
+	}
+	entry := make([]byte, entrySize)
+	binary.LittleEndian.PutUint64(entry, addr)
+	copy(entry[8:], orig[:])
+	if err := mem.Poke(i.Base+tableAt+uint64(n)*entrySize, entry, stopped); err != nil {
+		return fmt.Errorf("cannot write native code: %w", err)
+	}
+	i.next += size
+	if known {
+		return nil
+	}
+	i.index[addr], i.count = n, n+1
+	return mem.Poke(i.Base+countAt, binary.LittleEndian.AppendUint32(nil, uint32(i.count)), stopped)
+}
+
+// Jump is a place whose code jumps to a stub, or did.
+type Jump struct {
+	Addr uint64
+	Orig [JumpSize]byte // the bytes that the jump displaces
+	Code [JumpSize]byte // the jump
+}
+
+// Left is an island found in the memory of a process.
+type Left struct {
+	Base, Arena, ArenaSize uint64
+	count                  int
+}
+
+// At returns the island at an address, if there is one.
+func At(mem Memory, base uint64) (l Left, ok bool) {
+	head := make([]byte, tableAt)
+	if mem.Peek(base, head) != nil || !bytes.HasPrefix(head, magic) {
+		return l, false
+	}
+	l = Left{Base: base, Arena: binary.LittleEndian.Uint64(head[arenaAt:]), ArenaSize: binary.LittleEndian.Uint64(head[arenaAt+8:])}
+	l.count = int(min(binary.LittleEndian.Uint32(head[countAt:]), entries))
+	return l, true
+}
+
+// leadsInto reports whether the code is a jump into the island at an address.
+func (j *Jump) leadsInto(base uint64) bool {
+	const jmp = 0xe9
+	to := j.Addr + JumpSize + uint64(int64(int32(binary.LittleEndian.Uint32(j.Code[1:]))))
+	return j.Code[0] == jmp && to >= base+StubsAt && to < base+IslandSize
+}
+
+// Jumps returns the places whose jump leads into the island, or whose code a session was killed while it changed. Of the latter Code
+// begins with a breakpoint. isData is as for fallback.Restore.
+func (l Left) Jumps(mem Memory, isData func(addr uint64) bool) (found []Jump) {
+	table := make([]byte, l.count*entrySize)
+	if mem.Peek(l.Base+tableAt, table) != nil {
+		return nil
+	}
+	for ; len(table) > 0; table = table[entrySize:] {
+		j := Jump{Addr: binary.LittleEndian.Uint64(table)}
+		copy(j.Orig[:], table[8:])
+		if mem.Peek(j.Addr, j.Code[:]) == nil && (j.leadsInto(l.Base) || j.Code[0] == breakpoint) && !isData(j.Addr) {
+			found = append(found, j)
+		}
+	}
+	return found
+}
+
+// Undo restores the code at a place in one write. The threads of the process are stopped, so that none sees a part of the write. A
+// breakpoint in the first byte, as Remove has it, would end a thread that blocks SIGTRAP: nothing has kept it from that
+// since the session was killed.
+func (j Jump) Undo(mem Memory) error { return mem.Poke(j.Addr, j.Orig[:], 0) }
+
+// InOnePage reports whether the bytes of a jump at an address are in one page, so that the kernel writes them all or none.
+func InOnePage(addr uint64) bool {
+	const page = 4096
+	return addr%page <= page-JumpSize
+}
+
+// Find returns the islands in the memory of a process that start at an address of the given mappings: those of anonymous
+// memory that can be executed. The kernel may have merged an island's mapping with others of its kind.
+func Find(mem Memory, mappings iter.Seq[Range]) (found []Left) {
+	const page = 4096
+	for m := range mappings {
+		for base := m.Start; base+IslandSize <= m.End; base += page {
+			if l, ok := At(mem, base); ok {
+				found = append(found, l)
+			}
+		}
+	}
+	return found
+}

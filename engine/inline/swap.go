@@ -1,0 +1,92 @@
+package inline
+
+import "fmt"
+
+// Writing jumps.
+//
+// A jump is five bytes, which are not written atomically. While threads run, they must not see a part of it. So a
+// breakpoint of one byte stands in its first byte whenever the other four change: a thread that comes there meanwhile stops,
+// and runs the first byte again after the change. No thread is behind the breakpoint, in the middle of the bytes that change:
+// the caller has made sure of that before it calls Insert, and a jump leaves no instruction boundary there at which a thread
+// could be when it calls Remove.
+
+// If the session is killed in between, the crash handler must not restore the first byte in front of bytes that do not belong to
+// it. From before Insert on, the handler's table has all bytes that the jump displaces (fallback.LongOrig), and the handler restores
+// the first one last.
+
+// breakpoint is int3.
+const breakpoint = 0xcc
+
+// Failure is a jump that could not be written or removed, with the reason.
+type Failure struct {
+	Jump Jump
+	Err  error
+}
+
+// Insert writes jumps over breakpoints.
+func Insert(mem Memory, jumps []Jump, stopped int) []Failure {
+	return rewrite(mem, jumps, stopped, func(j Jump) (from, to [JumpSize]byte) {
+		from, to = j.Orig, j.Code
+		from[0] = breakpoint
+		return from, to
+	})
+}
+
+// Remove replaces jumps by the code that they displace, with a breakpoint in its first byte. A place that contains something
+// else is left alone.
+func Remove(mem Memory, jumps []Jump, stopped int) []Failure {
+	return rewrite(mem, jumps, stopped, func(j Jump) (from, to [JumpSize]byte) {
+		from, to = j.Code, j.Orig
+		to[0] = breakpoint
+		return from, to
+	})
+}
+
+// rewrite replaces the bytes at the places of jumps.
+func rewrite(mem Memory, jumps []Jump, stopped int, change func(Jump) (from, to [JumpSize]byte)) (failed []Failure) {
+	fail := func(j Jump, err error) { failed = append(failed, Failure{j, err}) }
+	todo := jumps[:0:0]
+	for _, j := range jumps {
+		from, _ := change(j)
+		var now [JumpSize]byte
+		switch err := mem.Peek(j.Addr, now[:]); {
+		case err != nil:
+			fail(j, err)
+		case now != from:
+			fail(j, fmt.Errorf("the code at %#x has changed: there is %x, not %x", j.Addr, now, from))
+		default:
+			todo = append(todo, j)
+		}
+	}
+	each := func(write func(j Jump, to [JumpSize]byte) error) {
+		done := todo[:0]
+		for _, j := range todo {
+			from, to := change(j)
+			if err := write(j, to); err != nil {
+				mem.Poke(j.Addr+1, from[1:], stopped)
+				mem.Poke(j.Addr, from[:1], stopped)
+				fail(j, err)
+				continue
+			}
+			done = append(done, j)
+		}
+		todo = done
+	}
+	each(func(j Jump, _ [JumpSize]byte) error { return mem.Poke(j.Addr, []byte{breakpoint}, stopped) })
+	each(func(j Jump, to [JumpSize]byte) error { return mem.Poke(j.Addr+1, to[1:], stopped) })
+	each(func(j Jump, to [JumpSize]byte) error { return mem.Poke(j.Addr, to[:1], stopped) })
+	each(func(j Jump, to [JumpSize]byte) error { return check(mem, j.Addr, to) })
+	return failed
+}
+
+// check reads code back.
+func check(mem Memory, addr uint64, want [JumpSize]byte) error {
+	var now [JumpSize]byte
+	if err := mem.Peek(addr, now[:]); err != nil {
+		return err
+	}
+	if now != want {
+		return fmt.Errorf("cannot write the code at %#x: there is %x, not %x", addr, now, want)
+	}
+	return nil
+}

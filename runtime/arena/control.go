@@ -1,0 +1,17 @@
+package arena
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// ControlOffset is where the control word lies in an arena.
+const ControlOffset = wordControl * 8
+
+// Control returns the control word, which tells executors that run programs in other processes whether to run them: while it is the
+// number of a living thread of the session. A robust futex makes the kernel change it when that thread ends, however it ends
+// (set_robust_list(2)): bit 30 is set then. It belongs to the session; the host of the arena does not use it.
+func (a *Arena) Control() *uint32 { return (*uint32)(unsafe.Pointer(&a.words[wordControl])) }
+
+// Used returns how many bytes of the arena, from its start on, are in use. It grows as objects are declared.
+func (a *Arena) Used() uint64 { return atomic.LoadUint64(&a.words[wordNext]) }
