@@ -33,6 +33,7 @@ const (
 	Auto    = backend.Auto
 	Emulate = backend.Emulate
 	Step    = backend.Step
+	Inline  = backend.Inline
 )
 
 // Whether a session may share a CPU with its target.

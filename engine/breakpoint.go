@@ -20,11 +20,21 @@ func (breakpoints) Name() string { return "breakpoint" }
 var errNoStrategy = errors.New("its instruction cannot be completed while it is displaced")
 
 // Fits implements executor.Executor: the interpreter runs all programs.
-func (breakpoints) Fits(p executor.Place) error {
-	if p.(*point).how == arch.Refused {
+func (b breakpoints) Fits(p executor.Place) error {
+	switch p := p.(*point); {
+	case p.how == arch.Refused:
 		return errNoStrategy
+	case b.c.s.cfg.Engine == Inline && p.isOnlyProbed():
+		return errInsists
 	}
 	return nil
+}
+
+var errInsists = errors.New("not with --engine inline")
+
+// isOnlyProbed reports whether nothing but programs at its instruction needs the point's breakpoint.
+func (p *point) isOnlyProbed() bool {
+	return p.internal == nil && len(p.resolvers) == 0 && p.guard.Call == 0 && p.Returns == 0 && len(p.Exits) == 0
 }
 
 // Install implements executor.Executor. The threads that must not run meanwhile have been stopped: see together.go.

@@ -27,7 +27,10 @@ type view struct {
 	comm      *os.File
 	fp        ptrace.FPRegs
 	fpRead    bool
-	faultAddr uint64 // of the instruction that faulted, for fault handlers
+	rung      runtime.State // the program that a doorbell has stopped
+	frame     []uint64      // what its stub has on the stack
+	raw       []byte        // the same as bytes
+	faultAddr uint64        // of the instruction that faulted, for fault handlers
 	faultSig  int
 }
 
@@ -61,7 +64,7 @@ func (w *view) Writable(addr, n uint64) bool {
 // overBreakpoint reports whether any of n bytes at addr belongs to a breakpoint.
 func (sp *space) overBreakpoint(addr uint64, n int) bool {
 	for at := addr - (longestTrap - 1); at != addr+uint64(n); at++ {
-		if pt := sp.points[at]; pt != nil && pt.planted && at+uint64(len(pt.trap)) > addr {
+		if pt := sp.points[at]; pt != nil && pt.planted && at+uint64(len(pt.displacedBytes())) > addr {
 			return true
 		}
 	}

@@ -87,6 +87,9 @@ func beCrashed(text string) {
 		}
 		id := arena.Register(record.Program{Name: "crash"})
 		code := &runtime.Code{ID: id, Insts: []runtime.Inst{{Op: opcode.Exit, A: uint32(rtoutcome.ExitPlain)}}, Stack: 4, Temps: 1}
+		if i%2 == 1 { // which native code cannot execute
+			code.Insts = append([]runtime.Inst{{Op: opcode.Field, A: uint32(runtime.FieldTid)}, {Op: opcode.Drop, A: 1}}, code.Insts...)
+		}
 		s.Add(ProbeSpec{ID: uint32(i + 1), Name: text, Specs: []place.Spec{spec}, Optional: true,
 			Compile: func(PlaceInfo) (Handlers, error) { return Handlers{Enter: code}, nil }})
 	}
@@ -156,6 +159,10 @@ func crashCases() []crashCase {
 		{"32 static", c("-m32", "-static"), []string{"0"}, all, Step, false},
 		{"sections", sections, nil, blocking, Auto, false},
 		{"sections, timer, step", sections, []string{"timer"}, blocking, Step, false},
+		{"inline", c(), []string{"3"}, all, Inline, false},
+		{"inline, O0", c("-O0"), []string{"1"}, all, Inline, false},
+		{"inline, timer", c(), []string{"1", "timer"}, all, Inline, false},
+		{"inline, sections", sections, nil, blocking, Inline, false},
 		{"go", goVictim, nil, []string{"main.work", "main.mixed+*"}, Auto, false},
 		{"go, step", goVictim, nil, []string{"main.work", "main.mixed+*"}, Step, false},
 	}

@@ -92,6 +92,7 @@ func (l *lifecycle) detach(patience time.Duration) {
 	l.lastStats.Store(&stats)
 	l.closing = true
 	l.s.affinity.End()
+	l.s.patcher.disableJumps()
 	err := l.s.others.lowerSemaphores()
 	l.s.world.holdRunning(func(*space) bool { return true }) // letStoppedGo releases them
 	for sp := range l.s.spaces() {

@@ -26,6 +26,10 @@ func (t *thread) hit(p *point) {
 		t.resume(0)
 		return
 	}
+	if (p.jump.in || p.jump.waits) && t.promote(p) {
+		t.finish()
+		return
+	}
 	if p.internal != nil {
 		if p.internal(t, p) {
 			t.SetRegs() // the registers are at the breakpoint, which the thread will hit again

@@ -215,6 +215,7 @@ func (l *loop) idle() {
 // each stop. A panic, which is a bug in this program and must not harm the targets, ends the session as Close does.
 func (s *Session) run() {
 	defer s.recoverLoop()
+	s.patcher.enableJumps()
 	for !s.life.closed {
 		s.loop.runTasks()
 		s.world.unpause()

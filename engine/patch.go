@@ -19,6 +19,7 @@ type patcher struct {
 	batch      *batch // nil: points are planted one by one
 	executors  executor.List
 	callPoints int      // points on system call instructions
+	noJumps    error    // why no program runs without a stop; nil: it may
 	rested     []*point // to be armed when probes no longer rest (package throttle)
 }
 
@@ -184,6 +185,9 @@ func eachPage(points []*point, fn func(page []*point)) {
 // byte ran the instruction before the probe was armed, as far as anyone can tell.
 func (c *patcher) sync(p *point) error {
 	want := p.wanted() && !c.s.life.closing
+	if want && !p.planted && !p.queued {
+		c.uncover(p.sp, p.addr)
+	}
 	switch {
 	case want && p.queued:
 	case want && p.planted:
@@ -313,6 +317,7 @@ func (c *patcher) restoreAll(sp *space) error {
 			}
 		}
 	}
+	c.silenceBells(sp)
 	return all
 }
 

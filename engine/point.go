@@ -37,6 +37,7 @@ type point struct {
 	hits      uint32            // number of hits; wraps
 	barred    bool              // it must not be planted: see inSequence
 
+	jump  jump            // how its programs run without a stop
 	guard crashsafe.Point // what the crash handler's part of the session knows of it
 
 	float arch.FloatSite // nil unless the instruction leaves its address in the floating-point state
@@ -114,7 +115,7 @@ func (c *patcher) pointIn(sp *space, addr uint64, mod *module.Loaded, set arch.A
 		return nil, err
 	}
 	sp.points[addr] = p
-	sp.lo, sp.hi = min(sp.lo, addr), max(sp.hi, addr+uint64(len(p.trap)))
+	sp.lo, sp.hi = min(sp.lo, addr), max(sp.hi, addr+longestTrap)
 	return p, nil
 }
 
@@ -195,6 +196,7 @@ func (c *patcher) copyPoints(from, to *space) {
 	to.guard.Copy(&from.guard)
 	to.sems = from.sems.Clone()
 	to.keys = from.keys
+	to.jumps = from.jumps.clone()
 	var copies retprobe.Copies
 	for addr, p := range from.points {
 		q := *p
@@ -209,6 +211,7 @@ func (c *patcher) copyPoints(from, to *space) {
 	to.loader = from.loader
 	for _, q := range to.points {
 		q.planted = false
+		c.replaceJump(q)
 		c.assert(q)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/inject"
+	"gotap/engine/inline"
 	"gotap/engine/isa"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/semaphore"
@@ -65,6 +66,7 @@ type space struct {
 	mods       []module.Loaded
 	loader     loaderWatch
 	slots      slotPools
+	jumps      spaceJumps
 	guard      crashsafe.Space
 	exclusives isa.Exclusives // of the present code
 	gadgetAt   inject.Gadget  // where system calls of probed places are made; zero: not known yet
@@ -150,19 +152,28 @@ func (sp *space) mask(addr uint64, p []byte) {
 	}
 }
 
-// longestTrap is the length of the longest breakpoint.
-const longestTrap = 4
+// longestTrap is the length of the longest breakpoint or jump.
+const longestTrap = inline.JumpSize
+
+// displacedBytes returns the bytes that the point's breakpoint or jump displaces.
+func (p *point) displacedBytes() []byte {
+	if p.jump.in {
+		return p.jump.code.Orig[:]
+	}
+	return p.orig
+}
 
 // maskIn puts the original bytes of one point into what was read at addr, as far as they overlap.
 func (p *point) maskIn(addr uint64, read []byte) {
-	if !p.planted || p.addr+uint64(len(p.orig)) <= addr || p.addr >= addr+uint64(len(read)) {
+	orig := p.displacedBytes()
+	if !p.planted || p.addr+uint64(len(orig)) <= addr || p.addr >= addr+uint64(len(read)) {
 		return
 	}
 	if p.addr < addr {
-		copy(read, p.orig[addr-p.addr:])
+		copy(read, orig[addr-p.addr:])
 		return
 	}
-	copy(read[p.addr-addr:], p.orig)
+	copy(read[p.addr-addr:], orig)
 }
 
 // code reads up to n bytes of code at addr, without our breakpoints and regardless of the page protection.

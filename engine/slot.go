@@ -144,6 +144,7 @@ func (t *thread) unmap() {
 		}
 	}
 	sp.slots.pools = nil
+	t.unmapIslands()
 	if base := g.Base; base != 0 && !t.proc.guard.Catches() {
 		g.Base = 0 // so that the call is not made from that region
 		t.inject.Call(number, base, fallback.Size)

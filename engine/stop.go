@@ -67,7 +67,10 @@ func (t *thread) trap() {
 		return
 	}
 	p := t.proc.space.points[t.proc.arch.BreakpointPC(*t.PC())]
+	b := t.bellAt(t.proc.arch.BreakpointPC(*t.PC()))
 	switch {
+	case b != nil && t.SignalCode() == t.proc.arch.TrapCode:
+		t.answer(b)
 	case p == nil && t.guard.LeftHit():
 	case p == nil:
 		t.foreignTrap()
@@ -119,6 +122,9 @@ func (t *thread) signal(sig int) {
 	if t.queue.Overrun() {
 		t.resume(0)
 		return
+	}
+	if len(t.proc.space.jumps.stubs) > 0 && ptrace.Synchronous>>(sig-1)&1 == 1 {
+		t.leaveStub(sig)
 	}
 	t.queue.Identify(sig)
 	if t.protection.protectFirst(sig) {

@@ -65,7 +65,7 @@ func (h threadHost) Handled() bool { return h.t.proc.guard.Handled() }
 // CertainHit implements sigqueue.Target. A system call may not complete by itself.
 func (h threadHost) CertainHit() bool {
 	p := h.t.proc.space.points[*h.t.PC()]
-	return p != nil && p.planted && !h.t.s.life.closing && p.site.Insn().Control != arch.Syscall
+	return p != nil && p.planted && !p.jump.in && !h.t.s.life.closing && p.site.Insn().Control != arch.Syscall
 }
 
 // AwaitsCall implements sigqueue.Target.

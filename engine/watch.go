@@ -130,6 +130,9 @@ func (x *otherProbes) syncWatches() (err error) {
 	if !stale || x.s.life.closing {
 		return nil
 	}
+	if x.watching > 0 {
+		x.s.patcher.dropJumps(errWatched)
+	}
 	x.markAllWatched()
 	held := x.s.world.holdAll()
 	for _, t := range x.s.threads {

@@ -46,7 +46,7 @@ func addCompletion(w *World, root *cobra.Command) {
 func completeFlags(w *World, c *cobra.Command) {
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"follow": words("none", "threads", "children"), "format": words("text", "json"), "missing": words("error", "warn", "ignore"),
-		"engine": words("auto", "emulate", "step"), "affinity": words(affinityAuto, affinityOff), "for": words("1s", "10s", "1m"), "budget": words("5", "10", "25"),
+		"engine": words("auto", "inline", "emulate", "step"), "affinity": words(affinityAuto, affinityOff), "for": words("1s", "10s", "1m"), "budget": words("5", "10", "25"),
 		"topic": words("start", "functions", "memory", "threads", "files", "network", "languages", "process", "changing", "kernels"),
 		"pid":   completePid, "arg": completeArgument(w), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),
 	} {

@@ -242,10 +242,12 @@ func (p *plan) checkEngine() error {
 		p.engine = engine.Emulate
 	case "step":
 		p.engine = engine.Step
-	case "inline", "bpf":
-		return &hintError{fmt.Errorf("--engine %s: this build has no such engine", p.runOptions.engine), "auto, emulate and step are here"}
+	case "inline":
+		p.engine = engine.Inline
+	case "bpf":
+		return &hintError{fmt.Errorf("--engine %s: this build has no such engine", p.runOptions.engine), "auto, inline, emulate and step are here"}
 	default:
-		return fmt.Errorf("--engine is auto, emulate or step, not %q", p.runOptions.engine)
+		return fmt.Errorf("--engine is auto, inline, emulate or step, not %q", p.runOptions.engine)
 	}
 	return nil
 }

@@ -30,6 +30,7 @@ const (
 	Auto    Strategy = iota // the best one for each site
 	Emulate                 // emulation where it is possible, otherwise a step
 	Step                    // the trap-flag step where it works
+	Inline                  // native code in the target, which stops nothing; places that need stops are refused
 )
 
 // Affinity says whether a session may share a CPU with its target (`--affinity`).

@@ -1,5 +1,7 @@
 package backend
 
+import "time"
+
 // EventKind is a kind of lifecycle event.
 type EventKind string
 
@@ -35,10 +37,13 @@ type Stats struct {
 	Held     uint64 // times the other threads were held for a step in place
 	Attached int    // threads traced now
 	Points   int    // probe points armed now
-	Kept     uint64 // nanoseconds for which threads were kept from running, estimated
-	Rests    uint64 // windows in which probes were throttled, to stay within the budget
-	Unseen   uint64 // hits that ran no program because their point was throttled; further ones were not even noticed
-	Disabled uint64 // probes that were disabled to stay within the budget
+	Inline   int    // places that have been made to run their programs without a stop, in all processes
+	// InlineStop is the longest time for which threads were stopped while jumps were written.
+	InlineStop time.Duration
+	Kept       uint64 // nanoseconds for which threads were kept from running, estimated
+	Rests      uint64 // windows in which probes were throttled, to stay within the budget
+	Unseen     uint64 // hits that ran no program because their point was throttled; further ones were not even noticed
+	Disabled   uint64 // probes that were disabled to stay within the budget
 	// Unwatched are watchpoints taken off a thread that met one with an instruction which cannot be emulated (ARM).
 	Unwatched uint64
 	Together  uint64 // stops that were handled while the target and the tracing thread shared a CPU

@@ -185,17 +185,17 @@ func (h *Hit) Admit(pr *registry.Probe) bool {
 func (h *Hit) Wanted(pl *registry.Placement) bool { return h.wanted(Run{Placement: pl}) }
 
 // wanted runs the predicate, in the given run.
-func (h *Hit) wanted(as Run) bool {
+func (h *Hit) wanted(as Run) bool { return as.Placement.Code.When == nil || h.wantedFrom(as, nil) }
+
+// wantedFrom runs the predicate, in the given run, from its start or from where another executor stopped.
+func (h *Hit) wantedFrom(as Run, from *runtime.State) bool {
 	pl, code := as.Placement, as.Placement.Code.When
-	if code == nil {
-		return true
-	}
 	h.asked = as
 	h.asked.code = code
 	h.Now = &h.asked
 	h.Context.This, h.Context.Dirty = as.this, false
 	log := h.r.takeLog()
-	out := h.r.machine.Run(code, &h.Context, log)
+	out := h.execute(code, log, from)
 	h.r.giveLog(log)
 	if out.Trap != outcome.NoTrap {
 		h.r.arena.Trapped(out.Trap, code.ID, out.PC, out.Addr)
@@ -205,6 +205,16 @@ func (h *Hit) wanted(as Run) bool {
 		return false
 	}
 	return true
+}
+
+// Continue finishes a probe's program for a hit that another executor has admitted, and that runs before the instruction.
+func (h *Hit) Continue(pl *registry.Placement, from *runtime.State) {
+	h.runFrom(h.newRun(pl, pl.Code.Enter, h.Alloc(pl), 0, true), from)
+}
+
+// ContinueWhen finishes a probe's predicate for a hit, and reports whether the hit passed.
+func (h *Hit) ContinueWhen(pl *registry.Placement, from *runtime.State) (passed bool) {
+	return h.wantedFrom(Run{Placement: pl}, from)
 }
 
 // Start runs one program and keeps what it logged. this is the storage of the call, which is freed at the end of
@@ -224,11 +234,14 @@ func (h *Hit) follow(after Run, code *runtime.Code) *Run {
 }
 
 // run runs the program of a run.
-func (h *Hit) run(r *Run) {
+func (h *Hit) run(r *Run) { h.runFrom(r, nil) }
+
+// runFrom runs the program of a run from its start, or from where another executor stopped.
+func (h *Hit) runFrom(r *Run, from *runtime.State) {
 	r.log = h.r.takeLog()
 	h.Now = r
 	h.Context.This, h.Context.Dirty = r.this, false
-	out := h.r.machine.Run(r.code, &h.Context, r.log)
+	out := h.execute(r.code, r.log, from)
 	h.outcome(r, &out)
 	if !r.log.HasItems() && r.kind != outcome.ExitFacility {
 		h.r.giveLog(r.log)
@@ -236,6 +249,14 @@ func (h *Hit) run(r *Run) {
 	} else {
 		r.time = ptrace.Now()
 	}
+}
+
+// execute runs a program from its start, or from where another executor stopped.
+func (h *Hit) execute(code *runtime.Code, log *record.Log, from *runtime.State) outcome.Outcome {
+	if from != nil {
+		return h.r.machine.Resume(code, &h.Context, log, from)
+	}
+	return h.r.machine.Run(code, &h.Context, log)
 }
 
 // newRun adds a run to the hit. The list grows to what the busiest place needs and is never shortened.

@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/linux/ptrace"
+	"gotap/runtime/native/amd64"
+)
+
+// Doorbells: native code stops before an operation that it does not execute, at a breakpoint in the stub. The interpreter finishes the
+// program, with the registers that the thread had at the place. Then the thread continues in the stub, with the next program
+// or with the displaced instructions.
+
+// bell is a doorbell in the memory of a process.
+type bell struct {
+	amd64.Doorbell
+	p    *point
+	stub uint64     // address of its stub
+	run  *placement // nil: nothing is to run there
+}
+
+// Bytes of a doorbell, and of what the crash handler makes of one that nobody answers.
+var (
+	bellTrap   = []byte{0xcc}
+	bellSilent = []byte{0x90} // nop: a way to the end of the stub follows
+)
+
+// hangBells makes the doorbells of a stub known, to the session and to the crash handler.
+func (c *patcher) hangBells(p *point, stub uint64, s *amd64.Stub, stopped int) error {
+	g := &p.sp.guard
+	var list []fallback.Displaced
+	for _, d := range s.Doorbells {
+		addr := stub + uint64(d.Offset)
+		p.sp.jumps.bells[addr] = &bell{d, p, stub, p.jump.runs[d.Program]}
+		list = append(list, fallback.Displaced{Addr: addr, Orig: bellSilent, Trap: bellTrap})
+	}
+	g.RecordAll(list, stopped)
+	for _, d := range list {
+		if _, _, ok := g.Table.Lookup(d.Addr); !ok {
+			return errTableFull
+		}
+	}
+	return nil
+}
+
+// silenceBells makes all doorbells of an address space do nothing: the session is about to end.
+func (c *patcher) silenceBells(sp *space) {
+	stopped := c.s.world.stoppedTid(sp)
+	for addr, b := range sp.jumps.bells {
+		sp.mem.Poke(addr, bellSilent, stopped)
+		b.p.jump.runs = nil // its stub is not used again
+	}
+}
+
+// bellAt returns the doorbell at an address, or nil.
+func (t *thread) bellAt(addr uint64) *bell { return t.proc.space.jumps.bells[addr] }
+
+// answer handles a doorbell: the thread has stopped behind it, and its registers have been read.
+func (t *thread) answer(b *bell) {
+	t.s.stats.Hits++
+	if b.run == nil || t.s.life.closing || !b.run.Probe.Armed() { // a way to the end of the stub follows
+		t.h.Begin(t.proc.arch.WordSize())
+		t.finish()
+		return
+	}
+	rung := t.Regs
+	frame, ok := t.readFrame(b)
+	if !ok {
+		t.resume(ptrace.SIGSEGV) // its own stack is not readable
+		return
+	}
+	b.State(rung[:], frame, &t.view.rung)
+	b.Restore(t.Regs[:], frame)
+	*t.PC() = b.p.addr
+	t.at, t.view.fpRead = b.p, false
+	b.p.sp.mem.Stack = t.SP()
+	t.h.Begin(t.proc.arch.WordSize())
+	next := b.Resume
+	if b.When {
+		if t.h.ContinueWhen(b.run, &t.view.rung) {
+			next = b.Pass
+		}
+	} else {
+		t.h.Continue(b.run, &t.view.rung)
+	}
+	if t.h.Len() > 0 {
+		t.h.Commit()
+	}
+	t.Regs = rung
+	*t.PC() = b.stub + uint64(next)
+	t.finish()
+}
+
+// readFrame reads the words that a stub has on the stack of the thread.
+func (t *thread) readFrame(b *bell) (words []uint64, ok bool) {
+	n := b.Frame()
+	raw := slices.Grow(t.view.raw[:0], 8*n)[:8*n]
+	t.view.raw = raw
+	if n > 0 && t.proc.space.mem.ReadMemory(t.SP(), raw) != nil {
+		return nil, false
+	}
+	frame := t.view.frame[:0]
+	for ; len(raw) > 0; raw = raw[8:] {
+		frame = append(frame, binary.LittleEndian.Uint64(raw))
+	}
+	t.view.frame = frame
+	return frame, true
+}

@@ -1,0 +1,344 @@
+package engine
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gotap/arch"
+	"gotap/engine/abi"
+	"gotap/engine/executor"
+	"gotap/engine/image/module"
+	"gotap/engine/inline"
+	"gotap/runtime/native"
+	"gotap/runtime/native/amd64"
+)
+
+// jumps is the executor that runs programs in the target, without a stop: a jump at the place leads to native code,
+// which ends with a copy of the instructions that the jump replaces (package inline).
+//
+// It plants a breakpoint first. Hits of the breakpoint are interpreted, and at the first one all places of the address space that have
+// one get their jumps (promote.go): then there is a thread that can make the process map memory. A place that is never hit costs nothing.
+// While a place has its jump, its breakpoint counts as planted.
+type jumps struct{ c *patcher }
+
+var _ executor.Executor = jumps{}
+
+// jump is a point's part in running its programs without a stop.
+type jump struct {
+	window  arch.Window // the instructions that the jump replaces; they are known once it fits
+	in      bool        // the jump is in the code
+	waits   bool        // it is to be written at a hit
+	code    inline.Jump
+	runs    []*placement // whose programs the stub runs, in their order
+	dropped error        // why the place has lost its jump for good; nil: it has not
+}
+
+// Name implements executor.Executor.
+func (jumps) Name() string { return "inline" }
+
+// Reasons why the programs of a place stop its threads.
+var (
+	errOtherArch   = errors.New("native code is made for x86-64 programs only")
+	errOwnUse      = errors.New("gotap itself stops threads here")
+	errLeaves      = errors.New("calls are followed to their return")
+	errLeft        = errors.New("a function is left here")
+	errPost        = errors.New("a handler runs after the instruction, or if it faults")
+	errAtReturn    = errors.New("the predicate runs at the return")
+	errFloatPlace  = errors.New("the instruction stores its own address in the floating-point state")
+	errWatched     = errors.New("data is watched")
+	errGo          = errors.New("functions of Go check the size of their stack themselves")
+	errNoFile      = errors.New("it is in no file")
+	errNoArena     = errors.New("the memory of the programs cannot be shared")
+	errOccupied    = errors.New("another probe is in the bytes that the jump would replace")
+	errNoHandler   = errors.New("the process has no crash handler")
+	errCallChecked = errors.New("a call is among the first instructions, and the processor checks return addresses")
+	errTwoPages    = errors.New("the bytes that the jump would replace are in two pages")
+	errIndirect    = errors.New("a call through a pointer is among the first instructions")
+	errLocks       = errors.New("it locks its memory")
+	errTableFull   = errors.New("the table of the crash handler is full")
+	errRings       = errors.New("every run of the program needs a stop")
+)
+
+// Fits implements executor.Executor.
+func (j jumps) Fits(at executor.Place) error {
+	p := at.(*point)
+	if err := cmp.Or(p.jump.dropped, j.c.noJumps); err != nil {
+		return err
+	}
+	if err := p.fitsJump(); err != nil {
+		return err
+	}
+	for _, pl := range p.Enters {
+		if err := fitsNative(j.c.s, pl); err != nil {
+			return err
+		}
+	}
+	return j.c.findWindow(p)
+}
+
+// fitsJump returns why a point cannot have a jump, whatever its programs are.
+func (p *point) fitsJump() error {
+	switch {
+	case p.sp.arch != &abi.AMD64:
+		return errOtherArch
+	case p.internal != nil || len(p.resolvers) > 0 || p.guard.Call != 0:
+		return errOwnUse
+	case p.Returns > 0 || len(p.Exits) > 0:
+		return errLeft
+	case p.Fn != nil:
+		return errLeaves
+	case p.float != nil:
+		return errFloatPlace
+	case p.sp.jumps.refused != nil:
+		return p.sp.jumps.refused
+	case p.s.others.watching > 0:
+		return errWatched
+	case !inline.InOnePage(p.addr):
+		return errTwoPages
+	case p.sp.occupied(p.addr+1, p.addr+inline.JumpSize):
+		return errOccupied
+	}
+	return nil
+}
+
+// occupied reports whether a point in a range of addresses is planted or about to be.
+func (sp *space) occupied(from, to uint64) bool {
+	for addr := from; addr < to; addr++ {
+		if q := sp.points[addr]; q != nil && (q.planted || q.queued) {
+			return true
+		}
+	}
+	return false
+}
+
+// fitsNative returns why the programs of a placement cannot run natively.
+func fitsNative(s *Session, pl *placement) error {
+	switch {
+	case s.cfg.Arena == nil || s.cfg.Arena.FD() < 0:
+		return errNoArena
+	case pl.Code.Leave != nil:
+		return errLeaves
+	case pl.Code.Post != nil || pl.Code.Fault != nil:
+		return errPost
+	case pl.Code.AtReturn:
+		return errAtReturn
+	}
+	_, err := nativeProgram(s, pl)
+	return err
+}
+
+// nativeProgram plans the programs of a placement.
+func nativeProgram(s *Session, pl *placement) (p amd64.Program, err error) {
+	if err := amd64.Admits(pl.Probe.Gate); err != nil {
+		return p, err
+	}
+	p.Gate = pl.Probe.Gate
+	if pl.Code.When != nil {
+		if p.When, err = native.PlanOf(pl.Code.When, s.cfg.Arena, amd64.Features); err != nil {
+			return p, err
+		}
+		if s.cfg.Engine != Inline && p.When.AlwaysRings() {
+			return p, errRings
+		}
+	}
+	if p.Run, err = native.PlanOf(pl.Code.Enter, s.cfg.Arena, amd64.Features); err != nil {
+		return p, err
+	}
+	if s.cfg.Engine != Inline && p.When == nil && p.Run.AlwaysRings() {
+		return p, errRings
+	}
+	return p, nil
+}
+
+// findWindow finds the instructions that a jump at a point replaces.
+func (c *patcher) findWindow(p *point) error {
+	m := module.Find(p.sp.mods, p.addr)
+	if m == nil || m.File == nil {
+		return errNoFile
+	}
+	if m.File.IsGo() {
+		return errGo
+	}
+	w, err := p.sp.windowIn(m, p.addr)
+	if err != nil {
+		return err
+	}
+	if last := w.Insns[len(w.Insns)-1]; last.Control == arch.IndirCall {
+		return errIndirect // its copy pushes before it reads: a fault would show a different stack pointer
+	}
+	if w.Pushes && c.s.images.hasShadow != nil {
+		return errors.New("a call is among the first instructions, and the processor checks return addresses")
+	}
+	p.jump.window = w
+	return nil
+}
+
+// Install implements executor.Executor.
+func (j jumps) Install(places ...executor.Place) []executor.Failure {
+	failed := breakpoints{j.c}.Install(places...)
+	for _, at := range places {
+		if p := at.(*point); p.planted {
+			j.await(p)
+		}
+	}
+	return failed
+}
+
+// await makes a point get its jump at a hit.
+func (j jumps) await(p *point) {
+	if !p.jump.waits {
+		p.jump.waits = true
+		p.sp.jumps.waiting = append(p.sp.jumps.waiting, p)
+	}
+}
+
+// Replace implements executor.Executor. A place whose programs have changed gets its breakpoint back, and a new jump at its next hit
+// if its programs still fit.
+func (j jumps) Replace(at executor.Place) error {
+	p := at.(*point)
+	if p.jump.in && p.fitsJump() == nil && slices.Equal(p.jump.runs, p.nativeRuns()) {
+		return nil
+	}
+	j.c.removeJumps([]*point{p})
+	p.jump.runs = nil
+	if err := j.Fits(p); err != nil {
+		p.jump.waits = false
+		p.by = breakpoints{j.c}
+		return nil
+	}
+	j.await(p)
+	return nil
+}
+
+// nativeRuns returns the placements whose programs run at a hit of a point.
+func (p *point) nativeRuns() (runs []*placement) {
+	for _, pl := range p.Enters {
+		if pl.Probe.Enabled {
+			runs = append(runs, pl)
+		}
+	}
+	return runs
+}
+
+// Remove implements executor.Executor.
+func (j jumps) Remove(places ...executor.Place) []executor.Failure {
+	points := pointsOf(places)
+	failed := j.c.removeJumps(points)
+	for _, p := range points {
+		p.jump.waits = false
+	}
+	return append(failed, breakpoints{j.c}.Remove(places...)...)
+}
+
+// Verify implements executor.Executor.
+func (j jumps) Verify(places []executor.Place) error {
+	points := pointsOf(places)
+	return errors.Join(executor.Err(j.c.removeJumps(points)), breakpoints{j.c}.Verify(places))
+}
+
+// How implements executor.Executor.
+func (j jumps) How(executor.Place) string { return j.Name() }
+
+// removeJumps replaces the jumps of points of one address space by their breakpoints.
+func (c *patcher) removeJumps(points []*point) (failed []executor.Failure) {
+	var in []inline.Jump
+	byAddr := map[uint64]*point{}
+	for _, p := range points {
+		if p.jump.in {
+			in = append(in, p.jump.code)
+			byAddr[p.addr] = p
+		}
+	}
+	if len(in) == 0 {
+		return nil
+	}
+	sp := points[0].sp
+	stopped := c.s.world.stoppedTid(sp)
+	for _, f := range inline.Remove(sp.mem, in, stopped) {
+		p := byAddr[f.Jump.Addr]
+		delete(byAddr, p.addr)
+		p.jump.in = false
+		p.notePlanted(false) // somebody else has written there
+		if _, err := p.present(); err == nil {
+			failed = append(failed, executor.Failure{Place: p, Err: f.Err})
+		}
+	}
+	for _, p := range byAddr {
+		p.jump.in = false
+	}
+	return failed
+}
+
+// replaceJump replaces the jump of a point in the memory of a forked child, which is a copy of its parent's, by the breakpoint. The
+// parent's memory may have changed since the fork.
+func (c *patcher) replaceJump(q *point) {
+	if q.jump.code.Addr == 0 { // it never had one
+		return
+	}
+	var now [inline.JumpSize]byte
+	q.jump.in = q.sp.mem.Peek(q.addr, now[:]) == nil && now == q.jump.code.Code
+	half := !q.jump.in && now[0] == bellTrap[0] && !bytes.Equal(now[1:], q.jump.code.Orig[1:])
+	c.removeJumps([]*point{q})
+	if half {
+		q.sp.mem.Poke(q.addr+1, q.jump.code.Orig[1:], c.s.world.stoppedTid(q.sp))
+	}
+	if q.jump.runs = nil; q.by == (jumps{c}) && q.jump.dropped == nil {
+		jumps{c}.await(q)
+	}
+}
+
+// enableJumps lets native code run, from now on until the session ends, however it ends. It runs on the tracing thread.
+func (c *patcher) enableJumps() {
+	if c.s.cfg.Engine != Inline || c.s.cfg.Arena == nil || c.s.cfg.Arena.FD() < 0 {
+		return
+	}
+	if err := inline.Enable(c.s.cfg.Arena.Control()); err != nil {
+		c.noJumps = fmt.Errorf("the kernel does not tell targets when gotap ends: %w", err)
+	}
+}
+
+// disableJumps makes native code run no programs any more.
+func (c *patcher) disableJumps() {
+	if c.s.cfg.Engine == Inline && c.s.cfg.Arena != nil {
+		inline.Disable(c.s.cfg.Arena.Control())
+	}
+}
+
+// dropJumps replaces all jumps of the session by breakpoints, for good.
+func (c *patcher) dropJumps(why error) {
+	for sp := range c.s.spaces() {
+		for _, p := range sp.points {
+			if p.jump.in || p.jump.waits {
+				c.removeJumps([]*point{p})
+				c.drop(p, why)
+			}
+		}
+	}
+}
+
+// uncover removes the jumps whose bytes include an address, for good: a probe is placed there.
+func (c *patcher) uncover(sp *space, addr uint64) {
+	for at := addr - (inline.JumpSize - 1); at != addr; at++ {
+		if q := sp.points[at]; q != nil && (q.jump.in || q.jump.waits) {
+			q.jump.dropped = errOccupied
+			c.removeJumps([]*point{q})
+			q.jump.waits = false
+			q.by = breakpoints{c}
+		}
+	}
+}
+
+// windowIn finds the instructions that a jump at an address of a process replaces.
+func (sp *space) windowIn(m *module.Loaded, addr uint64) (w arch.Window, err error) {
+	set := abi.AMD64.Arch.(arch.WindowArch)
+	inFile, err := m.File.Window(set, m.Vaddr(addr))
+	if err != nil {
+		return w, err
+	}
+	w, err = set.WindowAt(sp.code(addr, inFile.Len), addr)
+	w.RedZoneFree, w.FlagsDead = inFile.RedZoneFree, inFile.FlagsDead
+	return w, err
+}

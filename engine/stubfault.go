@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	"gotap/engine/linux/ptrace"
+)
+
+// Instructions that fault in native code.
+//
+// The displaced instructions run at the end of a stub. If one faults, the program must see the fault at the instruction's own address, and
+// may repeat the instruction there. So the thread is moved to that address. Unless it is the first one, the jump is there:
+// then the place gets its breakpoint back for good, before the thread goes on.
+//
+// After the session has been killed nobody does that: a handler of the program sees an address in the stub. It returns to
+// the instruction there, which does the same.
+
+// stub is native code in the memory of a process.
+type stub struct {
+	start, end uint64
+	tail       uint64   // where the displaced instructions begin
+	copies     []uint64 // the address of the copy of each of them
+	p          *point
+}
+
+// noteStub adds a stub. Stubs are written one behind the other, but there may be several areas for them.
+func (j *spaceJumps) noteStub(p *point, at uint64, size, tail int) {
+	s := stub{start: at, end: at + uint64(size), tail: at + uint64(tail), p: p}
+	if _, offsets, err := p.jump.window.Copy(s.tail); err == nil {
+		for _, off := range offsets {
+			s.copies = append(s.copies, s.tail+uint64(off))
+		}
+	}
+	i, _ := slices.BinarySearchFunc(j.stubs, at, func(o stub, at uint64) int { return cmp.Compare(o.start, at) })
+	j.stubs = slices.Insert(j.stubs, i, s)
+}
+
+// stubAt returns the stub that contains an address, or nil.
+func (j *spaceJumps) stubAt(addr uint64) *stub {
+	i, found := slices.BinarySearchFunc(j.stubs, addr, func(o stub, addr uint64) int { return cmp.Compare(o.start, addr) })
+	if !found {
+		i--
+	}
+	if i < 0 || addr >= j.stubs[i].end {
+		return nil
+	}
+	return &j.stubs[i]
+}
+
+var errFaulted = errors.New("an instruction that the jump replaces has faulted")
+
+// leaveStub moves a thread that is stopped with a signal which its instruction raised from the copy of a displaced instruction to the
+// instruction itself.
+func (t *thread) leaveStub(sig int) {
+	if !t.GetRegs() || !t.queue.Raised(sig) {
+		return
+	}
+	s := t.proc.space.jumps.stubAt(*t.PC())
+	if s == nil {
+		return
+	}
+	i := slices.Index(s.copies, *t.PC())
+	if i < 0 || i >= len(s.p.jump.window.Insns) {
+		return
+	}
+	in := &s.p.jump.window.Insns[i]
+	if i > 0 {
+		if p := t.proc.space.points[s.p.addr]; p != nil && p.jump.in {
+			t.s.patcher.removeJumps([]*point{p})
+			t.s.patcher.drop(p, errFaulted)
+		}
+	}
+	if ptrace.GetSigInfo(t.Tid, &t.Info) == 0 && t.Info.Addr()-s.copies[i] < uint64(in.Len) { // of a fault in the instruction itself
+		t.Info.SetAddr(in.Addr + t.Info.Addr() - s.copies[i])
+		ptrace.SetSigInfo(t.Tid, &t.Info)
+	}
+	*t.PC() = in.Addr
+	t.SetRegs()
+}
