@@ -57,6 +57,7 @@ var (
 	errCallChecked = errors.New("a call is among the first instructions, and the processor checks return addresses")
 	errTwoPages    = errors.New("the bytes that the jump would replace are in two pages")
 	errIndirect    = errors.New("a call through a pointer is among the first instructions")
+	errDiffers     = errors.New("the code differs from that of the file")
 	errLocks       = errors.New("it locks its memory")
 	errTableFull   = errors.New("the table of the crash handler is full")
 	errRings       = errors.New("every run of the program needs a stop")
@@ -338,7 +339,18 @@ func (sp *space) windowIn(m *module.Loaded, addr uint64) (w arch.Window, err err
 	if err != nil {
 		return w, err
 	}
-	w, err = set.WindowAt(sp.code(addr, inFile.Len), addr)
+	const behind = 16 // bytes that show whether what follows is padding
+	code := sp.code(addr, inFile.Len+behind)
+	file, err := m.File.Code(m.Vaddr(addr), inFile.Len)
+	if err != nil {
+		return w, err
+	}
+	if w, err = set.WindowAt(code, addr); err != nil {
+		return w, err
+	}
+	if w.Len != inFile.Len || !bytes.HasPrefix(code, file) {
+		return w, errDiffers
+	}
 	w.RedZoneFree, w.FlagsDead = inFile.RedZoneFree, inFile.FlagsDead
-	return w, err
+	return w, nil
 }
