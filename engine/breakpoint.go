@@ -2,6 +2,7 @@ package engine
 
 import (
 	"errors"
+	"fmt"
 
 	"gotap/arch"
 	"gotap/engine/crashsafe"
@@ -30,7 +31,34 @@ func (b breakpoints) Fits(p executor.Place) error {
 	return nil
 }
 
-var errInsists = errors.New("not with --engine inline")
+// errInsists is why a place that no jump fits is refused, although a breakpoint would.
+var errInsists = errors.New("--engine inline stops no threads")
+
+// insistError is a place that is refused because its programs would have to stop threads.
+type insistError struct {
+	addr uint64
+	why  error
+}
+
+func (e *insistError) Error() string {
+	var window *arch.WindowError
+	why := e.why.Error()
+	if errors.As(e.why, &window) {
+		why = window.Reason
+	}
+	return fmt.Sprintf("--engine inline cannot take %#x: %s", e.addr, why)
+}
+
+func (e *insistError) Unwrap() error { return e.why }
+
+// chooseFor returns the executor for a point.
+func (c *patcher) chooseFor(p *point) (executor.Executor, error) {
+	by, err := c.executors.For(p)
+	if err != nil && c.s.cfg.Engine == Inline && p.isOnlyProbed() {
+		err = &insistError{p.addr, jumps{c}.Fits(p)}
+	}
+	return by, err
+}
 
 // isOnlyProbed reports whether nothing but programs at its instruction needs the point's breakpoint.
 func (p *point) isOnlyProbed() bool {

@@ -14,6 +14,7 @@ import (
 	"gotap/engine/inline"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64"
+	"gotap/runtime/opcode"
 )
 
 // jumps is the executor that runs programs in the target, without a stop: a jump at the place leads to native code,
@@ -58,6 +59,7 @@ var (
 	errTwoPages    = errors.New("the bytes that the jump would replace are in two pages")
 	errIndirect    = errors.New("a call through a pointer is among the first instructions")
 	errDiffers     = errors.New("the code differs from that of the file")
+	errRecords     = errors.New("the instruction may fault, and a record must not be seen then")
 	errLocks       = errors.New("it locks its memory")
 	errTableFull   = errors.New("the table of the crash handler is full")
 	errRings       = errors.New("every run of the program needs a stop")
@@ -172,6 +174,9 @@ func (c *patcher) findWindow(p *point) error {
 	}
 	if w.Pushes && c.s.images.hasShadow != nil {
 		return errors.New("a call is among the first instructions, and the processor checks return addresses")
+	}
+	if !w.Completes && p.keepsRecords() {
+		return errRecords
 	}
 	p.jump.window = w
 	return nil
@@ -330,6 +335,18 @@ func (c *patcher) uncover(sp *space, addr uint64) {
 			q.by = breakpoints{c}
 		}
 	}
+}
+
+// keepsRecords reports whether a program of the point logs something, or asks for something to be done at its end. A stop does that when the
+// instruction has completed; native code, which comes before the instruction, does it at once.
+func (p *point) keepsRecords() bool {
+	const needs = opcode.NeedLog | opcode.NeedEvent | opcode.NeedHold | opcode.NeedDump | opcode.NeedStop | opcode.NeedFacility
+	for _, pl := range p.Enters {
+		if pl.Code.Enter.Needs&needs != 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // windowIn finds the instructions that a jump at an address of a process replaces.

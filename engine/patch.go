@@ -206,14 +206,25 @@ func (c *patcher) sync(p *point) error {
 
 // install makes the programs of a point run that is wanted.
 func (c *patcher) install(p *point) error {
-	if n := p.Counted(); c.points+n > c.s.cfg.MaxProbes {
-		return backend.TooManyError{Limit: c.s.cfg.MaxProbes, Wanted: c.points + n}
+	if err := c.withinLimit(c.points + p.Counted()); err != nil {
+		return err
 	}
-	by, err := c.executors.Install(p)
+	by, err := c.chooseFor(p)
+	if err == nil {
+		err = executor.Err(by.Install(p))
+	}
 	if err == nil {
 		p.by = by
 	}
 	return err
+}
+
+// withinLimit returns an error for more places than the session may have. Places whose programs stop nothing are not limited.
+func (c *patcher) withinLimit(places int) error {
+	if most := c.s.cfg.MaxProbes; places > most && c.s.cfg.Engine != Inline {
+		return backend.TooManyError{Limit: most, Wanted: places}
+	}
+	return nil
 }
 
 // plant plants the breakpoint of a point.

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"gotap/arch"
-	"gotap/engine/backend"
 	"gotap/engine/crashsafe"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/executor"
@@ -46,8 +45,8 @@ func (c *patcher) together(fn func()) map[*point]error {
 // queue adds a point to the batch, to be planted with it.
 func (c *patcher) queue(p *point) error {
 	n := p.Counted()
-	if wanted := c.points + c.batch.counted + n; wanted > c.s.cfg.MaxProbes {
-		return backend.TooManyError{Limit: c.s.cfg.MaxProbes, Wanted: wanted}
+	if err := c.withinLimit(c.points + c.batch.counted + n); err != nil {
+		return err
 	}
 	p.queued = true
 	c.batch.counted += n
@@ -101,7 +100,7 @@ func (c *patcher) plantQueued() map[*point]error {
 func (c *patcher) choose(points []*point, failed map[*point]error) map[executor.Executor][]executor.Place {
 	chosen := map[executor.Executor][]executor.Place{}
 	for _, p := range points {
-		by, err := c.executors.For(p)
+		by, err := c.chooseFor(p)
 		if err != nil {
 			failed[p] = err
 			continue
