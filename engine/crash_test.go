@@ -37,12 +37,15 @@ type crashPlan struct {
 	Command []string // runs on our standard files
 	Specs   []string
 	Engine  Engine
+	Threads bool // only threads are followed, no children
 	InPlace bool
 	Armed   string        // a file to make when all is armed
 	At      tracee.Moment // kind of moment at which the session kills itself
 	AtStep  int           // the number of that moment, counted from 1; 0: the session does not kill itself
 	Ends    bool          // the session ends by itself, a moment after all is armed
 	Cleans  bool          // Clean runs on Pid instead of a session
+	Begin   string        // the pipe that tells the target to begin a section: see attachAtSection
+	Late    bool          // the section begins while breakpoints are planted
 	Within  []string      `json:"-"` // the command that runs the session
 }
 
@@ -62,7 +65,11 @@ func beCrashed(text string) {
 	if err != nil {
 		panic(err)
 	}
-	s, err := New(Config{Engine: plan.Engine, Follow: FollowChildren, MaxProbes: 100000, Arena: arena,
+	follow := FollowChildren
+	if plan.Threads {
+		follow = FollowThreads
+	}
+	s, err := New(Config{Engine: plan.Engine, Follow: follow, MaxProbes: 100000, Arena: arena,
 		Warn: func(text string) { fmt.Fprintln(os.Stderr, "warning:", text) }})
 	if err != nil {
 		panic(err)
@@ -71,9 +78,12 @@ func beCrashed(text string) {
 	if plan.AtStep != 0 {
 		s.do(func() error { s.testAt = plan.killAtStep(); return nil })
 	}
-	if plan.Pid != 0 {
+	switch {
+	case plan.Begin != "":
+		err = plan.attachAtSection(s)
+	case plan.Pid != 0:
 		err = s.Attach(plan.Pid)
-	} else {
+	default:
 		_, err = s.Launch(Command{Path: plan.Command[0], Args: plan.Command})
 	}
 	if err != nil {
@@ -309,11 +319,22 @@ func (c crashCase) killedAtStep(t *testing.T, path string, step int) bool {
 	plan := c.plan()
 	plan.Pid, plan.AtStep, plan.Armed = p.pid(), step, filepath.Join(t.TempDir(), "armed")
 	s := startCrashed(t, plan, nil, nil)
+	reached := endAtStep(t, s, plan.Armed)
+	if got := p.end(); got != "victim bad=0" {
+		t.Errorf("the target said %q, %v", got, p.cmd.Wait())
+	} else if err := p.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	return reached
+}
+
+// endAtStep waits until a session has killed itself at its step, and reports whether it did. If all is armed before, it kills the session.
+func endAtStep(t *testing.T, s *exec.Cmd, armed string) (reached bool) {
+	t.Helper()
 	ended := make(chan error, 1)
 	go func() { ended <- s.Wait() }()
-	reached := false
 	eventually(t, "the step, or breakpoints", func() bool {
-		_, err := os.Stat(plan.Armed)
+		_, err := os.Stat(armed)
 		select {
 		case <-ended:
 			reached = true
@@ -321,11 +342,9 @@ func (c crashCase) killedAtStep(t *testing.T, path string, step int) bool {
 		}
 		return reached || err == nil
 	})
-	s.Process.Kill()
-	if got := p.end(); got != "victim bad=0" {
-		t.Errorf("the target said %q, %v", got, p.cmd.Wait())
-	} else if err := p.cmd.Wait(); err != nil {
-		t.Error(err)
+	if !reached {
+		s.Process.Kill()
+		<-ended
 	}
 	return reached
 }

@@ -53,21 +53,7 @@ func (c crashCase) launchedAtStep(t *testing.T, path string, step int) (reached,
 	plan := c.plan()
 	plan.AtStep, plan.Armed = step, filepath.Join(t.TempDir(), "armed")
 	l := c.launch(t, path, plan)
-	dead := make(chan error, 1)
-	go func() { dead <- l.session.Wait() }()
-	eventually(t, "the step, or breakpoints", func() bool {
-		_, err := os.Stat(plan.Armed)
-		select {
-		case <-dead:
-			reached = true
-		default:
-		}
-		return reached || err == nil
-	})
-	if !reached {
-		l.session.Process.Kill()
-		<-dead
-	}
+	reached = endAtStep(t, l.session, plan.Armed)
 	return reached, l.ends(t)
 }
 

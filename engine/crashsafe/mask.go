@@ -58,12 +58,15 @@ func (g *Guards) watchSignalCalls(sp *Space, m *module.Loaded) (found signalSite
 		return found
 	}
 	sites := g.signalSites(m.File)
+	sp.recordSites(m, &sites, sp.on.StoppedTid()) // now, so that planting takes no longer than it has to
 	if len(sites.begins)+len(sites.masks) > 0 {
-		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked.
+		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked. So would
+		// one that sleeps now, and wakes and begins a section before the last of them is planted.
 		in := func(o *Space) bool { return o == sp }
 		defer g.on.HoldRunning(in)()
 		sp.seesMasks = true
 		g.OpenBlockers(in)
+		defer g.OpenBlockers(in)
 	}
 	for i, vaddr := range sites.inOrder() {
 		sp.on.Hook(m, vaddr, func(*Thread, *Point) bool { return false })
@@ -86,8 +89,8 @@ func (g *Guards) guarded(sp *Space) bool {
 }
 
 // CallKind is the kind of a breakpoint on such an instruction. They are planted in this order and removed in the reverse order. While
-// only some of them are planted, as when the session is killed at that moment, no section that leads to another of them
-// begins unseen.
+// only some of them are planted, as when the session is killed at that moment, no section of the C library begins unseen
+// that leads to another of them, except in a thread that wakes meanwhile (watchSignalCalls).
 type CallKind int
 
 const (
@@ -105,12 +108,19 @@ func (x *Thread) recordSignalCalls() {
 	sp := x.space()
 	for m := range sp.libCs() {
 		sites := x.in.signalSites(m.File)
-		for _, vaddr := range sites.inOrder() {
-			if d, ok := sp.on.Prepare(m, m.Addr(vaddr)); ok {
-				sp.Record(d.Addr, d.Orig, d.Trap, x.t.Tid)
-			}
+		sp.recordSites(m, &sites, x.t.Tid)
+	}
+}
+
+// recordSites adds table entries for the breakpoints on the sites of a module.
+func (sp *Space) recordSites(m *module.Loaded, sites *signalSites, stopped int) {
+	var list []fallback.Displaced
+	for _, vaddr := range sites.inOrder() {
+		if d, ok := sp.on.Prepare(m, m.Addr(vaddr)); ok {
+			list = append(list, d)
 		}
 	}
+	sp.RecordAll(list, stopped)
 }
 
 // watchLateSignalCalls calls watchSignalCalls for the modules that are already loaded when a process gets its fallback.

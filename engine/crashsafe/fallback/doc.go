@@ -77,10 +77,12 @@
 // SIGTRAP by a system call of its own (Go's runtime does) replaces ours until the tracer notices. A program that
 // queries its action by a bare system call sees ours.
 //
-// A session killed in the tens of microseconds in which it plants or removes the breakpoints that keep SIGTRAP
-// unblocked: a section may then begin at a place without a breakpoint and lead to one that has a breakpoint. The
-// breakpoints at which sections end are planted last and removed first, so this takes a section within a section. A
-// process that sends itself signals faster than threads can be stopped may get its handler only with its first hit.
+// A session killed in the hundred microseconds in which it plants or removes the breakpoints that keep SIGTRAP
+// unblocked. Threads that run are held meanwhile, but one that sleeps may wake, begin a section at a place without a
+// breakpoint, and come to one that has a breakpoint. After the planting, SIGTRAP is unblocked in such a thread: at once,
+// or at its next stop if it sleeps in a call that must not be interrupted; and in a child that it has created, at the
+// child's first stop. A process that sends itself signals faster than threads can be stopped may get its handler only
+// with its first hit.
 //
 // On ARM a thread is sent to a system call instruction elsewhere for the first moments of a probed system call, and
 // for the first of the calls that install the handler if no module has padding behind its code. If the session is

@@ -1,0 +1,129 @@
+package engine
+
+import (
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gotap/engine/crashsafe"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/testenv"
+)
+
+// Sections that block all signals, and that begin before the session can see it. The target begins one when the session tells it to, so that these
+// tests do not depend on time.
+
+// TestKilledAfterLateSection kills a session while a thread is in a section that began while the breakpoints were planted that show sections.
+func TestKilledAfterLateSection(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	inSection(t, "stay", crashPlan{Late: true}) // without probes: before they are armed, sections are looked for again
+}
+
+// inSection attaches a session to a target that begins a section meanwhile, and reports whether the session came to its step before all was
+// armed. The target has to be unharmed.
+func inSection(t *testing.T, kind string, plan crashPlan) (reached bool) {
+	t.Helper()
+	plan.Begin = filepath.Join(t.TempDir(), "begin")
+	if err := unix.Mkfifo(plan.Begin, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, program(t, "insection.c"), kind, plan.Begin)
+	if line, err := p.out.ReadString('\n'); err != nil {
+		t.Fatalf("the target does not begin: %q, %v", line, err)
+	}
+	plan.Pid, plan.Armed = p.pid(), filepath.Join(t.TempDir(), "armed")
+	s := startCrashed(t, plan, nil, nil)
+	reached = endAtStep(t, s, plan.Armed)
+	if ws := s.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != syscall.SIGKILL {
+		t.Fatalf("the session ended by itself, with status %#x", ws)
+	}
+	if kind == "stay" {
+		tell(plan.Begin)
+	}
+	if got := p.end(); got != "victim bad=0" {
+		t.Errorf("the target said %q, %v", got, p.cmd.Wait())
+	} else if err := p.cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+	return reached
+}
+
+// tell writes a byte to a pipe that the target reads from.
+func tell(path string) {
+	if err := os.WriteFile(path, []byte("x"), 0); err != nil {
+		panic(err)
+	}
+}
+
+// attachAtSection attaches to a target that begins its section before the session plants its first breakpoint, or, with Late, while it plants those that
+// show sections. Without Late a thread of the target is in the stop for its child then.
+func (plan crashPlan) attachAtSection(s *Session) error {
+	var p *process
+	if err := s.do(func() (err error) { p, err = s.attach(plan.Pid); return err }); err != nil {
+		return err
+	}
+	s.awaitFallback(p)
+	for !asleep(plan.Pid) { // until it waits to be told to begin
+		time.Sleep(time.Millisecond)
+	}
+	err := s.do(func() error {
+		if !p.guard.Handled() {
+			panic("the target has no fallback")
+		}
+		if plan.Late {
+			s.guards.Init(&lateSection{sessionHost: sessionHost{s}, begin: func() { tell(plan.Begin); awaitBlocked(plan.Pid) }})
+		} else {
+			tell(plan.Begin)
+			for tid := 0; tid != plan.Pid; {
+				tid, _ = ptrace.PeekStop(plan.Pid, &s.stops.special, true)
+			}
+		}
+		s.loading.rescan(p)
+		return nil
+	})
+	for !plan.Late && !strings.HasPrefix(procfs.Read(plan.Pid, "syscall"), "0 0x0 ") { // until it waits to be told to end
+		time.Sleep(time.Millisecond)
+	}
+	return err
+}
+
+// awaitBlocked waits until a thread blocks all signals.
+func awaitBlocked(tid int) {
+	for procfs.SignalSet(tid, "SigBlk")&ptrace.Synchronous != ptrace.Synchronous {
+	}
+}
+
+// lateSection is a session whose target begins a section after the threads that run have been stopped and those in sections have been dealt with.
+type lateSection struct {
+	sessionHost
+	begin func()
+	held  bool
+}
+
+// HoldRunning implements crashsafe.Session.
+func (l *lateSection) HoldRunning(in func(*crashsafe.Space) bool) (release func()) {
+	l.held = true
+	return l.sessionHost.HoldRunning(in)
+}
+
+// Processes implements crashsafe.Session.
+func (l *lateSection) Processes() iter.Seq[*crashsafe.Process] {
+	return func(yield func(*crashsafe.Process) bool) {
+		for p := range l.sessionHost.Processes() {
+			if !yield(p) {
+				return
+			}
+		}
+		if l.held && l.begin != nil {
+			l.begin()
+			l.begin = nil
+		}
+	}
+}
