@@ -15,10 +15,32 @@ import (
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/testenv"
+	"gotap/engine/tracee"
 )
 
 // Sections that block all signals, and that begin before the session can see it. The target begins one when the session tells it to, so that these
 // tests do not depend on time.
+
+// TestKilledInFork kills sessions at each step of taking in a child that was created in such a section, just before breakpoints were planted in
+// its parent. Neither the child nor its creator comes to harm.
+func TestKilledInFork(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	for _, kind := range []string{"fork", "vfork", "spawn", "thread"} {
+		for name, threads := range map[string]bool{"followed": false, "not followed": true} {
+			t.Run(kind+", "+name, func(t *testing.T) {
+				steps := 1
+				for ; inSection(t, kind, crashPlan{Specs: []string{"work"}, Threads: threads, At: tracee.InFork, AtStep: steps}); steps++ {
+					if t.Failed() {
+						t.Fatalf("at step %d", steps)
+					}
+				}
+				if steps == 1 {
+					t.Error("the session makes no step")
+				}
+			})
+		}
+	}
+}
 
 // TestKilledAfterLateSection kills a session while a thread is in a section that began while the breakpoints were planted that show sections.
 func TestKilledAfterLateSection(t *testing.T) {

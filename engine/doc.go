@@ -83,6 +83,7 @@
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
 //   - memory mapped into the target: slotPools in slot.go; system calls made in it: package inject
 //   - children and threads that the session does not follow: options in fork.go
+//   - children that are created while their parents block SIGTRAP: settleChild in patch.go
 //   - children whose parents are killed before they can report them: unannounced.go; children for which no file can be
 //     opened: reserve.go
 //   - children that debuggers want to trace: traceme.go

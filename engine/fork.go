@@ -9,6 +9,7 @@ import (
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/threadstate"
+	"gotap/engine/tracee"
 )
 
 // arrivals takes in new threads and processes, in whatever order the kernel reports them.
@@ -159,6 +160,7 @@ func (n *arrivals) newChild(from *process, maker *thread, pid int, sp *space, un
 		}
 		n.s.notify(Event{Kind: EventFork, Pid: from.pid, Tid: by, Child: pid})
 	}
+	n.s.passed(tracee.InFork)
 }
 
 // takeEarly queues a first stop that came before the parent's stop.
@@ -173,12 +175,13 @@ func (n *arrivals) takeEarly(tid int) {
 func (t *thread) firstStop(st ptrace.Status) {
 	s := t.s
 	t.watch.armDebugRegs()
+	s.passed(tracee.InFork)
+	if !s.life.closing {
+		t.guard.Unblock() // its creator may have been in a section that blocks all signals
+	}
 	if t.proc.unprobed && t.proc.space.users == 1 && !t.launchedFrom() {
 		s.arrivals.abandon(t)
 		return
-	}
-	if !s.life.closing {
-		t.guard.Unblock() // its creator may have been in a section that blocks all signals
 	}
 	if !st.GroupStop() {
 		t.protection.protectNew()
@@ -186,6 +189,7 @@ func (t *thread) firstStop(st ptrace.Status) {
 	if t.proc.guard.Due() && !st.GroupStop() && t.GetRegs() {
 		t.guard.Restore() // before it hits a breakpoint
 	}
+	s.patcher.settleChild(t.proc.space)
 	if st.GroupStop() { // its parent was stopping when it was created
 		t.event(st)
 		return

@@ -8,8 +8,10 @@ import (
 	"slices"
 
 	"gotap/engine/backend"
+	"gotap/engine/crashsafe"
 	"gotap/engine/executor"
 	"gotap/engine/image/module"
+	"gotap/engine/tracee"
 )
 
 // patcher makes the points of addresses and writes their breakpoints into the code of targets, one by one or together.
@@ -173,7 +175,8 @@ func eachPage(points []*point, fn func(page []*point)) {
 }
 
 // sync plants the breakpoint of a point if it is wanted, and removes it if not. While a batch is collected, the
-// breakpoint is planted with the batch: see together.go. The engine's own breakpoints are planted at once.
+// breakpoint is planted with the batch: see together.go. The engine's own breakpoints are planted at once. In a child
+// that has not come to its first stop, nothing is planted: see settleChild.
 //
 // Writing while threads run is safe on x86. The breakpoint is one byte, and a byte is written atomically: another
 // processor that fetches the instruction meanwhile sees either the complete old instruction or the new first byte.
@@ -189,6 +192,7 @@ func (c *patcher) sync(p *point) error {
 		c.uncover(p.sp, p.addr)
 	}
 	switch {
+	case p.sp.fresh:
 	case want && p.queued:
 	case want && p.planted:
 		return p.by.Replace(p)
@@ -332,27 +336,45 @@ func (c *patcher) restoreAll(sp *space) error {
 	return all
 }
 
-// assert makes the bytes of a point in a child's memory what they should be.
-func (c *patcher) assert(q *point) {
-	want := q.wanted() && !c.s.life.closing
+// settleChild makes the breakpoints in a forked child's memory what they should be, at the end of the child's first stop.
+//
+// Until then nothing is planted there. A child may be created while its parent blocks SIGTRAP or has no handler for it,
+// before the parent's breakpoints are planted. Its copy of the memory has none, and it would run unharmed if the session
+// were killed. With breakpoints it would end at the first of them. In its first stop SIGTRAP is unblocked and the
+// handler installed. The child has not run since copyPoints noted which breakpoints its memory has.
+func (c *patcher) settleChild(sp *space) {
+	if !sp.fresh {
+		return
+	}
+	sp.fresh = false
+	if c.s.life.closing {
+		if err := c.restoreAll(sp); err != nil {
+			c.s.warnIn(sp, err.Error())
+		}
+		return
+	}
+	for _, kind := range slices.Backward(crashsafe.RemovalOrder) {
+		for _, q := range sp.points {
+			if q.guard.Call == kind {
+				c.settlePoint(q)
+			}
+		}
+	}
+}
+
+// settlePoint plants the breakpoint of a point in a child's memory if it is wanted, and removes it if not.
+func (c *patcher) settlePoint(q *point) {
+	want := q.wanted()
 	if q.by == nil {
 		by, err := c.executors.For(q)
 		want = want && err == nil
 		q.by = by
 	}
-	if has := q.isBreakpoint(); has != want {
-		code := q.orig
-		if want {
-			code = q.trap
-			q.sp.guard.Record(q.addr, q.orig, q.trap, c.s.world.stoppedTid(q.sp))
-		}
-		if c.writeCode(q, code, c.s.world.stoppedTid(q.sp)) != nil {
-			return
-		}
+	if q.planted != want {
+		c.s.passed(tracee.InFork)
 	}
-	q.planted = want
-	if want {
-		c.points += q.Counted()
+	if err := c.rewriteOne(q, want); err != nil && !errors.Is(err, errGone) {
+		c.s.warnIn(q.sp, err.Error())
 	}
 }
 

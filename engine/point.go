@@ -188,7 +188,8 @@ func (p *point) isBreakpoint() bool {
 }
 
 // copyPoints gives a forked child's address space, which is a copy of its parent's, its own points. The parent's
-// points may have changed since the fork, so the bytes of each point are compared with what they should be.
+// points may have changed since the fork, so it reads from the child's memory which breakpoints are there. It writes
+// nothing: see settleChild.
 func (c *patcher) copyPoints(from, to *space) {
 	to.lo, to.hi, to.mods = from.lo, from.hi, from.mods
 	to.slots = from.slots.copy()
@@ -212,6 +213,7 @@ func (c *patcher) copyPoints(from, to *space) {
 	for _, q := range to.points {
 		q.planted = false
 		c.replaceJump(q)
-		c.assert(q)
+		q.notePlanted(q.by != nil && q.isBreakpoint())
 	}
+	to.fresh = true
 }

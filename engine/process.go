@@ -75,6 +75,7 @@ type space struct {
 	sems       semaphore.Counts // of probes on marks
 	keys       bool             // protection keys are used: see keys.go
 	unpatched  bool             // temporarily without breakpoints: see traceme.go
+	fresh      bool             // of a child that has not come to its first stop: nothing is planted in it
 	sealed     bool             // nothing may be mapped into it: seccomp, or an attempt failed
 }
 

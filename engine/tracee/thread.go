@@ -135,4 +135,6 @@ const (
 	InCall Moment = iota
 	// InSignal is when the stop of a thread has another signal's siginfo.
 	InSignal
+	// InFork is between the steps in which a child is taken in, from the stop of its parent on.
+	InFork
 )
