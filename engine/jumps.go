@@ -31,6 +31,7 @@ var _ executor.Executor = jumps{}
 type jump struct {
 	window  arch.Window // the instructions that the jump replaces; they are known once it fits
 	in      bool        // the jump is in the code
+	half    bool        // in a child: the breakpoint is in the code, and behind it a part of the jump
 	waits   bool        // it is to be written at a hit
 	code    inline.Jump
 	runs    []*placement // whose programs the stub runs, in their order
@@ -253,6 +254,10 @@ func (c *patcher) removeJumps(points []*point) (failed []executor.Failure) {
 	var in []inline.Jump
 	byAddr := map[uint64]*point{}
 	for _, p := range points {
+		if p.jump.half {
+			p.jump.half = false
+			p.sp.mem.Poke(p.addr+1, p.jump.code.Orig[1:], c.s.world.stoppedTid(p.sp))
+		}
 		if p.jump.in {
 			in = append(in, p.jump.code)
 			byAddr[p.addr] = p
@@ -278,19 +283,24 @@ func (c *patcher) removeJumps(points []*point) (failed []executor.Failure) {
 	return failed
 }
 
-// replaceJump replaces the jump of a point in the memory of a forked child, which is a copy of its parent's, by the breakpoint. The
-// parent's memory may have changed since the fork.
-func (c *patcher) replaceJump(q *point) {
+// noteJump finds out whether a point has its jump in the memory of a forked child, which is a copy of its parent's. The parent's memory may
+// have changed since the fork, and the copy have been made while a jump was removed. It writes nothing.
+func (q *point) noteJump() {
+	q.jump.in, q.jump.half = false, false
+	var now [inline.JumpSize]byte
+	if q.jump.code.Addr == 0 || q.sp.mem.Peek(q.addr, now[:]) != nil {
+		return
+	}
+	q.jump.in = now == q.jump.code.Code
+	q.jump.half = now[0] == q.trap[0] && !bytes.Equal(now[1:], q.jump.code.Orig[1:])
+}
+
+// settleJump replaces the jump of a point in the memory of a forked child by the breakpoint. The child gets a jump of its own at a hit.
+func (c *patcher) settleJump(q *point) {
 	if q.jump.code.Addr == 0 { // it never had one
 		return
 	}
-	var now [inline.JumpSize]byte
-	q.jump.in = q.sp.mem.Peek(q.addr, now[:]) == nil && now == q.jump.code.Code
-	half := !q.jump.in && now[0] == bellTrap[0] && !bytes.Equal(now[1:], q.jump.code.Orig[1:])
 	c.removeJumps([]*point{q})
-	if half {
-		q.sp.mem.Poke(q.addr+1, q.jump.code.Orig[1:], c.s.world.stoppedTid(q.sp))
-	}
 	if q.jump.runs = nil; q.by == (jumps{c}) && q.jump.dropped == nil {
 		jumps{c}.await(q)
 	}

@@ -364,6 +364,7 @@ func (c *patcher) settleChild(sp *space) {
 
 // settlePoint plants the breakpoint of a point in a child's memory if it is wanted, and removes it if not.
 func (c *patcher) settlePoint(q *point) {
+	c.settleJump(q)
 	want := q.wanted()
 	if q.by == nil {
 		by, err := c.executors.For(q)

@@ -212,8 +212,8 @@ func (c *patcher) copyPoints(from, to *space) {
 	to.loader = from.loader
 	for _, q := range to.points {
 		q.planted = false
-		c.replaceJump(q)
-		q.notePlanted(q.by != nil && q.isBreakpoint())
+		q.noteJump()
+		q.notePlanted(q.jump.in || q.by != nil && q.isBreakpoint())
 	}
 	to.fresh = true
 }
