@@ -12,7 +12,7 @@
 // native code does not either. The result is a Plan: the operations with their depths, the blocks that they form, and how
 // many steps were taken before each. Package amd64 makes machine code of it; the plan itself belongs to no architecture.
 //
-// Some programs are refused as a whole: those whose stack is circular, which has no depth, and those that may change the
+// Some programs are refused as a whole: those whose stack is circular, which has no depth, and those that change the
 // target, whose changes would have to reach registers that are saved. A Refused error names the operation and the reason.
 //
 // # Doorbells

@@ -98,8 +98,8 @@ func refuse(c *runtime.Code) error {
 		return &Refused{Reason: "the program is empty"}
 	case c.Wrap:
 		return &Refused{Reason: "its stack is circular"}
-	case c.Unsafe:
-		return &Refused{Reason: "it may change the target"}
+	case runtime.NeedsOf(c)&opcode.NeedUnsafe != 0:
+		return &Refused{Reason: "it changes the target"}
 	}
 	return nil
 }

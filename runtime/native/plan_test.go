@@ -136,7 +136,7 @@ func TestRefusals(t *testing.T) {
 	for why, c := range map[string]runtime.Code{
 		"the program is empty":             {},
 		"its stack is circular":            {Insts: []runtime.Inst{exit}, Wrap: true},
-		"it may change the target":         {Insts: []runtime.Inst{exit}, Unsafe: true},
+		"it changes the target":            {Insts: []runtime.Inst{exit, op(opcode.Skip)}, Unsafe: true},
 		"it runs past its end":             {Insts: []runtime.Inst{op(opcode.Nop)}},
 		"it has more than 4096 operations": {Insts: append(slices.Repeat([]runtime.Inst{op(opcode.Nop)}, MaxOps), exit)},
 		"exit (command 3): it is reached with 0 and with 1 words on the stack": {Insts: []runtime.Inst{push(1), opA(opcode.Jz, 3), push(1), exit}},

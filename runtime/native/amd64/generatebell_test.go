@@ -77,6 +77,8 @@ func (o *objects) anyCode(r *rand.Rand, a *arena.Arena) *runtime.Code {
 		row := opcode.RowOf(in.Op)
 		switch {
 		case row == nil:
+		case row.Unsafe():
+			in.Op = opcode.Nop
 		case row.Operand == opcode.LabelOperand:
 			in.A = uint32(r.IntN(len(c.Insts) + r.IntN(2)))
 		case row.Operand.IsObject() && r.IntN(8) != 0:

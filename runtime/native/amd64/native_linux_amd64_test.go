@@ -12,10 +12,10 @@ import (
 // TestRandomPrograms compares native code with the interpreter: random programs, registers and contents of the arena.
 func TestRandomPrograms(t *testing.T) {
 	w := newWorld(t)
-	n := uint64(4000)
+	n := uint64(3000)
 	switch {
 	case os.Getenv("GOTAP_LONG") != "":
-		n = 1_000_000
+		n = 200_000
 	case testing.Short():
 		n = 500
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +18,6 @@ import (
 	"gotap/runtime/native"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
-	"gotap/runtime/outcome"
 	"gotap/runtime/record"
 	"gotap/runtime/value"
 )
@@ -191,157 +189,6 @@ func (h *thread) Field(f runtime.Field) uint64 {
 	return 77 + uint64(f)
 }
 
-// hit is how the programs of a hit ended, by their indexes, with 0 for a predicate and 1 for a program.
-type hit map[[2]int]ran
-
-type ran struct {
-	out outcome.Outcome
-	log []byte
-}
-
-// context returns the context of a hit with registers from the place.
-func context(regs *regFile) *runtime.Context {
-	at := *regs
-	at[fileRIP] = testPlace
-	return &runtime.Context{Thread: &thread{&at}, Regs: at[:], Word: 8, Tid: 99}
-}
-
-// interpret runs programs as the engine does, on the interpreter alone.
-func (w *world) interpret(programs []Program, regs *regFile) hit {
-	h := hit{}
-	run := func(key [2]int, c *runtime.Code) outcome.Outcome {
-		var log record.Log
-		log.Reset()
-		out := w.machine.Run(c, context(regs), &log)
-		h[key] = ran{out, log.Items()}
-		return out
-	}
-	for i, p := range programs {
-		if p.When != nil {
-			if out := run([2]int{i, 0}, p.When.Code); out.Trap != outcome.NoTrap || out.Abort {
-				if p.Gate != nil {
-					p.Gate.Reject()
-				}
-				continue
-			}
-		}
-		if p.Gate != nil {
-			if ok, _ := p.Gate.Admit(); !ok {
-				continue
-			}
-		}
-		run([2]int{i, 1}, p.Run.Code)
-	}
-	w.wanted = w.used(w.wanted[:0])
-	return h
-}
-
-// execute runs the stub in the tracee, and answers its doorbells as an engine would. It returns an error if something is not as it
-// would be after the interpreter alone.
-func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, want hit) error {
-	live, state := *regs, runtime.State{}
-	live[fileRIP] = site.Addr
-	answered := map[[2]int]bool{}
-	for {
-		if sig := w.c.run(&live); sig != syscall.SIGTRAP {
-			return fmt.Errorf("signal %v at %#x", sig, live[fileRIP]-site.Addr)
-		}
-		at := int(live[fileRIP] - site.Addr - 1)
-		if at == s.Tail {
-			break
-		}
-		i := slices.IndexFunc(s.Doorbells, func(d Doorbell) bool { return d.Offset == at })
-		if i < 0 {
-			return fmt.Errorf("a breakpoint at %#x", at)
-		}
-		w.counts.bells++
-		d := &s.Doorbells[i]
-		key := [2]int{d.Program, 1}
-		if d.When {
-			key[1] = 0
-		}
-		answered[key] = true
-		out, err := w.answer(d, programs, &live, regs, &state, want[key])
-		if err != nil {
-			return fmt.Errorf("doorbell of program %v at operation %d: %w", key, d.PC, err)
-		}
-		live[fileRIP] = site.Addr + uint64(d.Resume)
-		if g := programs[d.Program].Gate; d.When && (out.Trap != outcome.NoTrap || out.Abort) {
-			if g != nil {
-				g.Reject()
-			}
-		} else if d.When {
-			live[fileRIP] = site.Addr + uint64(d.Pass)
-		}
-	}
-	for key, r := range want {
-		if !answered[key] && (r.out.Trap != outcome.NoTrap || r.out.Kind > outcome.ExitEvent || len(r.log) > 0 || r.out.Remove) {
-			return fmt.Errorf("program %v ended without a doorbell, and not with %+v", key, r.out)
-		}
-	}
-	if err := sameRegs(&live, regs, site.Flags); err != nil {
-		return err
-	}
-	w.got = w.used(w.got[:0])
-	if w.normalize != nil {
-		w.normalize(w.got)
-		w.normalize(w.wanted)
-	}
-	if !slices.Equal(w.got, w.wanted) {
-		return fmt.Errorf("the arena differs: %s", difference(w.got, w.wanted))
-	}
-	return nil
-}
-
-// answer lets the interpreter finish a program.
-func (w *world) answer(d *Doorbell, programs []Program, live, regs *regFile, s *runtime.State, want ran) (out outcome.Outcome, err error) {
-	frame := w.c.words(live[fileRSP], d.Frame())
-	d.State(live[:], frame, s)
-	was := *live
-	d.Restore(was[:], frame)
-	if err := sameRegs(&was, regs, d.Flags >= 0); err != nil {
-		return out, err
-	}
-	code := programs[d.Program].Run.Code
-	if d.When {
-		code = programs[d.Program].When.Code
-	}
-	var log record.Log
-	log.Reset()
-	out = w.machine.Resume(code, context(&was), &log, s)
-	if out != want.out || string(log.Items()) != string(want.log) {
-		return out, fmt.Errorf("state %+v\nends as   %+v, log %x\nand not %+v, log %x", *s, out, log.Items(), want.out, want.log)
-	}
-	return out, nil
-}
-
-// sameRegs compares registers with those from the place.
-func sameRegs(got, want *regFile, flags bool) error {
-	for i, v := range want {
-		mask := ^uint64(0)
-		switch {
-		case i == fileRIP || i == fileOrigRAX:
-			continue
-		case i == fileEFLAGS && !flags:
-			mask = ^uint64(flagsLow | flagOF)
-		}
-		if (got[i]^v)&mask != 0 {
-			return fmt.Errorf("register %d is %#x, not %#x", i, got[i], v)
-		}
-	}
-	return nil
-}
-
-// difference describes the first difference of two used parts.
-func difference(got, want []byte) string {
-	for i := 0; i < len(want); i += 8 {
-		if a, b := binary.LittleEndian.Uint64(got[i:]), binary.LittleEndian.Uint64(want[i:]); a != b {
-			return fmt.Sprintf("word %#x is %#x, not %#x", i, a, b)
-		}
-	}
-	return "nowhere"
-}
-
 // anyPrograms returns one to three random programs with predicates and gates.
 func (w *world) anyPrograms(r *rand.Rand) (*testCase, error) {
 	c := &testCase{}
@@ -499,33 +346,6 @@ func (w *world) hit(c *testCase) error {
 		if err := w.compare(stub, c.programs, c.site, &c.hits[i]); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// compare lets both executors run one hit from the same start.
-func (w *world) compare(stub *Stub, programs []Program, site Site, regs *regFile) error {
-	w.counts.hits++
-	stack := w.c.stack()
-	for i := 0; i < len(stack); i += 8 {
-		binary.LittleEndian.PutUint64(stack[i:], uint64(i+1)*0x9e3779b97f4a7c15)
-	}
-	before := slices.Clone(stack)
-	w.start = w.used(w.start[:0])
-	want := w.interpret(programs, regs)
-	w.restore(w.start)
-	if err := w.execute(stub, programs, site, regs, want); err != nil {
-		return err
-	}
-	keep := int(regs[fileRSP] - stackAddr)
-	if site.RedZone {
-		keep -= redZone
-	}
-	if !slices.Equal(stack[keep:], before[keep:]) {
-		return errors.New("the stack has changed")
-	}
-	if low := keep - 1024; !slices.Equal(stack[:low], before[:low]) {
-		return errors.New("the stack has changed far below")
 	}
 	return nil
 }
