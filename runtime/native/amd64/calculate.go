@@ -257,23 +257,28 @@ func (p *part) population() {
 // lowBits keeps the low bits of the top word, fewer than 64, and extends them with their sign or with zeros.
 func (p *part) lowBits(n int, signed bool) {
 	a := p.popWord()
-	x := p.target()
-	switch {
-	case n == 0:
+	if n == 0 {
 		p.pushConst(0)
 		return
-	case n == 8 || n == 16 || n == 32:
-		p.extend(x, p.source(a, x), n, signed)
-	default:
-		p.load(x, a)
-		down := opShr
-		if signed {
-			down = opSar
-		}
-		p.shift(opShl, r(x), byte(64-n))
-		p.shift(down, r(x), byte(64-n))
 	}
+	x := p.target()
+	p.load(x, a)
+	p.keepLow(x, n, signed)
 	p.result(x)
+}
+
+// keepLow keeps 1 to 63 low bits of a register.
+func (p *part) keepLow(x reg, n int, signed bool) {
+	if n == 8 || n == 16 || n == 32 {
+		p.extend(x, r(x), n, signed)
+		return
+	}
+	down := opShr
+	if signed {
+		down = opSar
+	}
+	p.shift(opShl, r(x), byte(64-n))
+	p.shift(down, r(x), byte(64-n))
 }
 
 // divide divides, and rings if the divisor is 0. The processor faults when the smallest integer is divided by -1, so

@@ -12,7 +12,7 @@ import (
 
 // Program is what one probe runs at a place.
 type Program struct {
-	Run  *native.Plan // for hits that the predicate let pass and the gate admitted
+	Run  *native.Plan // for hits that the predicate let pass and the gate admitted; nil: they are only counted
 	When *native.Plan // the predicate; nil: all hits pass. A program that aborts rejects the hit
 	Gate *gate.Gate   // the counters of the probe, in the arena; nil: every hit runs, and nothing is counted
 }
@@ -79,7 +79,7 @@ func emit(programs []Program, s Site, mark func(*asm, *runtime.Inst)) (*Stub, er
 // readsFlags reports whether the interpreter may need the flags, to finish a program.
 func readsFlags(p Program) bool {
 	reads := func(in runtime.Inst) bool { return in.Op == opcode.PushR && in.V>>16 == fileEFLAGS }
-	return slices.ContainsFunc(p.Run.Code.Insts, reads) || p.When != nil && slices.ContainsFunc(p.When.Code.Insts, reads)
+	return p.Run != nil && slices.ContainsFunc(p.Run.Code.Insts, reads) || p.When != nil && slices.ContainsFunc(p.When.Code.Insts, reads)
 }
 
 // Admits returns nil if native code can decide which hits of a gate count, and otherwise a *native.Refused.
@@ -111,7 +111,7 @@ type emitter struct {
 	savedAt [numRegs]int // bytes below that value where a register was saved; 0: it still has its value
 	flagsAt int          // the same for the flags
 	end     label        // only the tail follows
-	later   []func()     // code behind the tail
+	cold    []func()     // make the code behind the tail
 	bells   []Doorbell
 	mark    func(*asm, *runtime.Inst) // see emit; may be nil
 }
@@ -147,9 +147,9 @@ func (e *emitter) emit() (*Stub, error) {
 	}
 	e.bytes(tail...)
 	stub.TailLen = len(tail)
-	for len(e.later) > 0 {
-		f := e.later[0]
-		e.later = e.later[1:]
+	for len(e.cold) > 0 {
+		f := e.cold[0]
+		e.cold = e.cold[1:]
 		f()
 	}
 	if stub.Code, err = e.finish(); err != nil {
@@ -223,15 +223,22 @@ func (e *emitter) program(i int) {
 	if p.Gate != nil {
 		e.gate(p.Gate, next)
 	}
-	run := e.newPart(2*i+1, p.Run)
-	run.done = e.newLabel()
-	run.abort, run.resume = run.done, run.done
-	run.prologue()
-	run.body()
-	e.place(run.done)
-	run.epilogue()
-	run.close()
+	if p.Run != nil {
+		e.run(i)
+	}
 	e.place(next)
+}
+
+// run makes the code of a program for the hits that count.
+func (e *emitter) run(i int) {
+	p := e.newPart(2*i+1, e.programs[i].Run)
+	p.done = e.newLabel()
+	p.abort, p.resume = p.done, p.done
+	p.prologue()
+	p.body()
+	e.place(p.done)
+	p.epilogue()
+	p.close()
 }
 
 // when makes the code of a predicate. Hits that pass arrive behind it.
@@ -243,14 +250,14 @@ func (e *emitter) when(i int, next label) {
 	e.place(w.done)
 	w.epilogue()
 	w.close()
-	e.later = append(e.later, func() {
+	e.cold = append(e.cold, func() {
 		e.place(w.abort)
 		w.epilogue()
 		if g := e.programs[i].Gate; g != nil {
 			e.lockInc(e.arena(g.Offset() + gate.RejectedOffset))
 		}
 		e.jmp(next)
-		if w.cutUsed {
+		if w.rings {
 			e.place(w.resume)
 			w.epilogue()
 			e.jmp(next)
@@ -302,7 +309,7 @@ func (e *emitter) due(g *gate.Gate, next label) {
 		e.jcc(condNE, not)
 	}
 	restore()
-	e.later = append(e.later, func() {
+	e.cold = append(e.cold, func() {
 		e.place(not)
 		restore()
 		e.jmp(next)

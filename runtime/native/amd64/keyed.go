@@ -43,7 +43,7 @@ func (p *part) useKey(op opcode.Op) {
 	if op == opcode.Agg || op == opcode.MapSet || op == opcode.MapAdd {
 		v = p.popWord()
 	}
-	for _, x := range []reg{rax, rcx, rdx, p.searched.tag, p.searched.slot, p.searched.left, p.searched.entry} {
+	for _, x := range []reg{rax, rcx, rdx, p.search.tag, p.search.slot, p.search.left, p.search.entry} {
 		p.used(x)
 	}
 	unsure := p.bellAt(p.key.pc, p.key.executed, p.key.stack)
@@ -58,12 +58,12 @@ func (p *part) useKey(op opcode.Op) {
 	p.place(done)
 	p.endKey()
 	if op == opcode.MapGet || op == opcode.MapHas || op == opcode.MapAdd {
-		p.result(p.searched.entry)
+		p.result(p.search.entry)
 	}
 	if !inserts {
-		p.later = append(p.later, func() {
+		p.cold = append(p.cold, func() {
 			p.place(absent)
-			p.clear(p.searched.entry)
+			p.clear(p.search.entry)
 			p.jmp(done)
 		})
 	}
@@ -82,7 +82,7 @@ func (p *part) endKey() {
 
 // find searches the key. If it is there, its slot is pinned, and entry is the address of its entry.
 func (p *part) find(t *arena.TableLayout, absent, unsure label) {
-	s := p.searched
+	s := p.search
 	probe, retry, next, other, mismatch := p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel()
 	p.hash()
 	p.mov(r(s.slot), r(rax))
@@ -122,7 +122,7 @@ func (p *part) find(t *arena.TableLayout, absent, unsure label) {
 		p.compareMemory(at(s.entry, int32(8*i)), w)
 		p.jcc(condNE, mismatch)
 	}
-	p.later = append(p.later, func() {
+	p.cold = append(p.cold, func() {
 		p.place(mismatch)
 		p.unpin(t)
 		p.place(next)
@@ -183,7 +183,7 @@ func (p *part) mixShifted(n byte) {
 
 // atSlot does what an operation does with the pinned slot. Results are in the register of the entry.
 func (p *part) atSlot(op opcode.Op, l *arena.Layout, v word) {
-	s, t := p.searched, l.Table
+	s, t := p.search, l.Table
 	cell := at(s.entry, int32(8*t.KeyWords))
 	if t.Stamp != 0 && (op == opcode.Agg || op == opcode.MapSet || op == opcode.MapAdd) {
 		p.touch(t)
@@ -217,13 +217,13 @@ func (p *part) touch(t *arena.TableLayout) {
 	p.lockXadd(p.arena(t.Clock), rax)
 	p.inc(r(rax))
 	p.lea(rcx, p.arena(t.Stamp))
-	p.mov(element(rcx, p.searched.slot), r(rax))
+	p.mov(element(rcx, p.search.slot), r(rax))
 }
 
 // kill makes a full slot dying.
 func (p *part) kill(t *arena.TableLayout) {
 	again, done := p.newLabel(), p.newLabel()
-	slot := element(rcx, p.searched.slot)
+	slot := element(rcx, p.search.slot)
 	p.lea(rcx, p.arena(t.State))
 	p.mov(r(rax), slot)
 	p.place(again)
@@ -241,7 +241,7 @@ func (p *part) kill(t *arena.TableLayout) {
 func (p *part) unpin(t *arena.TableLayout) {
 	const unpinned = 1<<arena.ChangeShift - uint64(arena.PinOne)
 	back, last := p.newLabel(), p.newLabel()
-	slot := element(rcx, p.searched.slot)
+	slot := element(rcx, p.search.slot)
 	p.movImm(rax, unpinned)
 	p.lea(rcx, p.arena(t.State))
 	p.lockXadd(slot, rax)
@@ -249,7 +249,7 @@ func (p *part) unpin(t *arena.TableLayout) {
 	p.aluImm(opCmp, r(rdx), int32(arena.PinOne|arena.SlotDying))
 	p.jcc(condE, last)
 	p.place(back)
-	p.later = append(p.later, func() {
+	p.cold = append(p.cold, func() {
 		p.place(last)
 		p.movImm(rdx, unpinned)
 		p.alu(opAdd, r(rax), r(rdx))

@@ -90,44 +90,44 @@ func (p *part) context(in *runtime.Inst) {
 		case runtime.FieldPC:
 			p.pushConst(p.site.Place)
 		case runtime.FieldSP:
-			p.stackPointer()
+			x := p.target()
+			p.stackPointer(x)
+			p.result(x)
 		}
 	}
 }
 
-// stackPointer pushes the stack pointer at the place.
-func (p *part) stackPointer() {
-	x := p.target()
-	p.lea(x, at(rsp, int32(p.below)))
-	p.result(x)
-}
+// stackPointer loads the stack pointer at the place into a register.
+func (p *part) stackPointer(x reg) { p.lea(x, at(rsp, int32(p.below))) }
 
 // pushRegister pushes a register or a part of it. The operand is packed as Code has it: index<<16 | shift<<8 | width.
 func (p *part) pushRegister(operand uint64) {
 	width, shift := operand&0xff, operand>>8&0xff
-	mask := ^uint64(0)
-	if width > 0 && width < 64 {
-		mask = 1<<width - 1
+	if width == 0 {
+		width = 64
 	}
-	if operand>>16 == fileRIP {
-		p.pushConst(p.site.Place >> shift & mask)
-		return
-	}
-	x, _ := general(operand >> 16)
-	if x == rsp {
-		p.stackPointer()
-	} else {
-		p.pushOriginal(x)
-	}
+	from, ok := general(operand >> 16)
 	switch {
+	case !ok: // the program counter
+		p.pushConst(p.site.Place >> shift & (1<<width - 1))
 	case shift >= 64:
-		p.popWord()
 		p.pushConst(0)
-	case shift > 0:
-		p.shiftConst(opShr, byte(shift))
-	}
-	if width > 0 && width < 64 {
-		p.lowBits(int(width), false)
+	case shift == 0 && width >= 64 && from != rsp:
+		p.pushOriginal(from)
+	default:
+		x := p.target()
+		if from == rsp {
+			p.stackPointer(x)
+		} else {
+			p.load(x, word{original, uint64(from)})
+		}
+		if shift > 0 {
+			p.shift(opShr, r(x), byte(shift))
+		}
+		if width < 64 {
+			p.keepLow(x, int(width), false)
+		}
+		p.result(x)
 	}
 }
 

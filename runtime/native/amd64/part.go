@@ -25,27 +25,27 @@ type part struct {
 	homes   []home       // by index on the stack
 	temps   []home       // of scratch words
 	counter home         // of the steps left
-	slots   int          // that homes may use
+	slots   int          // homes on the target's stack
 	labels  []label      // of operations that begin a block
 	states  [][]word     // the stack at the begin of blocks that one way leads to
 	skipped []bool       // operations that jumps to them have left out
 	saved   [numRegs]int // like emitter.savedAt
 
-	done   label // the program has ended
-	abort  label // it has aborted
-	resume label // the interpreter has ended it
-	cut    label // the interpreter is gone
+	done      label // the program has ended
+	abort     label // it has aborted
+	resume    label // the interpreter has ended it
+	abandoned label // nobody answers a doorbell
 
 	pc       int
 	live     bool // control arrives from the operation before
 	stack    []word
 	assigned native.TempSet
-	length   int // of the current block
-	executed int // operations of it
-	cutUsed  bool
+	length   int  // of the current block
+	executed int  // operations of it
+	rings    bool // there are doorbells
 
-	key      keyed
-	searched searchRegs
+	key    keyed
+	search searchRegs
 }
 
 // home is a place for a word: a register, or a slot on the target's stack.
@@ -64,7 +64,7 @@ const stackFirst = 4
 // newPart returns the part at an index of emitter.needs.
 func (e *emitter) newPart(index int, plan *native.Plan) *part {
 	n := len(plan.Ops)
-	p := &part{emitter: e, plan: plan, index: index, needs: e.needs[index], cut: e.newLabel(),
+	p := &part{emitter: e, plan: plan, index: index, needs: e.needs[index], abandoned: e.newLabel(),
 		labels: make([]label, n), states: make([][]word, n), skipped: make([]bool, n), homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
 	for pc := range plan.Ops {
 		p.labels[pc] = e.newLabel()
@@ -92,7 +92,7 @@ func (p *part) assignHomes() {
 		p.counter = next()
 	}
 	if slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Key }) {
-		p.searched = searchRegs{next().reg, next().reg, next().reg, next().reg}
+		p.search = searchRegs{next().reg, next().reg, next().reg, next().reg}
 	}
 	first := min(stackFirst, len(p.homes))
 	for i := range first {
@@ -164,11 +164,11 @@ func (p *part) epilogue() {
 // threads take whose doorbell nobody answers.
 func (p *part) close() {
 	p.below = p.outer
-	if !p.cutUsed {
+	if !p.rings {
 		return
 	}
-	p.later = append(p.later, func() {
-		p.place(p.cut)
+	p.cold = append(p.cold, func() {
+		p.place(p.abandoned)
 		p.epilogue()
 		p.jmp(p.end)
 	})
@@ -256,11 +256,11 @@ func (p *part) bellAt(pc, executed int, stack []word) label {
 		left := p.locateOperand(p.homeOperand(p.counter))
 		d.steps, d.left = uint64(p.plan.Fuel-p.length+executed), &left
 	}
-	p.cutUsed = true
-	p.later = append(p.later, func() {
+	p.rings = true
+	p.cold = append(p.cold, func() {
 		p.place(d.at)
 		p.int3()
-		p.jmp(p.cut)
+		p.jmp(p.abandoned)
 		p.bells = append(p.bells, d)
 	})
 	return d.at

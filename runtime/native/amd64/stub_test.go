@@ -80,7 +80,7 @@ func TestStubs(t *testing.T) {
 	}{
 		"count":     {[]Program{{Run: counts, Gate: free}}, Site{}},
 		"predicate": {[]Program{{Run: counts, When: when, Gate: free}}, Site{Flags: true, RedZone: true}},
-		"every":     {[]Program{{Run: counts, Gate: limited}}, Site{RedZone: true}},
+		"every":     {[]Program{{Gate: limited}}, Site{RedZone: true}},
 		"hist":      {[]Program{{Run: s.plan(opA(opcode.Arg, 1), opV(opcode.Agg, hist), exit), Gate: free}}, Site{}},
 		"keyed":     {[]Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{}},
 		"doorbell":  {[]Program{{Run: s.plan(opA(opcode.Arg, 0), opA(opcode.Arg, 1), op(opcode.Add), opA(opcode.Arg, 2), op(opcode.Quo), op(opcode.Load64), exit)}}, Site{}},

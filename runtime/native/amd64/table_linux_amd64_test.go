@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"encoding/binary"
+	"math/rand/v2"
 	"testing"
 
 	"gotap/runtime"
@@ -88,5 +89,40 @@ func TestTableStates(t *testing.T) {
 	w.c.do(func() { w.c.run(&regs) })
 	if d := stub.Doorbells[0]; regs[fileRIP] != codeAddr+uint64(d.Offset)+1 || d.PC != 1 || len(d.Stack) != 1 || d.Stack[0] != (Word{Constant, searched}) {
 		t.Errorf("the search of a busy slot stops at %#x: %+v", regs[fileRIP], d)
+	}
+}
+
+// TestKeysInPlace: what is calculated while a key is built leaves everything as it was until the key is used. In an empty table
+// the doorbell shows it; the second time the key is there.
+func TestKeysInPlace(t *testing.T) {
+	w := newWorld(t)
+	w.c.setControl(1)
+	m, _ := w.object(object.Object{Kind: object.KindMap, Keys: 2, Max: 8}, value.KindInt, value.KindInt)
+	number, _ := w.object(object.Object{Kind: object.KindInt})
+	keyInt, add, drop, exit := op(opcode.KeyInt), op(opcode.Add), opA(opcode.Drop, 1), op(opcode.Exit)
+	part := func(x reg, shift, width uint64) runtime.Inst {
+		return opV(opcode.PushR, uint64(fileIndex[x])<<16|shift<<8|width)
+	}
+	calculated := []runtime.Inst{opA(opcode.Arg, 0), opA(opcode.Arg, 1), add, opA(opcode.Arg, 2), opA(opcode.Arg, 3), add}
+	sum := []runtime.Inst{add, add, opV(opcode.AddGV, number), exit}
+	for name, list := range map[string][]runtime.Inst{
+		"parts of registers":  {part(rax, 8, 8), keyInt, part(rsp, 4, 7), part(rdx, 3, 61), add, keyInt, part(rbx, 1, 5), opV(opcode.MapAdd, m), drop, exit},
+		"words from before":   append(append([]runtime.Inst{}, append(calculated, keyInt, part(rax, 0, 9), op(opcode.Dup), add, keyInt, part(rcx, 2, 40), part(rdi, 1, 50), opV(opcode.MapAdd, m))...), sum...),
+		"words that stay":     append(append([]runtime.Inst{}, append(calculated, op(opcode.Over), keyInt, part(rax, 0, 9), part(rsi, 5, 9), keyInt, op(opcode.Dup), opV(opcode.MapAdd, m))...), sum...),
+		"more than registers": append(append([]runtime.Inst{}, append(calculated, keyInt, part(rax, 1, 9), part(rbx, 1, 9), part(rcx, 1, 9), part(rdx, 1, 9), part(rsi, 1, 9), part(rdi, 1, 9), part(rbp, 1, 9), part(r8, 1, 9), part(r9, 1, 9), add, add, add, add, add, add, keyInt, opV(opcode.MapAdd, m))...), sum...),
+	} {
+		programs, site := []Program{{Run: w.plan(list...)}}, Site{Addr: codeAddr}
+		stub := w.place(w.c, programs, site)
+		for range 2 {
+			regs := w.anyRegs(rand.New(rand.NewPCG(3, 3)))
+			var err error
+			w.c.do(func() { err = w.compare(stub, programs, site, &regs) })
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if w.counts.bells != 4 {
+		t.Errorf("%d doorbells", w.counts.bells)
 	}
 }
