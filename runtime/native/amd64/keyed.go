@@ -69,8 +69,9 @@ func (p *part) useKey(op opcode.Op) {
 	}
 }
 
-// endKey ends the building of a key. The words that remain on the stack move to their homes, from the lowest upwards. Each
-// is in a home that was given away before those of the words above it, and none in one below its own.
+// endKey ends the building of a key: the words that remain on the stack move to the homes of their places, the lowest
+// first. No move overwrites a word that is still to be moved, because results got their homes in the order of their
+// places, and never one below their own.
 func (p *part) endKey() {
 	p.key = keyed{}
 	for i, w := range p.stack {

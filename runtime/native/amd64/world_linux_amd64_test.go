@@ -241,6 +241,7 @@ func (w *world) anyPlan(r *rand.Rand) (*native.Plan, error) {
 // anyRegs returns random registers. The stack pointer is on the stack, and may be misaligned.
 func (w *world) anyRegs(r *rand.Rand) regFile {
 	regs := w.c.ready
+	regs[fileOrigRAX] = ^uint64(0) // as outside of system calls
 	for x := range numRegs {
 		if x != rsp {
 			regs[fileIndex[x]] = anyWord(r)
