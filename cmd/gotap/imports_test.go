@@ -66,6 +66,7 @@ var special = map[string]string{
 	"engine/affinity":                 "engine engine/tracee compile runtime " + sessions,               // CPUs
 	"engine/tracee":                   "engine compile runtime " + sessions,                             // one thread
 	"engine/inject":                   "engine compile runtime " + sessions,                             // one thread
+	"engine/inline":                   "engine compile runtime " + sessions,                             // memory of a process
 	"engine/throttle":                 "engine engine/linux/procfs engine/remote engine/tracee compile", // time and counts
 	"engine/sigqueue":                 "engine compile runtime " + sessions,                             // one thread
 	"engine/remote/control":           "engine compile runtime",                                         // stops, whatever they mean
