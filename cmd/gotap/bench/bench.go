@@ -3,7 +3,7 @@
 // (reference/reference.c), in turn, as a ratio.
 //
 // The interpreter and the compiler are measured in this process (machine.go), so are events (events.go); hits, reloads
-// and a flood of events by starting gotap as users do (parts.go, reload.go, flood.go).
+// and a flood of events by starting gotap as users do (parts.go, inline.go, reload.go, flood.go).
 package bench
 
 import (
@@ -55,7 +55,7 @@ func Run(out, errs io.Writer, o Options) error {
 		return err
 	}
 	b := bench{out, errs, o, exe, program}
-	for _, part := range []func() error{b.events, b.coldStart, b.reload, b.flood, b.kinds, b.affinity, b.rivals, b.threads, b.disabled, b.arming, b.holding} {
+	for _, part := range []func() error{b.events, b.coldStart, b.reload, b.flood, b.kinds, b.inline, b.affinity, b.rivals, b.threads, b.disabled, b.arming, b.holding} {
 		if err := part(); err != nil {
 			return err
 		}

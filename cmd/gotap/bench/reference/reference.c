@@ -5,6 +5,8 @@
  *   reference step N        the same, stepping over the instruction in place: restore, step, plant again
  *   reference both N        with breakpoints on its first instruction and on its return, both emulated
  *   reference threads T N   T threads that call work N times together; prints what a call took, by the wall's clock
+ *   reference calls T N     the same after one call more; prints the processor time that a call took
+ *   reference counted T N   the same with a counter in front of each call: a probe that is compiled into the program
  *   reference sleepers T    T threads that sleep
  *
  * The loops do the least that gives the right count; what gotap needs more than they do is its overhead. */
@@ -65,6 +67,40 @@ static int threads(long t, long n)
 	for (long i = 0; i < t; i++)
 		pthread_join(id[i], NULL);
 	printf("%.1f ns\n", (now() - began) / (each * t));
+	return 0;
+}
+
+static long counter;
+
+static void *counting(void *bad)
+{
+	for (long i = 0; i < each; i++) {
+		__atomic_fetch_add(&counter, 1, __ATOMIC_RELAXED);
+		if (work(i) != 2 * i + 1)
+			return bad;
+	}
+	return NULL;
+}
+
+static double used(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+static int calls(long t, long n, void *(*caller)(void *))
+{
+	pthread_t id[64];
+	double began;
+	work(0); /* gotap prepares the process at the first hit */
+	began = used();
+	each = n / t;
+	for (long i = 0; i < t; i++)
+		pthread_create(&id[i], NULL, caller, &each);
+	for (long i = 0; i < t; i++)
+		pthread_join(id[i], NULL);
+	printf("%.2f ns\n", (used() - began) / (each * t));
 	return 0;
 }
 
@@ -184,8 +220,12 @@ int main(int argc, char **argv)
 		return trace(n, BOTH);
 	if (argc > 3 && !strcmp(argv[1], "threads"))
 		return threads(n, strtol(argv[3], NULL, 0));
+	if (argc > 3 && !strcmp(argv[1], "calls"))
+		return calls(n, strtol(argv[3], NULL, 0), caller);
+	if (argc > 3 && !strcmp(argv[1], "counted"))
+		return calls(n, strtol(argv[3], NULL, 0), counting);
 	if (argc > 2 && !strcmp(argv[1], "sleepers"))
 		return sleepers(n);
-	fprintf(stderr, "reference target|emulate|step|both N, threads T N, sleepers T\n");
+	fprintf(stderr, "reference target|emulate|step|both N, threads|calls|counted T N, sleepers T\n");
 	return 2;
 }
