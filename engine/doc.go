@@ -20,6 +20,20 @@
 // are discarded and the fault is delivered as if the instruction had been at its own address. For an emulated
 // instruction this is wait4, GETREGS, SETREGS, CONT, without an allocation, a lock or a map look-up by string.
 //
+// # A hit without a stop
+//
+// With Config.Engine Inline the executor of a place is jumps (jumps.go), not breakpoints. It plants a breakpoint. The first hit of one in an
+// address space promotes all that wait there (promote.go): the thread that hit makes the process map memory; native code is
+// written for each place (package runtime/native/amd64) into that memory (package inline); the threads that run code are held, and the
+// breakpoints become jumps. From then on hits of these places are not seen here: the thread runs the programs itself, which change the
+// arena with the atomic operations that the interpreter uses. Commands that change the owners of such a place (Replace) give
+// it its breakpoint back, and a new jump at its next hit.
+//
+// At an operation that native code does not execute, the thread stops at a doorbell (doorbell.go). answer gives the interpreter the
+// registers that the thread had at the place and the words of the program, runs the rest, and sets only the program counter:
+// the native code restores the registers. A displaced instruction that faults is moved to its own address, and the place gets
+// its breakpoint back for good (stubfault.go).
+//
 // # A session's parts
 //
 // A Session is made of parts, each with a state that only its own methods change: stops waits for tracees (stops.go);
@@ -42,9 +56,10 @@
 //
 // A probe (package registry) is logical: what a user asked for. A placement is a probe at one place of a file,
 // compiled for that place once, for all processes that map the file. A point (point.go) is physical: an address of
-// an address space, with one breakpoint for all its placements. Processes that share memory share its points; a
-// forked child gets copies. Modules that are mapped later are found through the dynamic loader (modules.go) and
-// armed then (package arming). Calls are watched for leave handlers without touching the target's stack (package
+// an address space, with one breakpoint for all its placements, or one jump. Processes that share memory share its points; a
+// forked child gets copies. Native code and its doorbells belong to an address space (spaceJumps in promote.go); a child gets copies of
+// them, too, with breakpoints in place of the jumps, because the code contains the number of the process. Modules that are
+// mapped later are found through the dynamic loader (modules.go) and armed then (package arming). Calls are watched for leave handlers without touching the target's stack (package
 // retprobe; target.go). The list of probes, and what users ask of it, is a probes.Set, which is the same for remote
 // stubs; probe.go and arm.go are what it asks of the session. System calls, data and static marks have their own
 // files (syscalls.go, watch.go, special.go).
@@ -59,6 +74,8 @@
 // would have nearly all of their methods.
 //
 // # Other processors
+//
+// Only x86-64 programs run without a stop: jumps refuses others. Nothing else here depends on it.
 //
 // What depends on the instruction set is data of package isa. What the kernel's interface adds to it is in the
 // description of each ABI (package abi). Only files that make requests to the kernel are specific to one processor.
@@ -80,6 +97,12 @@
 //
 //   - writing breakpoints while threads run: patcher.sync in patch.go
 //   - writing many at once: together.go
+//   - writing jumps, which are longer than a breakpoint: package inline (swap.go) and promote.go; threads and signal handlers that would
+//     return behind the first byte: parked.go in package inline
+//   - code that leads into the bytes that a jump replaces: window.go in package image/module
+//   - native code, which changes the registers and flags that it saves, and no memory but the arena: package runtime/native/amd64
+//   - doorbells and faults in native code: doorbell.go and stubfault.go
+//   - jumps that a killed session leaves: control.go and island.go in package inline
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
 //   - memory mapped into the target: slotPools in slot.go; system calls made in it: package inject
 //   - children and threads that the session does not follow: options in fork.go
