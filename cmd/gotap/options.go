@@ -65,7 +65,7 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.StringVarP(&o.format, "format", "f", "text", "text or json")
 	f.StringArrayVar(&o.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
 	f.BoolVar(&o.unsafe, "unsafe", false, "allow programs to change the target")
-	f.StringVar(&o.engine, "engine", "auto", "auto, emulate or step")
+	f.StringVar(&o.engine, "engine", "auto", "auto, emulate, step, or inline: programs run in the target as native code, without a stop; what needs stops is refused")
 	f.StringVar(&o.affinity, "affinity", "", "auto: gotap and a target with one thread share a CPU where the target cannot notice it; off: no affinity is changed (default auto)")
 	f.StringVar(&o.remote, "remote", "", "trace through the GDB stub at HOST:PORT: QEMU's, gdbserver's, a kernel's")
 	f.StringVar(&o.exe, "exe", "", "with --remote, the file of the program or kernel that runs there, or a list of its symbols")
