@@ -59,10 +59,10 @@
 // an address space, with one breakpoint for all its placements, or one jump. Processes that share memory share its points; a
 // forked child gets copies. Native code and its doorbells belong to an address space (spaceJumps in promote.go); a child gets copies of
 // them, too, with breakpoints in place of the jumps, because the code contains the number of the process. Modules that are
-// mapped later are found through the dynamic loader (modules.go) and armed then (package arming). Calls are watched for leave handlers without touching the target's stack (package
-// retprobe; target.go). The list of probes, and what users ask of it, is a probes.Set, which is the same for remote
-// stubs; probe.go and arm.go are what it asks of the session. System calls, data and static marks have their own
-// files (syscalls.go, watch.go, special.go).
+// mapped later are found through the dynamic loader (modules.go) and armed then (package arming). Calls are watched for
+// leave handlers without touching the target's stack (package retprobe; target.go). The list of probes, and what users ask
+// of it, is a probes.Set, which is the same for remote stubs; probe.go and arm.go are what it asks of the session. System
+// calls, data and static marks have their own files (syscalls.go, watch.go, special.go).
 //
 // # Why this is one package
 //
