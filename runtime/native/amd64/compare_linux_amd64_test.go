@@ -71,12 +71,11 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 		if at == s.Tail {
 			break
 		}
-		i := slices.IndexFunc(s.Doorbells, func(d Doorbell) bool { return d.Offset == at })
-		if i < 0 {
+		d := s.DoorbellAt(at)
+		if d == nil {
 			return fmt.Errorf("a breakpoint at %#x", at)
 		}
 		w.counts.bells++
-		d := &s.Doorbells[i]
 		key := [2]int{d.Program, 1}
 		if d.When {
 			key[1] = 0

@@ -160,11 +160,10 @@ func (w *world) serve(c *tracee, stub *Stub, programs []Program, regs *regFile) 
 		if sig := c.run(regs); sig != syscall.SIGTRAP {
 			return fmt.Errorf("signal %v at %#x", sig, regs[fileRIP])
 		}
-		i := slices.IndexFunc(stub.Doorbells, func(d Doorbell) bool { return codeAddr+uint64(d.Offset)+1 == regs[fileRIP] })
-		if i < 0 {
+		d, was := stub.DoorbellAt(int(regs[fileRIP]-codeAddr)-1), *regs
+		if d == nil {
 			return nil
 		}
-		d, was := &stub.Doorbells[i], *regs
 		frame := c.words(regs[fileRSP], d.Frame())
 		d.State(regs[:], frame, &state)
 		d.Restore(was[:], frame)

@@ -44,6 +44,15 @@ type Stub struct {
 	Doorbells []Doorbell // in the order of their offsets
 }
 
+// DoorbellAt returns the doorbell whose breakpoint is at an offset, or nil.
+func (s *Stub) DoorbellAt(offset int) *Doorbell {
+	i, ok := slices.BinarySearchFunc(s.Doorbells, offset, func(d Doorbell, offset int) int { return d.Offset - offset })
+	if !ok {
+		return nil
+	}
+	return &s.Doorbells[i]
+}
+
 // redZone is the number of bytes below the stack pointer that System V lets functions use.
 const redZone = 128
 
