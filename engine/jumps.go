@@ -339,10 +339,8 @@ func (c *patcher) dropJumps(why error) {
 func (c *patcher) uncover(sp *space, addr uint64) {
 	for at := addr - (inline.JumpSize - 1); at != addr; at++ {
 		if q := sp.points[at]; q != nil && (q.jump.in || q.jump.waits) {
-			q.jump.dropped = errOccupied
 			c.removeJumps([]*point{q})
-			q.jump.waits = false
-			q.by = breakpoints{c}
+			c.drop(q, errOccupied)
 		}
 	}
 }
