@@ -109,6 +109,7 @@ func (l *lifecycle) detach(patience time.Duration) {
 	for sp := range l.s.spaces() {
 		err = errors.Join(err, l.s.patcher.verify(sp))
 	}
+	l.s.Recount()
 	for _, p := range l.s.procs {
 		p.space.mem.Close()
 	}

@@ -182,7 +182,7 @@ func TestInlineToggled(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := w.Query()
-	if int64(q[0].Hits) != n.get() {
+	if d := int64(q[0].Hits) - n.get(); d < -4 || d > 4 { // each thread may have been between the two when the hits were read
 		t.Errorf("%d hits, %d counted", q[0].Hits, n.get())
 	}
 	untouched(t, p.pid(), before)

@@ -1,6 +1,10 @@
 package probes
 
-import "gotap/engine/registry"
+import (
+	"slices"
+
+	"gotap/engine/registry"
+)
 
 // Query returns the state of every probe, in the order of declaration. When the session is over it is the state at its end.
 func (s *Set) Query() []registry.State {
@@ -20,6 +24,24 @@ func (s *Set) States() []registry.State {
 	}
 	s.last.Store(&all)
 	return all
+}
+
+// Recount brings the counts of hits in the answer that States has kept up to date: programs that run in targets without a stop may have run
+// since. The back end calls it when nothing leads to them any more.
+func (s *Set) Recount() {
+	last := s.last.Load()
+	if last == nil {
+		return
+	}
+	all := slices.Clone(*last)
+	for _, pr := range s.list.All() {
+		for i := range all {
+			if all[i].ID == pr.Spec.ID {
+				all[i].Hits = pr.Hits()
+			}
+		}
+	}
+	s.last.Store(&all)
 }
 
 // where counts the points of a probe by strategy.
