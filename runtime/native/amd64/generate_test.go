@@ -70,9 +70,10 @@ var registers = []string{"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp",
 
 // objects are those that programs use, by kind of operand: indexes of compile.Program.Objects.
 type objects struct {
-	all                           []int // IDs
-	numbers, arrays, aggregations []int // indexes
-	keyed, maps                   []int // with two parts at odd indexes
+	all                           []int        // IDs
+	numbers, arrays, aggregations []int        // indexes
+	keyed, maps                   []int        // with two parts at odd indexes
+	few                           map[int]bool // indexes of those that never get many keys
 }
 
 func (o *objects) ids() []int { return o.all }
@@ -167,7 +168,7 @@ func (g *generator) keyedUse() {
 	}
 	n := g.IntN(len(list))
 	for range 1 + n%2 {
-		g.keyPart()
+		g.keyPart(g.objects.few[list[n]])
 		g.op(opcode.KeyInt, 0)
 	}
 	if pops, _ := opcode.RowOf(op).Effect(0); pops > 0 {
@@ -176,10 +177,10 @@ func (g *generator) keyedUse() {
 	g.op(op, list[n])
 }
 
-// keyPart pushes a part of a key, mostly one of a few.
-func (g *generator) keyPart() {
+// keyPart pushes a part of a key, mostly one of a few, or always.
+func (g *generator) keyPart(few bool) {
 	g.calculated()
-	if g.IntN(6) != 0 {
+	if few || g.IntN(6) != 0 {
 		g.emit(opcode.PushD, 0, 3)
 		g.depth++
 		g.op(opcode.And, 0)

@@ -82,8 +82,11 @@ func (w *world) declare() {
 		}
 		w.objects.all = append(w.objects.all, id)
 		*list = append(*list, len(w.objects.all)-1)
+		// The interpreter remembers what to evict outside of the arena, where restore does not reach.
+		w.objects.few[len(w.objects.all)-1] = o.Full == object.FullEvict
 	}
 	o := &w.objects
+	o.few = map[int]bool{}
 	for range 3 {
 		add(&o.numbers, object.Object{Kind: object.KindInt})
 	}
@@ -100,7 +103,7 @@ func (w *world) declare() {
 		add(&o.aggregations, object.Object{Kind: object.KindLhist, Lo: l[0], Hi: l[1], Step: l[2]})
 	}
 	keys := []value.Kind{value.KindInt, value.KindInt}
-	for i := range 6 { // the interpreter remembers what to evict outside of the arena: objects that evict have room
+	for i := range 6 {
 		o, kinds := object.Object{Kind: object.KindMap, Max: []int{5, 64}[i%3%2], Full: object.Full(i % 3)}, keys[:1+i%2]
 		o.Keys = len(kinds)
 		add(&w.objects.maps, o, kinds...)
