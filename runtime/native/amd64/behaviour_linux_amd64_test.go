@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"syscall"
 	"testing"
@@ -148,7 +149,7 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// everything counts in aggregations of all kinds, a variable, an array and a map, if there is room.
+// everything counts in aggregations of all kinds, a variable and an array.
 func (w *world) everything() (p *native.Plan, ids []int) {
 	var list []runtime.Inst
 	for _, o := range []object.Object{{Kind: object.KindCount}, {Kind: object.KindSum}, {Kind: object.KindAvg}, {Kind: object.KindStats},
@@ -165,51 +166,57 @@ func (w *world) everything() (p *native.Plan, ids []int) {
 	return w.plan(list...), ids
 }
 
-// TestReentrant runs a stub in the middle of itself, as a signal handler would, after each of its instructions: both hits
-// count.
+// reenter lets a stub run with one word in rbx, and in the middle of it, after some steps, with another one, as a signal handler
+// would. It returns whether the stub had ended by then.
+func (w *world) reenter(stub *Stub, steps int, word, within uint64) (ended bool, err error) {
+	tail := codeAddr + uint64(stub.Tail) + 1
+	outer := w.c.ready
+	outer[fileRSP], outer[fileRIP], outer[fileIndex[rbx]] = stackAddr+stackSize-0x100, codeAddr, word
+	regs := outer
+	for range steps {
+		w.c.step(&regs)
+	}
+	if regs[fileRIP] == tail {
+		return true, nil
+	}
+	inner := regs
+	inner[fileRSP], inner[fileRIP], inner[fileIndex[rbx]] = regs[fileRSP]-256, codeAddr, within
+	start := inner
+	for _, c := range []struct{ regs, want *regFile }{{&inner, &start}, {&regs, &outer}} {
+		if sig := w.c.run(c.regs); sig != syscall.SIGTRAP || c.regs[fileRIP] != tail {
+			return false, fmt.Errorf("after %d steps: %v at %#x", steps, sig, c.regs[fileRIP])
+		}
+		if err := sameRegs(c.regs, c.want, true); err != nil {
+			return false, fmt.Errorf("after %d steps: %w", steps, err)
+		}
+	}
+	return false, nil
+}
+
+// TestReentrant runs a stub in the middle of itself after each of its instructions: both hits count.
 func TestReentrant(t *testing.T) {
 	w := newWorld(t)
 	p, ids := w.everything()
 	w.c.setControl(1)
 	g := w.arena.NewGate(gate.Limits{})
-	site := Site{Addr: codeAddr, RedZone: true, Flags: true}
-	stub := w.place(w.c, []Program{{Run: p, When: w.plan(opA(opcode.Arg, 0), push(1), op(opcode.Sub), opA(opcode.Jnz, 5), op(opcode.Abort), op(opcode.Exit)), Gate: g}}, site)
-	tail := codeAddr + uint64(stub.Tail) + 1
+	when := w.plan(opA(opcode.Arg, 0), push(1), op(opcode.Sub), opA(opcode.Jnz, 5), op(opcode.Abort), op(opcode.Exit))
+	stub := w.place(w.c, []Program{{Run: p, When: when, Gate: g}}, Site{Addr: codeAddr, RedZone: true, Flags: true})
 	hits := uint64(0)
-	// runs lets the stub run with one word, and after some steps in the middle with another one. It returns whether the stub had ended
-	// by then.
-	runs := func(steps int, word, withinWord uint64) bool {
-		outside := w.c.ready
-		outside[fileRSP], outside[fileRIP], outside[fileIndex[rbx]] = stackAddr+stackSize-0x100, codeAddr, word
-		regs := outside
-		for range steps {
-			w.c.step(&regs)
-		}
-		hits++
-		if regs[fileRIP] == tail {
-			return true
-		}
-		within := regs
-		within[fileRSP], within[fileRIP], within[fileIndex[rbx]] = regs[fileRSP]-256, codeAddr, withinWord
-		start := within
-		for _, c := range []struct{ regs, want *regFile }{{&within, &start}, {&regs, &outside}} {
-			if sig := w.c.run(c.regs); sig != syscall.SIGTRAP || c.regs[fileRIP] != tail || sameRegs(c.regs, c.want, true) != nil {
-				t.Errorf("after %d steps: %v at %#x", steps, sig, c.regs[fileRIP])
-				return true
-			}
-		}
-		hits++
-		if least, most := w.counted(ids[4]), w.counted(ids[5]); least != 3 || most != 4 {
-			t.Errorf("after %d steps: of 3 and 4 the smaller is %d, and the larger %d", steps, least, most)
-		}
-		return false
-	}
 	w.c.do(func() {
 		for steps, ended := 0, false; !ended; steps++ {
 			for _, words := range [][2]uint64{{3, 4}, {4, 3}} {
 				w.arena.Handle(ids[4]).Clear()
 				w.arena.Handle(ids[5]).Clear()
-				ended = runs(steps, words[0], words[1]) || ended
+				var err error
+				if ended, err = w.reenter(stub, steps, words[0], words[1]); err != nil {
+					t.Error(err)
+					return
+				}
+				if hits += 2; ended {
+					hits--
+				} else if least, most := w.counted(ids[4]), w.counted(ids[5]); least != 3 || most != 4 {
+					t.Errorf("after %d steps: of 3 and 4 the smaller is %d, and the larger %d", steps, least, most)
+				}
 			}
 		}
 	})
@@ -218,5 +225,42 @@ func TestReentrant(t *testing.T) {
 	}
 	for _, id := range ids[2:6] {
 		w.arena.Handle(id).Take() // would wait long for a bank that is still pinned
+	}
+}
+
+// TestReentrantKeys does the same with keys: the same key within itself, and another one.
+func TestReentrantKeys(t *testing.T) {
+	w := newWorld(t)
+	w.c.setControl(1)
+	off, id := w.object(object.Object{Kind: object.KindSum, Keys: 1, Max: 8, Full: object.FullEvict}, value.KindInt)
+	key := []runtime.Inst{opV(opcode.PushR, uint64(fileIndex[rbx])<<16), push(1), op(opcode.And), op(opcode.KeyInt)}
+	stub := w.place(w.c, []Program{{Run: w.plan(append(key, push(5), opV(opcode.Agg, off), op(opcode.Exit))...)}}, Site{Addr: codeAddr, Flags: true})
+	h := w.arena.Handle(id)
+	for k := range 2 {
+		h.Add(0, value.Int(int64(k)))
+	}
+	sums := [2]int64{}
+	w.c.do(func() {
+		for steps, ended := 0, false; !ended; steps++ {
+			for _, words := range [][2]uint64{{2, 3}, {2, 4}} {
+				var err error
+				if ended, err = w.reenter(stub, steps, words[0], words[1]); err != nil {
+					t.Error(err)
+					return
+				}
+				if sums[words[0]&1] += 5; !ended {
+					sums[words[1]&1] += 5
+				}
+			}
+		}
+	})
+	for k, sum := range sums {
+		if d, _ := h.Get(value.Int(int64(k))); d.Int != sum || sum < 300 {
+			t.Errorf("the sum of key %d is %d, not %d", k, d.Int, sum)
+		}
+	}
+	h.Take()
+	if n := h.Len(); n != 0 {
+		t.Errorf("%d keys remain in use", n)
 	}
 }
