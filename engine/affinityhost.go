@@ -62,7 +62,10 @@ func (r sharer) Image() any { return r.t.proc.space }
 func (r sharer) Modules() []module.Loaded { return r.t.proc.space.mods }
 
 // IsLibC implements affinity.Target.
-func (r sharer) IsLibC(m *module.Loaded) bool { return r.t.proc.space.guard.IsLibC(m) }
+func (r sharer) IsLibC(m *module.Loaded) bool {
+	sp := r.t.proc.space
+	return sp.loader.at != 0 && (sp.guard.IsLibC(m) || isLoader(m))
+}
 
 // RecordPinned implements affinity.Target.
 func (r sharer) RecordPinned(former, given cpumask.Mask) bool {
@@ -73,14 +76,18 @@ func (r sharer) RecordPinned(former, given cpumask.Mask) bool {
 func (r sharer) ForgetPinned() { r.t.proc.space.guard.ForgetPinned() }
 
 // Watch implements affinity.Target.
-func (r sharer) Watch(m *module.Loaded, vaddr uint64, on func(tid int, number uint64)) bool {
+func (r sharer) Watch(m *module.Loaded, at affinity.Site, on func(tid int, number uint64)) bool {
 	sp := r.t.proc.space
-	addr := m.Addr(vaddr)
+	addr, calls := m.Addr(at.Addr), &r.t.proc.arch.Calls
+	number := calls.Number
+	if at.Entry {
+		number = calls.Args[0] // the register of the first argument of functions, too
+	}
 	if p := sp.points[addr]; p != nil && p.internal != nil {
 		return p.forAffinity
 	}
-	r.t.s.patcher.watchInternally(sp, m, vaddr, func(t *thread, _ *point) bool {
-		on(t.Tid, t.Regs[t.proc.arch.Calls.Number])
+	r.t.s.patcher.watchInternally(sp, m, at.Addr, func(t *thread, _ *point) bool {
+		on(t.Tid, t.Regs[number])
 		return false
 	})
 	p := sp.points[addr]

@@ -32,13 +32,13 @@ type Target interface {
 	IDs() (pid, tid int)
 	// Image returns a value that is equal for the same image of a process only.
 	Image() any
-	// Modules returns what it maps; IsLibC reports whether a module is the C library.
+	// Modules returns what it maps; IsLibC reports whether a module is the C library, or its dynamic loader, and
+	// nothing else.
 	Modules() []module.Loaded
 	IsLibC(*module.Loaded) bool
-	// Watch calls on, with the number of the system call, before a thread executes the instruction at an address of a module's
-	// file. It returns false if the instruction cannot be watched. Watching it twice has no effect. Forked children, whose memory is
-	// a copy, are watched too.
-	Watch(m *module.Loaded, vaddr uint64, on func(tid int, number uint64)) bool
+	// Watch calls on, with the number of the system call, before a thread makes the call at a site of a module. It returns false
+	// if the site cannot be watched. Watching it twice has no effect. Forked children, whose memory is a copy, are watched too.
+	Watch(m *module.Loaded, at Site, on func(tid int, number uint64)) bool
 	// Unwatch ends all watching.
 	Unwatch()
 	// RecordPinned and ForgetPinned write and remove the record by which the masks are put back if the session is killed.

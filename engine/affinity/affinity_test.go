@@ -90,8 +90,8 @@ func (w *world) IsLibC(m *module.Loaded) bool { return strings.Contains(m.Path, 
 func (w *world) Unwatch()                     { clear(w.watched) }
 func (w *world) ForgetPinned()                { w.recorded = false }
 
-func (w *world) Watch(m *module.Loaded, vaddr uint64, on func(int, uint64)) bool {
-	w.watched[vaddr] = true
+func (w *world) Watch(m *module.Loaded, at Site, on func(int, uint64)) bool {
+	w.watched[at.Addr] = true
 	return !w.refuses
 }
 

@@ -20,7 +20,7 @@
 //   - Both may run on the same CPUs, more than one. So nobody has chosen other CPUs for the target, and nobody will miss one.
 //   - Both have an ordinary scheduling class, and the target does not have precedence. A real-time target would keep the tracing
 //     thread, and so itself, from running.
-//   - The program cannot read or change its CPUs unseen: breakpoints are on all system call instructions that may do so (sites.go).
+//   - The program cannot read or change its CPUs unseen: breakpoints are on all places in its code that may do so (sites.go).
 //     Before the program makes such a call, the two are separated, so the program reads what it would read without gotap.
 //   - The target has the crash handler (package crashsafe), and no filter of system calls that the handler could violate.
 //

@@ -16,23 +16,25 @@ const (
 	GetAffinity = 204 // sched_getaffinity
 )
 
-// Site is a syscall instruction of a file that may read or set the affinity of the program.
+// Site is a place in a file at which the program may be about to read or set its affinity: a syscall instruction, or the start of
+// syscall(2).
 type Site struct {
-	Addr uint64 // in the file
-	Open bool   // the program chooses which call is made
+	Addr  uint64 // in the file
+	Entry bool   // of syscall(2): the call's number is the first argument
 }
 
 // syscallInsn is the instruction.
 var syscallInsn = []byte{0x0f, 0x05}
 
-// findSites finds the syscall instructions of a file that may read or set the affinity:
+// findSites finds the places in a file at which the program may be about to read or set its affinity:
 //
-//   - all those in functions that load the number of such a call into any register;
-//   - those whose number is not a constant, because a caller may have passed it. In the C library that is syscall(2) alone: its
-//     other functions of this kind get their numbers from the library, where every function that loads one of the two numbers
-//     makes the call itself.
+//   - all syscall instructions of functions that load the number of such a call into any register;
+//   - the start of syscall(2).
 //
-// An error means that there is an instruction of which this cannot be determined.
+// An error means that the file has another syscall instruction whose number may be passed by a caller. A breakpoint on such an
+// instruction would be hit by any call, and a probed system call can delay signals that are kept from a thread (package sigqueue).
+// In the C library there is none: its functions of this kind get their numbers from the library, where every function that loads
+// one of the two numbers makes the call itself. In a static program it cannot be told from the program's own code.
 func findSites(f *module.File, libC bool) (found []Site, err error) {
 	for _, text := range f.Text() {
 		code, err := f.Code(text.Start, int(text.End-text.Start))
@@ -48,11 +50,22 @@ func findSites(f *module.File, libC bool) (found []Site, err error) {
 			if err != nil {
 				return nil, err
 			}
-			found = append(found, in.sites(libC && fn.name != "syscall")...)
+			if fn.name == "syscall" && (libC || bytes.HasPrefix(in.code, numberFirst)) {
+				found = append(found, Site{fn.start, true})
+				continue
+			}
+			sites, open := in.sites()
+			if open != 0 && !libC {
+				return nil, fmt.Errorf("%s+%#x may make any system call", f.Path, open)
+			}
+			found = append(found, sites...)
 		}
 	}
 	return found, nil
 }
+
+// numberFirst is how glibc's syscall(2) begins: mov %rdi, %rax. In a static program it is recognised by that.
+var numberFirst = []byte{0x48, 0x89, 0xf8}
 
 // span is a function of a file.
 type span struct {
@@ -107,24 +120,26 @@ func (d *decoded) insn(i int) []byte {
 	return d.code[from:max(from, to)]
 }
 
-// sites returns the sites of a function. own means that the numbers of its calls come from its own file.
-func (d *decoded) sites(own bool) (found []Site) {
-	loads := slices.ContainsFunc(d.constants(), func(n uint64) bool { return n == GetAffinity || n == SetAffinity })
+// sites returns the syscall instructions of a function that loads one of the two numbers. Otherwise open is one whose number is
+// not a constant, or 0.
+func (d *decoded) sites() (found []Site, open uint64) {
+	loads := slices.ContainsFunc(d.constants(-1), func(n uint64) bool { return n == GetAffinity || n == SetAffinity })
 	for i, at := range d.insns {
-		if !bytes.HasPrefix(d.insn(i), syscallInsn) {
-			continue
-		}
-		if open := !d.fixed(i); loads || open && !own {
-			found = append(found, Site{Addr: at, Open: open && !loads})
+		switch {
+		case !bytes.HasPrefix(d.insn(i), syscallInsn):
+		case loads:
+			found = append(found, Site{at, false})
+		case !d.fixed(i):
+			open = at
 		}
 	}
-	return found
+	return found, open
 }
 
-// constants returns the constants that the function loads into registers.
-func (d *decoded) constants() (all []uint64) {
+// constants returns the constants that the function loads into a register; -1: into any.
+func (d *decoded) constants(register int) (all []uint64) {
 	for i := range d.insns {
-		if _, v, ok := constant(d.insn(i)); ok {
+		if r, v, ok := constant(d.insn(i)); ok && (register < 0 || r == register) {
 			all = append(all, v)
 		}
 	}
@@ -152,13 +167,16 @@ func constant(in []byte) (register int, v uint64, ok bool) {
 // reach is how many instructions before a system call its number is searched for.
 const reach = 16
 
-// fixed reports whether the number of the system call at an index is a constant: the instructions before it load one, and none
-// in between may change it.
+// fixed reports whether the number of the system call at an index is a constant: the instructions before it load one, or copy a
+// register for which the function has one, and none in between may change it.
 func (d *decoded) fixed(i int) bool {
 	for j := i - 1; j >= 0 && j >= i-reach; j-- {
 		in := d.insn(j)
 		if register, _, ok := constant(in); ok && register == 0 {
 			return true
+		}
+		if from, ok := copied(in); ok {
+			return len(d.constants(from)) > 0
 		}
 		if j > 0 && bytes.Equal(in, []byte{0x58}) && d.insn(j - 1)[0] == 0x6a { // push $imm8; pop %rax
 			return true
@@ -168,6 +186,22 @@ func (d *decoded) fixed(i int) bool {
 		}
 	}
 	return false
+}
+
+// copied returns the register that an instruction copies to eax or rax.
+func copied(in []byte) (from int, ok bool) {
+	rex := byte(0)
+	if len(in) > 1 && in[0]&0xf0 == 0x40 {
+		rex, in = in[0], in[1:]
+	}
+	switch {
+	case len(in) != 2 || in[1]&0xc0 != 0xc0:
+	case in[0] == 0x89 && in[1]&7 == 0 && rex&1 == 0:
+		return int(in[1]>>3&7) | int(rex&4)<<1, true
+	case in[0] == 0x8b && in[1]&0x38 == 0 && rex&4 == 0:
+		return int(in[1]&7) | int(rex&1)<<3, true
+	}
+	return 0, false
 }
 
 // keepsRAX reports whether an instruction is known to leave rax unchanged and to continue at the next one.
@@ -205,6 +239,8 @@ func keepsRAX0F(in []byte, rex byte) bool {
 	switch {
 	case in[1]&0xf0 == 0x80, in[1] == 0x1f, in[1] == 0x10, in[1] == 0x11, in[1] == 0x28, in[1] == 0x29, in[1] == 0x7f, in[1] == 0xef: // jcc, nop, moves of vectors
 		return true
+	case len(in) > 2 && in[1]&0xf0 == 0x90: // setcc
+		return in[2]>>6 != 3 || in[2]&7 != 0 || rex&1 != 0
 	case len(in) > 2 && (in[1]&0xf0 == 0x40 || in[1] == 0xb6 || in[1] == 0xb7 || in[1] == 0xbe || in[1] == 0xbf): // cmov, movzx, movsx
 		return in[2]>>3&7 != 0 || rex&4 != 0
 	}

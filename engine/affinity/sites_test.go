@@ -77,7 +77,7 @@ func TestSitesOfLibraries(t *testing.T) {
 		}
 		defer f.Close()
 		began := time.Now()
-		sites, err := findSites(f, strings.Contains(path, "libc"))
+		sites, err := findSites(f, strings.Contains(path, "libc") || strings.Contains(path, "ld-linux"))
 		took := time.Since(began)
 		if err != nil && strings.Contains(path, "musl") { // Debian's has neither symbols nor unwinding tables
 			t.Log(err)
@@ -88,25 +88,46 @@ func TestSitesOfLibraries(t *testing.T) {
 			continue
 		}
 		all, ours := disassembled(t, path)
-		open := 0
 		for _, s := range sites {
-			if !slices.Contains(all, s.Addr) {
+			if !s.Entry && !slices.Contains(all, s.Addr) {
 				t.Errorf("%s: %#x is not a system call", path, s.Addr)
-			}
-			if s.Open {
-				open++
 			}
 		}
 		for _, at := range ours {
-			if !slices.ContainsFunc(sites, func(s Site) bool { return s.Addr == at && !s.Open }) {
+			if !slices.ContainsFunc(sites, func(s Site) bool { return s.Addr == at && !s.Entry }) {
 				t.Errorf("%s: the call at %#x is not found", path, at)
 			}
 		}
 		for _, m := range f.Lookup("syscall") {
-			if !slices.ContainsFunc(sites, func(s Site) bool { return s.Open && s.Addr > m.Func.Addr && s.Addr < m.Func.End() }) {
+			if !slices.ContainsFunc(sites, func(s Site) bool { return s.Entry && s.Addr == m.Func.Addr }) {
 				t.Errorf("%s: syscall(2) is not found", path)
 			}
 		}
-		t.Logf("%s: %d system calls, %d are watched, %d of them with any number; %v", path, len(all), len(sites), open, took)
+		t.Logf("%s: %d system calls, %d places are watched; %v", path, len(all), len(sites), took)
+	}
+}
+
+// TestOpenCalls: a program with a system call of its own that any number may be passed to is refused.
+func TestOpenCalls(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.GCC)
+	const any = `long any(long n, long a) { long r; __asm__ volatile("syscall" : "=a"(r) : "0"(n), "D"(a) : "rcx", "r11", "memory"); return r; }`
+	const one = `long one(long n, long a) { long r; __asm__ volatile("syscall" : "=a"(r) : "0"(39L), "D"(a) : "rcx", "r11", "memory"); return r; }`
+	for source, refused := range map[string]bool{any: true, one: false} {
+		for _, level := range []string{"-O0", "-O2", "-Os"} {
+			path := filepath.Join(t.TempDir(), "lib.so")
+			cmd := exec.Command("gcc", level, "-shared", "-fPIC", "-x", "c", "-", "-o", path)
+			cmd.Stdin = strings.NewReader(source)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			f, err := module.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sites, err := findSites(f, false); (err != nil) != refused || len(sites) != 0 {
+				t.Errorf("%s %s: %d places, %v", level, source, len(sites), err)
+			}
+			f.Close()
+		}
 	}
 }

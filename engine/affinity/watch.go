@@ -60,7 +60,7 @@ func (k *Keeper) watch(t Target) (why string) {
 			return fmt.Sprintf("its system calls cannot all be watched: %v", s.err)
 		}
 		for _, site := range s.sites {
-			if !t.Watch(m, site.Addr, k.Called) {
+			if !t.Watch(m, site, k.Called) {
 				t.Unwatch()
 				return fmt.Sprintf("the system call at %s+%#x cannot be watched", m.Path, site.Addr)
 			}
