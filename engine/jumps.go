@@ -174,7 +174,7 @@ func (c *patcher) findWindow(p *point) error {
 		return errIndirect // its copy pushes before it reads: a fault would show a different stack pointer
 	}
 	if w.Pushes && c.s.images.hasShadow != nil {
-		return errors.New("a call is among the first instructions, and the processor checks return addresses")
+		return errCallChecked
 	}
 	if !w.Completes && p.keepsRecords() {
 		return errRecords
@@ -185,7 +185,7 @@ func (c *patcher) findWindow(p *point) error {
 
 // Install implements executor.Executor.
 func (j jumps) Install(places ...executor.Place) []executor.Failure {
-	failed := breakpoints{j.c}.Install(places...)
+	failed := breakpoints(j).Install(places...)
 	for _, at := range places {
 		if p := at.(*point); p.planted {
 			j.await(p)
@@ -213,7 +213,7 @@ func (j jumps) Replace(at executor.Place) error {
 	p.jump.runs = nil
 	if err := j.Fits(p); err != nil {
 		p.jump.waits = false
-		p.by = breakpoints{j.c}
+		p.by = breakpoints(j)
 		return nil
 	}
 	j.await(p)
@@ -237,13 +237,13 @@ func (j jumps) Remove(places ...executor.Place) []executor.Failure {
 	for _, p := range points {
 		p.jump.waits = false
 	}
-	return append(failed, breakpoints{j.c}.Remove(places...)...)
+	return append(failed, breakpoints(j).Remove(places...)...)
 }
 
 // Verify implements executor.Executor.
 func (j jumps) Verify(places []executor.Place) error {
 	points := pointsOf(places)
-	return errors.Join(executor.Err(j.c.removeJumps(points)), breakpoints{j.c}.Verify(places))
+	return errors.Join(executor.Err(j.c.removeJumps(points)), breakpoints(j).Verify(places))
 }
 
 // How implements executor.Executor.
