@@ -54,8 +54,15 @@ func (c *patcher) silenceBells(sp *space) {
 	}
 }
 
-// bellAt returns the doorbell at an address, or nil.
-func (t *thread) bellAt(addr uint64) *bell { return t.proc.space.jumps.bells[addr] }
+// answersBell handles a SIGTRAP of a thread whose registers have been read, if it comes from a doorbell, and reports whether it does.
+func (t *thread) answersBell() bool {
+	b := t.proc.space.jumps.bells[t.proc.arch.BreakpointPC(*t.PC())]
+	if b == nil || t.SignalCode() != t.proc.arch.TrapCode {
+		return false
+	}
+	t.answer(b)
+	return true
+}
 
 // answer handles a doorbell: the thread has stopped behind it, and its registers have been read.
 func (t *thread) answer(b *bell) {

@@ -67,10 +67,8 @@ func (t *thread) trap() {
 		return
 	}
 	p := t.proc.space.points[t.proc.arch.BreakpointPC(*t.PC())]
-	b := t.bellAt(t.proc.arch.BreakpointPC(*t.PC()))
 	switch {
-	case b != nil && t.SignalCode() == t.proc.arch.TrapCode:
-		t.answer(b)
+	case p == nil && t.answersBell():
 	case p == nil && t.guard.LeftHit():
 	case p == nil:
 		t.foreignTrap()
