@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"gotap/engine/crashsafe/fallback"
-	"gotap/engine/linux/ptrace"
 	"gotap/runtime/native/amd64"
 )
 
@@ -74,8 +73,10 @@ func (t *thread) answer(b *bell) {
 	}
 	rung := t.Regs
 	frame, ok := t.readFrame(b)
-	if !ok {
-		t.resume(ptrace.SIGSEGV) // its own stack is not readable
+	if !ok { // the stack cannot be read, and the thread will fault there by itself
+		b.run.Probe.Miss()
+		t.h.Begin(t.proc.arch.WordSize())
+		t.finish()
 		return
 	}
 	b.State(rung[:], frame, &t.view.rung)

@@ -63,7 +63,6 @@ var (
 	errRecords     = errors.New("the instruction may fault, and a record must not be seen then")
 	errLocks       = errors.New("it locks its memory")
 	errTableFull   = errors.New("the table of the crash handler is full")
-	errRings       = errors.New("every run of the program needs a stop")
 )
 
 // Fits implements executor.Executor.
@@ -144,17 +143,9 @@ func nativeProgram(s *Session, pl *placement) (p amd64.Program, err error) {
 		if p.When, err = native.PlanOf(pl.Code.When, s.cfg.Arena, amd64.Features); err != nil {
 			return p, err
 		}
-		if s.cfg.Engine != Inline && p.When.AlwaysRings() {
-			return p, errRings
-		}
 	}
-	if p.Run, err = native.PlanOf(pl.Code.Enter, s.cfg.Arena, amd64.Features); err != nil {
-		return p, err
-	}
-	if s.cfg.Engine != Inline && p.When == nil && p.Run.AlwaysRings() {
-		return p, errRings
-	}
-	return p, nil
+	p.Run, err = native.PlanOf(pl.Code.Enter, s.cfg.Arena, amd64.Features)
+	return p, err
 }
 
 // findWindow finds the instructions that a jump at a point replaces.
