@@ -15,3 +15,14 @@ func (a *Arena) Control() *uint32 { return (*uint32)(unsafe.Pointer(&a.words[wor
 
 // Used returns how many bytes of the arena, from its start on, are in use. It grows as objects are declared.
 func (a *Arena) Used() uint64 { return atomic.LoadUint64(&a.words[wordNext]) }
+
+// Reserve allocates zeroed memory for what executors share besides objects, aligned to a cache line, and returns its offset in bytes
+// and its words. It is never freed. ok is false if the arena has no more. It is safe for concurrent use.
+func (a *Arena) Reserve(bytes int) (off uint64, words []uint64, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if off, ok = a.allocateLocked(uint64(bytes)); !ok {
+		return 0, nil, false
+	}
+	return off, a.words[off/8:][: bytes/8 : bytes/8], true
+}

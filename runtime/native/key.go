@@ -56,7 +56,7 @@ func (p *planner) lacksKey(pc int) string {
 func repeatable(op opcode.Op) bool {
 	switch op {
 	case opcode.Nop, opcode.PushD, opcode.Dup, opcode.DupN, opcode.Over, opcode.Drop, opcode.Pick, opcode.Depth, opcode.PushTV,
-		opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field, opcode.PushGV:
+		opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PushThis:
 		return true
 	}
 	return op >= opcode.Add && op <= opcode.Zext && !MayRing(op)

@@ -38,6 +38,7 @@ type Op struct {
 	Length   int           // Block: operations that are executed natively from here to the end of the block
 	Assigned TempSet       // Block: scratch words that are assigned on every way
 	Key      bool          // it is one of those from the first part of a key to the use of the key
+	Thread   bool          // native code looks up its thread, and stops before the operation if it does not know it
 	Object   *arena.Layout // its object; nil if it has none, or native code does not use it
 }
 
@@ -49,6 +50,15 @@ type Features struct {
 	Register func(operand uint64) bool
 }
 
+// Place is what native code finds at a place besides the registers.
+type Place struct {
+	Thread bool // the stack of calls of its thread, by which it knows the thread
+	Clock  bool // the time
+	Call   bool // a call begins or ends, which has a frame
+	Ends   bool // Call: it ends
+	This   int  // Call: bytes of its storage
+}
+
 // Plan is what native code does for one program. It is immutable.
 type Plan struct {
 	Code     *runtime.Code
@@ -58,6 +68,7 @@ type Plan struct {
 	Counted  bool // steps are counted at run time
 	Fuel     int  // steps that the program may take
 	Limited  bool // Counted: the program may run out of fuel
+	Place    Place
 }
 
 // Refused reports that a program cannot run natively at all.
@@ -74,12 +85,12 @@ func (r *Refused) Error() string {
 	return fmt.Sprintf("%s (command %d): %s", opcode.RowOf(r.Op).Name, r.PC, r.Reason)
 }
 
-// PlanOf decides what native code does for a program that is bound to an arena. The error is a *Refused.
-func PlanOf(c *runtime.Code, a *arena.Arena, f Features) (*Plan, error) {
+// PlanOf decides what native code does at a place for a program that is bound to an arena. The error is a *Refused.
+func PlanOf(c *runtime.Code, a *arena.Arena, f Features, at Place) (*Plan, error) {
 	if err := refuse(c); err != nil {
 		return nil, err
 	}
-	p := planner{Plan: &Plan{Code: c, Ops: make([]Op, len(c.Insts)), Fuel: int(c.StepLimit())}, arena: a, features: f}
+	p := planner{Plan: &Plan{Code: c, Ops: make([]Op, len(c.Insts)), Fuel: int(c.StepLimit()), Place: at}, arena: a, features: f}
 	if err := p.follow(); err != nil {
 		return nil, err
 	}

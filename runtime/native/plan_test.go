@@ -111,7 +111,7 @@ func TestVerdicts(t *testing.T) {
 		{"a map of unknown form", 1, "no storage", []runtime.Inst{push(1), key, opV(opcode.MapHas, o.open), exit}},
 		{"a key that nothing uses", 1, "not used", []runtime.Inst{push(1), key, push(1)}},
 	} {
-		p, err := PlanOf(&runtime.Code{Insts: c.list, Bounded: true}, o.Arena, features)
+		p, err := PlanOf(&runtime.Code{Insts: c.list, Bounded: true}, o.Arena, features, Place{})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -145,7 +145,7 @@ func TestRefusals(t *testing.T) {
 			opA(opcode.Jmp, 5), opA(opcode.PushTV, 0), exit}},
 		"dup (command 1): there are more than 64 words on the stack and in scratch words": {Insts: []runtime.Inst{push(1), opA(opcode.DupN, 70), exit}, Stack: 100},
 	} {
-		_, err := PlanOf(&c, o.Arena, features)
+		_, err := PlanOf(&c, o.Arena, features, Place{})
 		if refused := (*Refused)(nil); !errors.As(err, &refused) || (err.Error() != why && !strings.HasSuffix(err.Error(), why)) {
 			t.Errorf("%q, not %q", err, why)
 		}
@@ -165,7 +165,7 @@ func TestBlocks(t *testing.T) {
 		opA(opcode.Loop, 1),  // 6
 		exit,                 // 7
 		opA(opcode.Drop, 20), // 8: not reached
-	}}, o.Arena, features)
+	}}, o.Arena, features, Place{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,12 +210,12 @@ func TestSteps(t *testing.T) {
 		{"as much fuel as operations", runtime.Code{Insts: slices.Concat(long, []runtime.Inst{exit}), Fuel: 101}, false, false},
 		{"less fuel than operations", runtime.Code{Insts: slices.Concat(long, []runtime.Inst{exit}), Fuel: 100}, true, true},
 	} {
-		p, err := PlanOf(&c.code, o.Arena, features)
+		p, err := PlanOf(&c.code, o.Arena, features, Place{})
 		if err != nil || p.Counted != c.counted || p.Limited != c.limited {
 			t.Errorf("%s: counted %v, limited %v; %v", c.name, p.Counted, p.Limited, err)
 		}
 	}
-	if p, err := PlanOf(&runtime.Code{Insts: ring}, o.Arena, features); err != nil || p.Ops[1].Steps != 1 || !p.AlwaysRings() {
+	if p, err := PlanOf(&runtime.Code{Insts: ring}, o.Arena, features, Place{}); err != nil || p.Ops[1].Steps != 1 || !p.AlwaysRings() {
 		t.Errorf("the doorbell rings after %d steps; %v", p.Ops[1].Steps, err)
 	}
 }
@@ -227,7 +227,7 @@ func TestAssigned(t *testing.T) {
 		push(1), opA(opcode.PopTV, 50), opA(opcode.Arg, 0), opA(opcode.Jz, 6), // to 6
 		push(1), opA(opcode.PopTV, 2), // one way only
 		push(1), op(opcode.Load8), // 6
-	}}, o.Arena, features)
+	}}, o.Arena, features, Place{})
 	if err != nil || !p.Ops[6].Assigned.Has(50) || p.Ops[6].Assigned.Has(2) || p.Temps != 51 {
 		t.Errorf("%v, %v", p, err)
 	}

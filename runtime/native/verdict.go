@@ -17,7 +17,9 @@ func (p *planner) lacks(pc int) string {
 	case opcode.Inline:
 		return lacksInline(in, row)
 	case opcode.Context:
-		return p.lacksContext(in, row)
+		return p.lacksContext(pc, row)
+	case opcode.Calls:
+		return p.lacksStorage(in, row)
 	case opcode.Shared:
 		return p.needs(pc, object.KindInt)
 	case opcode.Arrays:
@@ -55,8 +57,8 @@ func lacksInline(in *runtime.Inst, row *opcode.Row) string {
 }
 
 // lacksContext decides about what is in registers, or the same at every hit of a place.
-func (p *planner) lacksContext(in *runtime.Inst, row *opcode.Row) string {
-	switch in.Op {
+func (p *planner) lacksContext(pc int, row *opcode.Row) string {
+	switch in := &p.Code.Insts[pc]; in.Op {
 	case opcode.PushR:
 		if p.features.Register(in.V) {
 			return ""
@@ -70,12 +72,47 @@ func (p *planner) lacksContext(in *runtime.Inst, row *opcode.Row) string {
 	case opcode.Retval:
 		return ""
 	case opcode.Field:
-		switch runtime.Field(in.A) {
-		case runtime.FieldPid, runtime.FieldPC, runtime.FieldSP:
+		return p.lacksField(pc, row)
+	}
+	return interpreted(row)
+}
+
+// lacksField decides about what the context of a hit is asked for.
+func (p *planner) lacksField(pc int, row *opcode.Row) string {
+	switch runtime.Field(p.Code.Insts[pc].A) {
+	case runtime.FieldPid, runtime.FieldPC, runtime.FieldSP:
+		return ""
+	case runtime.FieldFrame:
+		// At the exits of a function that have native code, the stack pointer is what it was at the entry.
+		return ""
+	case runtime.FieldTid:
+		if p.Place.Thread {
+			p.Ops[pc].Thread = true
+			return ""
+		}
+	case runtime.FieldTime:
+		if p.Place.Clock {
+			return ""
+		}
+	case runtime.FieldElapsed:
+		if p.Place.Clock && p.Place.Call && p.Place.Ends {
 			return ""
 		}
 	}
 	return interpreted(row)
+}
+
+// lacksStorage decides about the storage of a call.
+func (p *planner) lacksStorage(in *runtime.Inst, row *opcode.Row) string {
+	switch {
+	case in.Op != opcode.PushThis && in.Op != opcode.PopThis:
+		return interpreted(row)
+	case !p.Place.Call:
+		return "no call is followed natively"
+	case 8*(int(in.A)+1) > p.Place.This:
+		return "the storage of the call has no such word"
+	}
+	return ""
 }
 
 // needs looks up the object of an operation, which must be of a kind.

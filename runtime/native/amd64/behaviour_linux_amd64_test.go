@@ -34,7 +34,7 @@ func (w *world) object(o object.Object, keys ...value.Kind) (off uint64, id int)
 // plan returns the plan of instructions.
 func (w *world) plan(list ...runtime.Inst) *native.Plan {
 	w.t.Helper()
-	p, err := native.PlanOf(&runtime.Code{Insts: list, Bounded: true}, w.arena, Features)
+	p, err := native.PlanOf(&runtime.Code{Insts: list, Bounded: true}, w.arena, Features, native.Place{})
 	if err != nil {
 		w.t.Fatal(err)
 	}

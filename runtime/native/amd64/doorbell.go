@@ -20,16 +20,35 @@ type Doorbell struct {
 	Resume  int    // offset at which the thread continues: the next program, or the tail
 	Pass    int    // When: offset at which it continues if the hit passed
 
+	Call CallState // what the program has to do with a call
+
 	Below int     // bytes of the stack pointer below its value at the place
 	Saved []Saved // registers that have lost their values; all others have those from the place
 	Flags int     // offset from the stack pointer of the word with the flags (see Restore); -1: nobody needs the flags
 	Stack []Word  // the operand stack, its lowest word first
 	Temps []Word  // scratch words
 
+	frame Word   // InCall: the address of the call's frame
 	steps uint64 // operations executed, plus left
 	left  *Word  // the counter; nil: there is none
 
 	at, resume, pass label
+}
+
+// CallState says what a program has to do with a call when its doorbell rings.
+type CallState uint8
+
+// The states.
+const (
+	NoCall     CallState = iota
+	InCall               // the call has a frame: see FrameOffset
+	EntersCall           // native code cannot record that the call begins. Nothing of the program has been executed
+	LeavesCall           // native code does not find the frame of a call that may end. Nothing has been executed; it may not even have been seen to begin
+)
+
+// FrameOffset returns where the frame of the call lies, as an offset from the arena, which the target maps at an address.
+func (d *Doorbell) FrameOffset(regs, frame []uint64, arena uint64) uint64 {
+	return d.frame.read(regs, frame) - arena
 }
 
 // Saved is where the value of a register lies that it had at the place.

@@ -15,6 +15,15 @@ type Program struct {
 	Run  *native.Plan // for hits that the predicate let pass and the gate admitted; nil: they are only counted
 	When *native.Plan // the predicate; nil: all hits pass. A program that aborts rejects the hit
 	Gate *gate.Gate   // the counters of the probe, in the arena; nil: every hit runs, and nothing is counted
+	Call *Call        // the call that begins or ends at the place; nil: the probe does not follow it
+}
+
+// Call is what native code does about a call of a function.
+type Call struct {
+	Func  uint32 // the number of the function
+	Ends  bool   // the call ends: Run is for those that were seen to begin
+	This  int    // bytes of storage
+	Timed bool   // it is recorded when the call begins
 }
 
 // Site is the place in the target for which code is made. Arena and Control must be within 2 GiB of the code.
@@ -24,6 +33,9 @@ type Site struct {
 	Arena   uint64 // where the target maps the arena
 	Control uint64 // the address of the control word, of 32 bits
 	Pid     uint32 // field pid
+	Owners  uint64 // calls.Owners of the address space, as an offset in the arena; 0: no program needs the stack of its thread
+	Stacks  uint64 // calls.Stacks, as an offset in the arena
+	Clock   uint64 // clock.Clock, as an offset in the arena; 0: no program needs the time
 	RedZone bool   // the code at the place may use the 128 bytes below the stack pointer
 	Flags   bool   // the code at the place uses the status flags, so that they must be kept
 	// Tail returns what runs at the end: the displaced instructions and the jump back. at is the address at which it
@@ -229,21 +241,29 @@ func (e *emitter) program(i int) {
 	if p.When != nil {
 		e.when(i, next)
 	}
-	if p.Gate != nil {
-		e.gate(p.Gate, next)
-	}
-	if p.Run != nil {
-		e.run(i)
+	switch {
+	case p.Call != nil && p.Call.Ends:
+		e.leaveCall(i)
+	default:
+		if p.Gate != nil {
+			e.gate(p.Gate, next)
+		}
+		if p.Run != nil || p.Call != nil {
+			e.run(i)
+		}
 	}
 	e.place(next)
 }
 
-// run makes the code of a program for the hits that count.
+// run makes the code of a program for the hits that count. If a call begins, it is recorded first.
 func (e *emitter) run(i int) {
 	p := e.newPart(2*i+1, e.programs[i].Run)
 	p.done = e.newLabel()
 	p.abort, p.resume = p.done, p.done
 	p.prologue()
+	if p.call != nil {
+		p.beginCall()
+	}
 	p.body()
 	e.place(p.done)
 	p.epilogue()

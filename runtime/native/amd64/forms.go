@@ -65,6 +65,21 @@ func (a *asm) mov(to, from operand) {
 // mov32 copies the low 32 bits of a register or of memory and clears the upper ones.
 func (a *asm) mov32(to reg, from operand) { a.encode(dword(0x8b), to, from) }
 
+// store32 stores the low 32 bits of a register.
+func (a *asm) store32(to operand, from reg) { a.encode(dword(0x89), from, to) }
+
+// storeImm32 stores a constant in 32 bits of memory.
+func (a *asm) storeImm32(to operand, v uint32) {
+	a.encode(instruction{code: []byte{0xc7}, imm: 4}, 0, to)
+	a.imm32(int32(v))
+}
+
+// cmpImm32 compares 32 bits of memory with a constant.
+func (a *asm) cmpImm32(o operand, v uint32) {
+	a.encode(instruction{code: []byte{0x81}, imm: 4}, 7, o)
+	a.imm32(int32(v))
+}
+
 // movImm loads a constant, in the shortest form that leaves the flags alone.
 func (a *asm) movImm(to reg, v uint64) {
 	switch {
@@ -195,6 +210,21 @@ func (a *asm) extend(to reg, from operand, bits int, signed bool) {
 // bsr finds the highest bit that is set; the operand must not be 0.
 func (a *asm) bsr(to reg, from operand) { a.encode(wide(0x0f, 0xbd), to, from) }
 
+// mul multiplies rax; the product is in rdx:rax.
+func (a *asm) mul(o operand) { a.encode(wide(0xf7), 4, o) }
+
+// shrd shifts to right and fills it from above with the low bits of from.
+func (a *asm) shrd(to, from reg, n byte) {
+	a.encode(wide(0x0f, 0xac), from, r(to))
+	a.bytes(n)
+}
+
+// rdtsc reads the processor's counter into edx:eax.
+func (a *asm) rdtsc() { a.bytes(0x0f, 0x31) }
+
+// rdfsbase reads the address of the thread's own data into rax.
+func (a *asm) rdfsbase() { a.bytes(0xf3, 0x48, 0x0f, 0xae, 0xc0) }
+
 func (a *asm) xchg(x, y reg) { a.encode(wide(0x87), x, r(y)) }
 
 func (a *asm) push(x reg) {
@@ -233,6 +263,9 @@ func (a *asm) lockXadd(o operand, x reg) {
 func (a *asm) lockCmpxchg(o operand, x reg) {
 	a.encode(instruction{lock: true, wide: true, code: []byte{0x0f, 0xb1}}, x, o)
 }
+
+// cmpxchg is lockCmpxchg for memory that no other thread writes.
+func (a *asm) cmpxchg(o operand, x reg) { a.encode(wide(0x0f, 0xb1), x, o) }
 
 // Jumps.
 

@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"gotap/runtime"
+	"gotap/runtime/calls"
 	"gotap/runtime/opcode"
 )
 
@@ -23,6 +24,8 @@ func (p *part) execute(in *runtime.Inst) {
 		p.variable(in.Op)
 	case opcode.PushLV, opcode.PopLV, opcode.AddLV:
 		p.array(in.Op)
+	case opcode.PushThis, opcode.PopThis:
+		p.storage(in)
 	case opcode.KeyInt:
 		p.addToKey()
 	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
@@ -89,10 +92,19 @@ func (p *part) context(in *runtime.Inst) {
 			p.pushConst(uint64(p.site.Pid))
 		case runtime.FieldPC:
 			p.pushConst(p.site.Place)
-		case runtime.FieldSP:
+		case runtime.FieldSP, runtime.FieldFrame:
 			x := p.target()
 			p.stackPointer(x)
 			p.result(x)
+		case runtime.FieldTid:
+			p.tid()
+		case runtime.FieldTime:
+			p.now()
+			p.result(rax)
+		case runtime.FieldElapsed:
+			p.now()
+			p.alu(opSub, r(rax), at(p.frame, calls.TimeAt))
+			p.result(rax)
 		}
 	}
 }

@@ -25,6 +25,10 @@ type part struct {
 	homes   []home       // by index on the stack
 	temps   []home       // of scratch words
 	counter home         // of the steps left
+	stackOf reg          // the address of the thread's stack of calls, if it is used
+	frame   reg          // the address of the call's frame, once there is one
+	framed  bool         // there is one
+	call    *Call        // nil: no call begins or ends
 	slots   int          // homes on the target's stack
 	labels  []label      // of operations that begin a block
 	states  [][]word     // the stack at the begin of blocks that one way leads to
@@ -61,13 +65,22 @@ var homeOrder = [...]reg{r11, r10, r9, r8, rdi, rsi, rbx, rbp, r12, r13, r14, r1
 // stackFirst is the number of stack words that get a register before scratch words do.
 const stackFirst = 4
 
+// noProgram is the plan of a call whose beginning is only recorded.
+var noProgram = &native.Plan{}
+
 // newPart returns the part at an index of emitter.needs.
 func (e *emitter) newPart(index int, plan *native.Plan) *part {
+	if plan == nil {
+		plan = noProgram
+	}
 	n := len(plan.Ops)
 	p := &part{emitter: e, plan: plan, index: index, needs: e.needs[index], abandoned: e.newLabel(),
 		labels: make([]label, n), states: make([][]word, n), skipped: make([]bool, n), homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
 	for pc := range plan.Ops {
 		p.labels[pc] = e.newLabel()
+	}
+	if index%2 == 1 {
+		p.call = e.programs[index/2].Call
 	}
 	p.assignHomes()
 	return p
@@ -91,6 +104,9 @@ func (p *part) assignHomes() {
 	if p.plan.Counted {
 		p.counter = next()
 	}
+	if p.usesCalls() {
+		p.stackOf, p.frame = next().reg, next().reg
+	}
 	if slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Key }) {
 		p.search = searchRegs{next().reg, next().reg, next().reg, next().reg}
 	}
@@ -104,6 +120,11 @@ func (p *part) assignHomes() {
 	for i := first; i < len(p.homes); i++ {
 		p.homes[i] = next()
 	}
+}
+
+// usesCalls reports whether the part uses the thread's stack of calls.
+func (p *part) usesCalls() bool {
+	return p.call != nil || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Thread })
 }
 
 // readBy returns the registers that the native operations of a program read.
@@ -232,16 +253,8 @@ func (p *part) bell() label { return p.bellAt(p.pc, p.executed, p.stack) }
 // bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had been
 // executed and the stack was as given.
 func (p *part) bellAt(pc, executed int, stack []word) label {
-	d := Doorbell{Program: p.index / 2, When: p.index%2 == 0, PC: uint32(pc), Below: p.below, Flags: -1,
-		at: p.newLabel(), resume: p.resume, pass: p.done, steps: uint64(p.plan.Ops[pc].Steps)}
-	if p.flagsAt > 0 {
-		d.Flags = p.below - p.flagsAt
-	}
-	for x := range numRegs {
-		if p.saved[x] > 0 {
-			d.Saved = append(d.Saved, Saved{int(fileIndex[x]), p.below - p.saved[x]})
-		}
-	}
+	d := p.newBell()
+	d.PC, d.steps = uint32(pc), uint64(p.plan.Ops[pc].Steps)
 	for _, w := range stack {
 		d.Stack = append(d.Stack, p.locate(w))
 	}
@@ -256,14 +269,36 @@ func (p *part) bellAt(pc, executed int, stack []word) label {
 		left := p.locateOperand(p.homeOperand(p.counter))
 		d.steps, d.left = uint64(p.plan.Fuel-p.length+executed), &left
 	}
+	p.hang(&d)
+	return d.at
+}
+
+// newBell returns a doorbell of the part, without the words of the program.
+func (p *part) newBell() Doorbell {
+	d := Doorbell{Program: p.index / 2, When: p.index%2 == 0, Below: p.below, Flags: -1, at: p.newLabel(), resume: p.resume, pass: p.done}
+	if p.flagsAt > 0 {
+		d.Flags = p.below - p.flagsAt
+	}
+	for x := range numRegs {
+		if p.saved[x] > 0 {
+			d.Saved = append(d.Saved, Saved{int(fileIndex[x]), p.below - p.saved[x]})
+		}
+	}
+	if p.framed {
+		d.Call, d.frame = InCall, p.locateOperand(r(p.frame))
+	}
+	return d
+}
+
+// hang makes the code of a doorbell, behind the tail.
+func (p *part) hang(d *Doorbell) {
 	p.rings = true
 	p.cold = append(p.cold, func() {
 		p.place(d.at)
 		p.int3()
 		p.jmp(p.abandoned)
-		p.bells = append(p.bells, d)
+		p.bells = append(p.bells, *d)
 	})
-	return d.at
 }
 
 // locate describes where a word lies.

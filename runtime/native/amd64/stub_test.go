@@ -57,7 +57,7 @@ func (s *shelf) object(o object.Object, keys ...value.Kind) uint64 {
 
 func (s *shelf) plan(list ...runtime.Inst) *native.Plan {
 	s.Helper()
-	p, err := native.PlanOf(&runtime.Code{Insts: list, Bounded: true}, s.Arena, Features)
+	p, err := native.PlanOf(&runtime.Code{Insts: list, Bounded: true}, s.Arena, Features, native.Place{})
 	if err != nil {
 		s.Fatal(err)
 	}

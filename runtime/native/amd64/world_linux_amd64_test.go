@@ -229,7 +229,7 @@ func (w *world) anyPlan(r *rand.Rand) (*native.Plan, error) {
 			w.counts.rejected++
 			continue
 		}
-		plan, err := native.PlanOf(c, w.arena, Features)
+		plan, err := native.PlanOf(c, w.arena, Features, native.Place{})
 		if err == nil {
 			w.sources[plan] = p
 			return plan, nil

@@ -1,0 +1,83 @@
+package calls
+
+import (
+	"sync/atomic"
+
+	"gotap/runtime/arena"
+)
+
+// Layout of Owners in the arena, in bytes from its start: slots of two words, the owner and the number of its stack. An owner is the
+// address of a thread's own data (the base of fs). Its slot is the one that SlotOf returns, or one of the next Probes-1.
+const (
+	Slots    = 1 << slotBits
+	SlotSize = 16
+	StackAt  = 8 // in a slot
+	Probes   = 4
+
+	slotBits = 10
+)
+
+// Multiplier spreads owners over the slots: the upper slotBits of the product of 64 bits number the slot.
+const Multiplier = 0x9e3779b97f4a7c15
+
+// SlotOf returns the first slot of an owner.
+func SlotOf(owner uint64) int { return int(owner * Multiplier >> (64 - slotBits)) }
+
+// nobody owns a free slot. No thread has its data there, because it is no address of user space.
+const nobody = ^uint64(0)
+
+// Owners tells the threads of one address space which stack is theirs.
+type Owners struct {
+	off   uint64
+	words []uint64
+}
+
+// NewOwners allocates a table without entries.
+func NewOwners(a *arena.Arena) (*Owners, error) {
+	off, words, ok := a.Reserve((Slots + Probes) * SlotSize)
+	if !ok {
+		return nil, errNoMemory
+	}
+	o := &Owners{off, words}
+	for slot := range Slots + Probes {
+		o.word(slot).Store(nobody)
+	}
+	return o, nil
+}
+
+// Offset returns where the table lies in the arena, in bytes.
+func (o *Owners) Offset() uint64 { return o.off }
+
+// word is the owner of a slot.
+func (o *Owners) word(slot int) owner { return owner{&o.words[slot*SlotSize/8]} }
+
+// owner is the word of a slot that names its owner.
+type owner struct{ p *uint64 }
+
+func (w owner) Load() uint64   { return atomic.LoadUint64(w.p) }
+func (w owner) Store(v uint64) { atomic.StoreUint64(w.p, v) }
+
+// Set enters the stack of an owner, in place of the one that it had. It returns false if there is no room: native code then finds no
+// stack, and asks the host.
+func (o *Owners) Set(of uint64, k *Stack) bool {
+	o.Remove(of)
+	for i := range Probes {
+		slot := SlotOf(of) + i
+		if o.word(slot).Load() != nobody {
+			continue
+		}
+		atomic.StoreUint64(&o.words[(slot*SlotSize+StackAt)/8], uint64(k.number))
+		o.word(slot).Store(of)
+		return true
+	}
+	return false
+}
+
+// Remove removes the entry of an owner, if there is one.
+func (o *Owners) Remove(of uint64) {
+	for i := range Probes {
+		if w := o.word(SlotOf(of) + i); w.Load() == of {
+			w.Store(nobody)
+		}
+	}
+}

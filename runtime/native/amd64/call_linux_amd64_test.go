@@ -1,0 +1,241 @@
+package amd64
+
+import (
+	"math/rand/v2"
+	"syscall"
+	"testing"
+
+	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/calls"
+	"gotap/runtime/clock"
+	"gotap/runtime/gate"
+	"gotap/runtime/native"
+	"gotap/runtime/object"
+	"gotap/runtime/opcode"
+)
+
+// callWorld is a tracee with an arena that has stacks of calls.
+type callWorld struct {
+	*world
+	stacks *calls.Stacks
+	owners *calls.Owners
+	stack  *calls.Stack
+	clock  *clock.Clock
+}
+
+const (
+	callArena = 32 << 20
+	ownData   = 0x7f12_3456_7740 // the base of fs
+	fileFS    = 21
+	// farStack is the upper end of memory that serves as another stack.
+	farStack = arenaAddr + callArena - 0x1000
+)
+
+func newCallWorld(t testing.TB) *callWorld {
+	a, err := arena.New(arena.Options{Size: callArena})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	w := &callWorld{world: &world{t: t, arena: a, machine: runtime.NewMachine(a)}}
+	if w.stacks, err = calls.New(a); err != nil {
+		t.Fatal(err)
+	}
+	if w.owners, err = calls.NewOwners(a); err != nil {
+		t.Fatal(err)
+	}
+	w.clock, _ = clock.New(a)
+	w.c = newTracee(t, a.FD(), callArena)
+	w.c.setControl(1)
+	w.c.ready[fileFS] = ownData
+	w.stack = w.stacks.Take(4711)
+	w.owners.Set(ownData, w.stack)
+	return w
+}
+
+// at is a place where a call begins or ends, whose program is made of instructions.
+func (w *callWorld) at(addr uint64, c Call, g *gate.Gate, list ...runtime.Inst) *Stub {
+	w.t.Helper()
+	plan, err := native.PlanOf(&runtime.Code{Insts: list, Bounded: true}, w.arena, Features,
+		native.Place{Thread: true, Clock: w.clock != nil, Call: true, Ends: c.Ends, This: c.This})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s := Site{Addr: addr, Owners: w.owners.Offset(), Stacks: w.stacks.Offset()}
+	if w.clock != nil {
+		s.Clock = w.clock.Offset()
+	}
+	return w.place(w.c, []Program{{Run: plan, Gate: g, Call: &c}}, s)
+}
+
+// hit runs a stub with a stack pointer and a first argument, and returns the doorbell that rang, or nil.
+func (w *callWorld) hit(addr uint64, stub *Stub, sp, arg uint64) *Doorbell {
+	w.t.Helper()
+	regs := w.c.ready
+	regs[fileRIP], regs[fileRSP], regs[fileIndex[rdi]] = addr, sp, arg
+	start := regs
+	w.c.do(func() {
+		if sig := w.c.run(&regs); sig != syscall.SIGTRAP {
+			w.t.Errorf("signal %v at %#x", sig, regs[fileRIP])
+		}
+	})
+	d := stub.DoorbellAt(int(regs[fileRIP]-addr) - 1)
+	if d == nil {
+		if err := sameRegs(&regs, &start, false); err != nil || regs[fileRIP] != addr+uint64(stub.Tail)+1 {
+			w.t.Fatalf("%v, at %#x", err, regs[fileRIP])
+		}
+	}
+	return d
+}
+
+// frame is a call as the test sees it.
+type modelFrame struct{ sp, fn, arg uint64 }
+
+// TestCalls: random entries and returns of two functions on two stacks, some of which never return. Native code follows what it can; it
+// rings where it cannot; and it never takes a call for another one.
+func TestCalls(t *testing.T) {
+	w := newCallWorld(t)
+	sum, id := w.object(object.Object{Kind: object.KindSum})
+	var entry, exit [2]*Stub
+	entryAt, exitAt := [2]uint64{codeAddr, codeAddr + 0x1000}, [2]uint64{codeAddr + 0x2000, codeAddr + 0x3000}
+	gates := [2]*gate.Gate{w.arena.NewGate(gate.Limits{}), w.arena.NewGate(gate.Limits{})}
+	for i := range entry {
+		c := Call{Func: uint32(i + 5), This: 8 * (i + 1)}
+		entry[i] = w.at(entryAt[i], c, nil, opA(opcode.Arg, 0), opA(opcode.PopThis, uint32(i)), op(opcode.Exit))
+		c.Ends = true
+		exit[i] = w.at(exitAt[i], c, gates[i], opA(opcode.PushThis, uint32(i)), opV(opcode.Agg, sum), op(opcode.Exit))
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	var model []modelFrame // the newest last
+	var rang, ran, none, total uint64
+	for round := range uint64(6000) {
+		base := uint64(stackAddr + stackSize - 256)
+		if r.IntN(8) == 0 {
+			base = farStack
+		}
+		fn, sp := r.IntN(2), base-uint64(r.IntN(12))*64
+		if n := len(model); n > 0 && r.IntN(2) == 0 { // the call that began last
+			fn, sp = int(model[n-1].fn), model[n-1].sp
+		}
+		if r.IntN(2) == 0 {
+			d := w.hit(entryAt[fn], entry[fn], sp, round)
+			n := len(model)
+			if n > 0 && model[n-1].sp == sp && model[n-1].fn == uint64(fn) {
+				n--
+			}
+			want := n > 0 && model[n-1].sp <= sp
+			if n > 0 && model[n-1].sp > sp {
+				want = false
+			}
+			if (d != nil) != want || d != nil && d.Call != EntersCall {
+				t.Fatalf("round %d: entry at %#x rings: %+v, model %x", round, sp, d, model)
+			}
+			if model = model[:n]; d == nil {
+				model = append(model, modelFrame{sp, uint64(fn), round})
+			} else {
+				rang++
+			}
+			continue
+		}
+		before := uint64(w.counted(id))
+		d := w.hit(exitAt[fn], exit[fn], sp, 0)
+		n := len(model) - 1
+		for ; n >= 0 && model[n].sp < sp && sp-model[n].sp < within; n-- {
+		}
+		got := uint64(w.counted(id)) - before
+		switch {
+		case n < 0 || model[n].sp > sp: // not seen to begin
+			if none++; d != nil || got != 0 {
+				t.Fatalf("round %d: exit at %#x without a call: %d, %+v, model %x", round, sp, got, d, model)
+			}
+		case model[n].sp < sp || model[n].fn != uint64(fn):
+			if rang++; d == nil || d.Call != LeavesCall || got != 0 {
+				t.Fatalf("round %d: exit at %#x: %d, %+v, model %x", round, sp, got, d, model)
+			}
+		default:
+			if ran++; d != nil || got != model[n].arg {
+				t.Fatalf("round %d: exit at %#x: %d, want %d; %+v", round, sp, got, model[n].arg, d)
+			}
+			total += got
+			model = model[:n]
+		}
+		if len(model) > 20 {
+			w.stack.Clear()
+			model = nil
+		}
+	}
+	if rang == 0 || ran == 0 || none == 0 || gates[0].Hits()+gates[1].Hits() != ran || uint64(w.counted(id)) != total {
+		t.Errorf("%d rang, %d ran, %d without a call, %d and %d counted", rang, ran, none, gates[0].Hits(), gates[1].Hits())
+	}
+}
+
+// TestCallLimits: a thread without a stack rings, and so does one whose stack is full, or of which the host follows calls.
+func TestCallLimits(t *testing.T) {
+	w := newCallWorld(t)
+	c := Call{Func: 5, This: 64}
+	entry := w.at(codeAddr, c, nil, op(opcode.Exit))
+	c.Ends = true
+	exit := w.at(codeAddr+0x1000, c, nil, op(opcode.Exit))
+	const sp = stackAddr + stackSize - 64
+	if d := w.hit(codeAddr+0x1000, exit, sp, 0); d != nil {
+		t.Errorf("a return without a call rings: %+v", d)
+	}
+	w.stack.SetOthers(1)
+	if d := w.hit(codeAddr+0x1000, exit, sp, 0); d == nil || d.Call != LeavesCall {
+		t.Errorf("a return of a call that the host follows: %+v", d)
+	}
+	w.stack.SetOthers(0)
+	n := 0
+	for ; n < calls.StackSize; n++ {
+		if d := w.hit(codeAddr, entry, sp-8*uint64(n), 0); d != nil {
+			break
+		}
+	}
+	if want := (calls.StackSize - 64) / calls.FrameSize(64); n != want {
+		t.Errorf("%d calls fit, want %d", n, want)
+	}
+	if d := w.hit(codeAddr+0x1000, exit, sp, 0); d != nil { // all others are inside of this one
+		t.Errorf("the outermost call rings at its return: %+v", d)
+	}
+	if _, ok := w.stack.Newest(); ok {
+		t.Error("calls are left")
+	}
+	w.owners.Remove(ownData)
+	for at, s := range map[uint64]*Stub{codeAddr: entry, codeAddr + 0x1000: exit} {
+		if d := w.hit(at, s, sp, 0); d == nil {
+			t.Error("a thread without a stack does not ring")
+		}
+	}
+}
+
+// TestThread: native code knows its thread, the time, and how long a call took.
+func TestThread(t *testing.T) {
+	w := newCallWorld(t)
+	if w.clock == nil {
+		t.Skip("this processor's counter does not tell the time")
+	}
+	tid, tidID := w.object(object.Object{Kind: object.KindMax})
+	now, nowID := w.object(object.Object{Kind: object.KindMax})
+	took, tookID := w.object(object.Object{Kind: object.KindMax})
+	field := func(f runtime.Field) runtime.Inst { return opA(opcode.Field, uint32(f)) }
+	c := Call{Func: 5, Timed: true}
+	entry := w.at(codeAddr, c, nil, field(runtime.FieldTid), opV(opcode.Agg, tid), field(runtime.FieldTime), opV(opcode.Agg, now), op(opcode.Exit))
+	c.Ends = true
+	exit := w.at(codeAddr+0x1000, c, nil, field(runtime.FieldElapsed), opV(opcode.Agg, took), op(opcode.Exit))
+	const sp = stackAddr + stackSize - 64
+	before := w.clock.Now()
+	w.hit(codeAddr, entry, sp, 0)
+	between := w.clock.Now()
+	w.hit(codeAddr+0x1000, exit, sp, 0)
+	after := w.clock.Now()
+	if at := uint64(w.counted(nowID)); at < before || at > between {
+		t.Errorf("it is %d in the tracee, between %d and %d here", at, before, between)
+	}
+	if ns := uint64(w.counted(tookID)); ns == 0 || ns > after-before {
+		t.Errorf("the call took %d ns of %d", ns, after-before)
+	}
+	if w.counted(tidID) != 4711 {
+		t.Errorf("thread %d", w.counted(tidID))
+	}
+}
