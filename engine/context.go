@@ -11,6 +11,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/image/module"
 	"gotap/engine/image/unwind"
+	"gotap/engine/inline"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/runtime"
@@ -64,11 +65,19 @@ func (w *view) Writable(addr, n uint64) bool {
 // overBreakpoint reports whether any of n bytes at addr belongs to a breakpoint.
 func (sp *space) overBreakpoint(addr uint64, n int) bool {
 	for at := addr - (longestTrap - 1); at != addr+uint64(n); at++ {
-		if pt := sp.points[at]; pt != nil && pt.planted && at+uint64(len(pt.displacedBytes())) > addr {
+		if pt := sp.points[at]; pt != nil && pt.covers(addr) {
+			return true
+		}
+		if pt := sp.jumps.starts[at]; pt != nil && pt.covers(addr) {
 			return true
 		}
 	}
 	return false
+}
+
+// covers reports whether a point's breakpoint or jump ends behind an address.
+func (p *point) covers(addr uint64) bool {
+	return p.planted && (p.addr+uint64(len(p.orig)) > addr || p.jump.in && p.jump.code.Addr+inline.JumpSize > addr)
 }
 
 // Arg implements runtime.Thread.

@@ -15,9 +15,10 @@ import (
 // bell is a doorbell in the memory of a process.
 type bell struct {
 	amd64.Doorbell
-	p    *point
-	stub uint64     // address of its stub
-	run  *placement // nil: nothing is to run there
+	p     *point
+	stub  uint64     // address of its stub
+	arena uint64     // where the stub finds the arena
+	run   *nativeRun // nil: nothing is to run there
 }
 
 // Bytes of a doorbell, and of what the crash handler makes of one that nobody answers.
@@ -27,12 +28,12 @@ var (
 )
 
 // hangBells makes the doorbells of a stub known, to the session and to the crash handler.
-func (c *patcher) hangBells(p *point, stub uint64, s *amd64.Stub, stopped int) error {
+func (c *patcher) hangBells(p *point, stub uint64, s *amd64.Stub, arena uint64, stopped int) error {
 	g := &p.sp.guard
 	var list []fallback.Displaced
 	for _, d := range s.Doorbells {
 		addr := stub + uint64(d.Offset)
-		p.sp.jumps.bells[addr] = &bell{d, p, stub, p.jump.runs[d.Program]}
+		p.sp.jumps.bells[addr] = &bell{d, p, stub, arena, &p.jump.runs[d.Program]}
 		list = append(list, fallback.Displaced{Addr: addr, Orig: bellSilent, Trap: bellTrap})
 	}
 	g.RecordAll(list, stopped)
@@ -66,7 +67,9 @@ func (t *thread) answersBell() bool {
 // answer handles a doorbell: the thread has stopped behind it, and its registers have been read.
 func (t *thread) answer(b *bell) {
 	t.s.stats.Hits++
-	if b.run == nil || t.s.life.closing || !b.run.Probe.Armed() { // a way to the end of the stub follows
+	t.enlist()
+	due := b.Call == amd64.LeavesCall                                        // of a call that began before the probe was removed
+	if b.run == nil || t.s.life.closing || !b.run.pl.Probe.Armed() && !due { // a way to the end of the stub follows
 		t.h.Begin(t.proc.arch.WordSize())
 		t.finish()
 		return
@@ -74,7 +77,7 @@ func (t *thread) answer(b *bell) {
 	rung := t.Regs
 	frame, ok := t.readFrame(b)
 	if !ok { // the stack cannot be read, and the thread will fault there by itself
-		b.run.Probe.Miss()
+		b.run.pl.Probe.Miss()
 		t.h.Begin(t.proc.arch.WordSize())
 		t.finish()
 		return
@@ -86,12 +89,15 @@ func (t *thread) answer(b *bell) {
 	b.p.sp.mem.Stack = t.SP()
 	t.h.Begin(t.proc.arch.WordSize())
 	next := b.Resume
-	if b.When {
-		if t.h.ContinueWhen(b.run, &t.view.rung) {
+	switch {
+	case b.When:
+		if t.h.ContinueWhen(b.run.pl, &t.view.rung) {
 			next = b.Pass
 		}
-	} else {
-		t.h.Continue(b.run, &t.view.rung)
+	case b.Call != amd64.NoCall:
+		t.answerCall(b, rung[:], frame)
+	default:
+		t.h.Continue(b.run.pl, &t.view.rung)
 	}
 	if t.h.Len() > 0 {
 		t.h.Commit()

@@ -40,6 +40,10 @@ func (t *thread) forked(ev ptrace.Event) {
 	}
 	child := int(msg)
 	thread, shares := t.childKind(ev, child)
+	if (thread || shares && ev != ptrace.EventVfork) && t.proc.space.calls.owners != nil {
+		flags, _ := t.cloneFlags()
+		t.bearsThread(flags)
+	}
 	switch {
 	case thread:
 		t.s.arrivals.addThread(t, child)
@@ -147,6 +151,7 @@ func (n *arrivals) newChild(from *process, maker *thread, pid int, sp *space, un
 	}
 	if !shares && maker != nil {
 		maker.calls.Fork(&t.calls, sp.atPoint)
+		maker.forkCalls(t)
 	}
 	if !p.unprobed {
 		n.s.names.Fork(from.pid, pid)
@@ -176,6 +181,7 @@ func (t *thread) firstStop(st ptrace.Status) {
 	s := t.s
 	t.watch.armDebugRegs()
 	s.passed(tracee.InFork)
+	t.isBorn()
 	if !s.life.closing {
 		t.guard.Unblock() // its creator may have been in a section that blocks all signals
 	}
@@ -254,6 +260,7 @@ func (s *Session) execed(t *thread) {
 // reset discards what a thread was doing in its former image.
 func (t *thread) reset() {
 	t.calls.Drop()
+	t.dropStack()
 	if !t.calling.executing() { // the end of the call that made the image is still to come
 		t.calling.dropCall()
 	}

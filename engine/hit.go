@@ -45,6 +45,7 @@ func (t *thread) hit(p *point) {
 		if t.s.throttle.Resting() {
 			t.throttleAt(p)
 		} else {
+			t.takeCalls(p)
 			t.calls.Hit(&p.Point)
 		}
 	}
@@ -89,6 +90,9 @@ func (t *thread) finishWith(sig int) {
 		t.h.Commit()
 	}
 	t.SetRegs()
+	if t.stack.of != nil {
+		t.stack.of.SetOthers(t.calls.Len())
+	}
 	if t.exec.seqDue {
 		t.exec.ledIntoSequence()
 	}

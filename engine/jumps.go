@@ -29,13 +29,15 @@ var _ executor.Executor = jumps{}
 
 // jump is a point's part in running its programs without a stop.
 type jump struct {
-	window  arch.Window // the instructions that the jump replaces; they are known once it fits
-	in      bool        // the jump is in the code
-	half    bool        // in a child: the breakpoint is in the code, and behind it a part of the jump
-	waits   bool        // it is to be written at a hit
-	code    inline.Jump
-	runs    []*placement // whose programs the stub runs, in their order
-	dropped error        // why the place has lost its jump for good; nil: it has not
+	window   arch.Window // the instructions that the jump replaces; they are known once it fits
+	before   int         // those of them that come before the place; their jump is in front of it
+	in       bool        // the jump is in the code
+	half     bool        // in a child: the breakpoint is in the code, and behind it a part of the jump
+	waits    bool        // it is to be written at a hit
+	code     inline.Jump
+	runs     []nativeRun // what the stub runs, in its order
+	function uint32      // the number by which native code knows the function that is entered here; 0: none
+	dropped  error       // why the place has lost its jump for good; nil: it has not
 }
 
 // Name implements executor.Executor.
@@ -46,7 +48,7 @@ var (
 	errOtherArch   = errors.New("native code is made for x86-64 programs only")
 	errOwnUse      = errors.New("gotap itself stops threads here")
 	errLeaves      = errors.New("calls are followed to their return")
-	errLeft        = errors.New("a function is left here")
+	errLeft        = errors.New("calls return here")
 	errPost        = errors.New("a handler runs after the instruction, or if it faults")
 	errAtReturn    = errors.New("the predicate runs at the return")
 	errFloatPlace  = errors.New("the instruction stores its own address in the floating-point state")
@@ -74,12 +76,31 @@ func (j jumps) Fits(at executor.Place) error {
 	if err := p.fitsJump(); err != nil {
 		return err
 	}
+	if err := j.c.fitsCalls(p); err != nil {
+		return err
+	}
 	for _, pl := range p.Enters {
-		if err := fitsNative(j.c.s, pl); err != nil {
+		if err := j.c.fitsNative(p, pl); err != nil {
 			return err
 		}
 	}
-	return j.c.findWindow(p)
+	if err := j.c.findWindow(p); err != nil {
+		return err
+	}
+	return p.occupied()
+}
+
+// fitsCalls returns why native code cannot follow the calls that begin or end at a point.
+func (c *patcher) fitsCalls(p *point) error {
+	if len(p.Exits) > 0 {
+		if err := c.fitsExit(p); err != nil {
+			return err
+		}
+	}
+	if p.Fn != nil {
+		return c.calls.fits(p.Fn)
+	}
+	return nil
 }
 
 // fitsJump returns why a point cannot have a jump, whatever its programs are.
@@ -89,63 +110,112 @@ func (p *point) fitsJump() error {
 		return errOtherArch
 	case p.internal != nil || len(p.resolvers) > 0 || p.guard.Call != 0:
 		return errOwnUse
-	case p.Returns > 0 || len(p.Exits) > 0:
+	case p.Returns > 0:
 		return errLeft
-	case p.Fn != nil:
-		return errLeaves
 	case p.float != nil:
 		return errFloatPlace
 	case p.sp.jumps.refused != nil:
 		return p.sp.jumps.refused
 	case p.s.others.watching > 0:
 		return errWatched
-	case !inline.InOnePage(p.addr):
-		return errTwoPages
-	case p.sp.occupied(p.addr+1, p.addr+inline.JumpSize):
-		return errOccupied
 	}
 	return nil
 }
 
-// occupied reports whether a point in a range of addresses is planted or about to be.
-func (sp *space) occupied(from, to uint64) bool {
-	for addr := from; addr < to; addr++ {
-		if q := sp.points[addr]; q != nil && (q.planted || q.queued) {
-			return true
+// occupied returns why the jump of a point cannot be where it would be: another point is among the instructions that it replaces, or
+// another jump.
+func (p *point) occupied() error {
+	start, end := p.jump.window.Addr, p.jumpEnd()
+	if !inline.InOnePage(start) {
+		return errTwoPages
+	}
+	for addr := start; addr < end; addr++ {
+		if q := p.sp.points[addr]; q != nil && q != p && (q.planted || q.queued) {
+			return errOccupied
 		}
 	}
-	return false
+	for addr := start - farthest; addr != end; addr++ {
+		if q := p.sp.jumps.starts[addr]; q != nil && q != p && q.jumpEnd() > start && (q.jump.in || q.jump.waits) {
+			return errOccupied
+		}
+	}
+	return nil
 }
 
-// fitsNative returns why the programs of a placement cannot run natively.
-func fitsNative(s *Session, pl *placement) error {
+// jumpEnd returns the end of the bytes in which no other point may be: those of the jump, and the instructions that its native code runs
+// before the programs.
+func (p *point) jumpEnd() uint64 {
+	return max(p.jump.window.Addr+inline.JumpSize, p.addr)
+}
+
+// farthest is how far behind the start of a jump its place may be: some instructions.
+const farthest = 4 * 15
+
+// fitsNative returns why the programs of a placement at a point cannot run natively.
+func (c *patcher) fitsNative(p *point, pl *placement) error {
 	switch {
-	case s.cfg.Arena == nil || s.cfg.Arena.FD() < 0:
+	case c.s.cfg.Arena == nil || c.s.cfg.Arena.FD() < 0:
 		return errNoArena
-	case pl.Code.Leave != nil:
-		return errLeaves
 	case pl.Code.Post != nil || pl.Code.Fault != nil:
 		return errPost
 	case pl.Code.AtReturn:
 		return errAtReturn
 	}
-	_, err := nativeProgram(s, pl)
+	_, err := c.nativeProgram(p, nativeRun{pl: pl})
 	return err
 }
 
-// nativeProgram plans the programs of a placement.
-func nativeProgram(s *Session, pl *placement) (p amd64.Program, err error) {
-	if err := amd64.Admits(pl.Probe.Gate); err != nil {
-		return p, err
-	}
-	p.Gate = pl.Probe.Gate
-	if pl.Code.When != nil {
-		if p.When, err = native.PlanOf(pl.Code.When, s.cfg.Arena, amd64.Features); err != nil {
-			return p, err
+// nativeRun is a part of what runs natively at a point.
+type nativeRun struct {
+	pl   *placement
+	ends *point // a call ends that began there; nil: the placement is at the point itself
+}
+
+// nativeRuns returns what runs at a hit of a point.
+func (p *point) nativeRuns() (runs []nativeRun) {
+	for _, pl := range p.Enters {
+		if pl.Probe.Enabled {
+			runs = append(runs, nativeRun{pl: pl})
 		}
 	}
-	p.Run, err = native.PlanOf(pl.Code.Enter, s.cfg.Arena, amd64.Features)
-	return p, err
+	for _, f := range p.Exits {
+		for _, pl := range f.Entry().Leaves() {
+			if pl.Probe.Enabled {
+				runs = append(runs, nativeRun{pl, f.Entry().At.(*point)})
+			}
+		}
+	}
+	return runs
+}
+
+// nativeProgram plans a part of what runs natively at a point.
+func (c *patcher) nativeProgram(p *point, r nativeRun) (program amd64.Program, err error) {
+	code, counts, at := r.pl.Code, true, native.Place{}
+	c.calls.prepare(c.s)
+	at.Thread, at.Clock = c.calls.none == nil, c.calls.noClock == nil
+	if code.When != nil && r.ends == nil {
+		if program.When, err = native.PlanOf(code.When, c.s.cfg.Arena, amd64.Features, at); err != nil {
+			return program, err
+		}
+	}
+	run := code.Enter
+	if code.Leave != nil {
+		counts = code.CountsEntry() == (r.ends == nil)
+		at.Call, at.Ends, at.This = true, r.ends != nil, r.pl.Probe.Spec.ThisBytes
+		program.Call = &amd64.Call{Ends: at.Ends, This: at.This, Timed: timed(r.pl)}
+		if program.Call.Ends {
+			run, p = code.Leave, r.ends
+		}
+		program.Call.Func = p.sp.calls.number(p, r.pl)
+	}
+	if counts {
+		program.Gate = r.pl.Probe.Gate
+	}
+	if err = amd64.Admits(program.Gate); err != nil || run == nil {
+		return program, err
+	}
+	program.Run, err = native.PlanOf(run, c.s.cfg.Arena, amd64.Features, at)
+	return program, err
 }
 
 // findWindow finds the instructions that a jump at a point replaces.
@@ -157,7 +227,7 @@ func (c *patcher) findWindow(p *point) error {
 	if m.File.IsGo() {
 		return errGo
 	}
-	w, err := p.sp.windowIn(m, p.addr)
+	w, before, err := p.sp.windowIn(m, p.addr, len(p.Exits) > 0 && len(p.Enters) == 0)
 	if err != nil {
 		return err
 	}
@@ -170,7 +240,7 @@ func (c *patcher) findWindow(p *point) error {
 	if !w.Completes && p.keepsRecords() {
 		return errRecords
 	}
-	p.jump.window = w
+	p.jump.window, p.jump.before = w, before
 	return nil
 }
 
@@ -197,11 +267,14 @@ func (j jumps) await(p *point) {
 // if its programs still fit.
 func (j jumps) Replace(at executor.Place) error {
 	p := at.(*point)
-	if p.jump.in && p.fitsJump() == nil && slices.Equal(p.jump.runs, p.nativeRuns()) {
+	if p.jump.in && p.fitsJump() == nil && p.occupied() == nil && slices.Equal(p.jump.runs, p.nativeRuns()) {
 		return nil
 	}
 	j.c.removeJumps([]*point{p})
 	p.jump.runs = nil
+	if p.Fn != nil {
+		defer p.Fn.SyncExits() // they know the leave handlers
+	}
 	if err := j.Fits(p); err != nil {
 		p.jump.waits = false
 		p.by = breakpoints(j)
@@ -209,16 +282,6 @@ func (j jumps) Replace(at executor.Place) error {
 	}
 	j.await(p)
 	return nil
-}
-
-// nativeRuns returns the placements whose programs run at a hit of a point.
-func (p *point) nativeRuns() (runs []*placement) {
-	for _, pl := range p.Enters {
-		if pl.Probe.Enabled {
-			runs = append(runs, pl)
-		}
-	}
-	return runs
 }
 
 // Remove implements executor.Executor.
@@ -247,11 +310,11 @@ func (c *patcher) removeJumps(points []*point) (failed []executor.Failure) {
 	for _, p := range points {
 		if p.jump.half {
 			p.jump.half = false
-			p.sp.mem.Poke(p.addr+1, p.jump.code.Orig[1:], c.s.world.stoppedTid(p.sp))
+			p.sp.mem.Poke(p.jump.code.Addr, p.jump.code.Under[:], c.s.world.stoppedTid(p.sp))
 		}
 		if p.jump.in {
 			in = append(in, p.jump.code)
-			byAddr[p.addr] = p
+			byAddr[p.jump.code.Addr] = p
 		}
 	}
 	if len(in) == 0 {
@@ -261,7 +324,7 @@ func (c *patcher) removeJumps(points []*point) (failed []executor.Failure) {
 	stopped := c.s.world.stoppedTid(sp)
 	for _, f := range inline.Remove(sp.mem, in, stopped) {
 		p := byAddr[f.Jump.Addr]
-		delete(byAddr, p.addr)
+		delete(byAddr, p.jump.code.Addr)
 		p.jump.in = false
 		p.notePlanted(false) // somebody else has written there
 		if _, err := p.present(); err == nil {
@@ -279,11 +342,11 @@ func (c *patcher) removeJumps(points []*point) (failed []executor.Failure) {
 func (q *point) noteJump() {
 	q.jump.in, q.jump.half = false, false
 	var now [inline.JumpSize]byte
-	if q.jump.code.Addr == 0 || q.sp.mem.Peek(q.addr, now[:]) != nil {
+	if q.jump.code.Addr == 0 || q.sp.mem.Peek(q.jump.code.Addr, now[:]) != nil {
 		return
 	}
 	q.jump.in = now == q.jump.code.Code
-	q.jump.half = now[0] == q.trap[0] && !bytes.Equal(now[1:], q.jump.code.Orig[1:])
+	q.jump.half = now[0] == q.trap[0] && now != q.jump.code.Under
 }
 
 // settleJump replaces the jump of a point in the memory of a forked child by the breakpoint. The child gets a jump of its own at a hit.
@@ -328,8 +391,8 @@ func (c *patcher) dropJumps(why error) {
 
 // uncover removes the jumps whose bytes include an address, for good: a probe is placed there.
 func (c *patcher) uncover(sp *space, addr uint64) {
-	for at := addr - (inline.JumpSize - 1); at != addr; at++ {
-		if q := sp.points[at]; q != nil && (q.jump.in || q.jump.waits) {
+	for at := addr - farthest; at != addr+1; at++ {
+		if q := sp.jumps.starts[at]; q != nil && q.addr != addr && addr < q.jumpEnd() && (q.jump.in || q.jump.waits) {
 			c.removeJumps([]*point{q})
 			c.drop(q, errOccupied)
 		}
@@ -348,25 +411,32 @@ func (p *point) keepsRecords() bool {
 	return false
 }
 
-// windowIn finds the instructions that a jump at an address of a process replaces.
-func (sp *space) windowIn(m *module.Loaded, addr uint64) (w arch.Window, err error) {
+// windowIn finds the instructions that a jump replaces which serves an address of a process, and how many of them are before it. With
+// around there may be some.
+func (sp *space) windowIn(m *module.Loaded, addr uint64, around bool) (w arch.Window, before int, err error) {
 	set := abi.AMD64.Arch.(arch.WindowArch)
-	inFile, err := m.File.Window(set, m.Vaddr(addr))
+	var inFile arch.Window
+	if around {
+		inFile, before, err = m.File.WindowAround(set, m.Vaddr(addr))
+	} else {
+		inFile, err = m.File.Window(set, m.Vaddr(addr))
+	}
 	if err != nil {
-		return w, err
+		return w, 0, err
 	}
 	const behind = 16 // bytes that show whether what follows is padding
-	code := sp.code(addr, inFile.Len+behind)
-	file, err := m.File.Code(m.Vaddr(addr), inFile.Len)
+	start := m.Addr(inFile.Addr)
+	code := sp.code(start, inFile.Len+behind)
+	file, err := m.File.Code(inFile.Addr, inFile.Len)
 	if err != nil {
-		return w, err
+		return w, 0, err
 	}
-	if w, err = set.WindowAt(code, addr); err != nil {
-		return w, err
+	if w, err = set.WindowOver(code, start, addr); err != nil {
+		return w, 0, err
 	}
 	if w.Len != inFile.Len || !bytes.HasPrefix(code, file) {
-		return w, errDiffers
+		return w, 0, errDiffers
 	}
 	w.RedZoneFree, w.FlagsDead = inFile.RedZoneFree, inFile.FlagsDead
-	return w, nil
+	return w, before, nil
 }

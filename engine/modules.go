@@ -157,6 +157,12 @@ func (d *loading) forget(sp *space, before []module.Loaded) {
 			}
 			delete(sp.points, addr)
 			sp.guard.Unrecord(addr)
+			if start := p.jump.code.Addr; start != 0 && start != addr {
+				sp.guard.Unrecord(start)
+			}
+			if sp.jumps.starts[p.jump.code.Addr] == p {
+				delete(sp.jumps.starts, p.jump.code.Addr)
+			}
 			if p.slot != 0 && p.steps == 0 {
 				sp.slots.give(p.slot)
 			}

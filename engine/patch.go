@@ -20,7 +20,8 @@ type patcher struct {
 	points     int    // armed probe points
 	batch      *batch // nil: points are planted one by one
 	executors  executor.List
-	callPoints int      // points on system call instructions
+	callPoints int // points on system call instructions
+	calls      nativeCalls
 	noJumps    error    // why no program runs without a stop; nil: it may
 	rested     []*point // to be armed when probes no longer rest (package throttle)
 }

@@ -202,6 +202,7 @@ func (c *patcher) copyPoints(from, to *space) {
 	for addr, p := range from.points {
 		q := *p
 		q.At, q.sp, q.steps, q.unsure, q.resolvers = &q, to, 0, true, slices.Clone(p.resolvers)
+		q.jump.function = 0
 		copies.Add(&p.Point, &q.Point)
 		to.points[addr] = &q
 		if q.throttled {
@@ -212,7 +213,9 @@ func (c *patcher) copyPoints(from, to *space) {
 	to.loader = from.loader
 	for _, q := range to.points {
 		q.planted = false
-		q.noteJump()
+		if q.noteJump(); q.jump.code.Addr != 0 {
+			to.jumps.starts[q.jump.code.Addr] = q
+		}
 		q.notePlanted(q.jump.in || q.by != nil && q.isBreakpoint())
 	}
 	to.fresh = true

@@ -122,6 +122,7 @@ func (t tracer) NonBreakpoints(pr *probe) int {
 
 // KeepCalls implements probes.Tracer.
 func (t tracer) KeepCalls(pr *probe) {
+	t.s.patcher.takeOf(pr)
 	for _, th := range t.s.threads {
 		th.calls.Keep(pr)
 		th.calling.now.pending.Keep(pr)

@@ -67,6 +67,7 @@ type space struct {
 	loader     loaderWatch
 	slots      slotPools
 	jumps      spaceJumps
+	calls      spaceCalls // that native code follows
 	guard      crashsafe.Space
 	exclusives isa.Exclusives // of the present code
 	gadgetAt   inject.Gadget  // where system calls of probed places are made; zero: not known yet
@@ -126,6 +127,7 @@ func (s *Session) dropSpace(sp *space) {
 			s.patcher.points -= p.Counted()
 		}
 	}
+	s.patcher.calls.dropOwners(sp)
 	sp.mem.Close()
 }
 
@@ -150,31 +152,35 @@ func (sp *space) mask(addr uint64, p []byte) {
 		if pt := sp.points[at]; pt != nil {
 			pt.maskIn(addr, p)
 		}
+		if pt := sp.jumps.starts[at]; pt != nil && pt.addr != at {
+			pt.maskIn(addr, p)
+		}
 	}
 }
 
 // longestTrap is the length of the longest breakpoint or jump.
 const longestTrap = inline.JumpSize
 
-// displacedBytes returns the bytes that the point's breakpoint or jump displaces.
-func (p *point) displacedBytes() []byte {
-	if p.jump.in {
-		return p.jump.code.Orig[:]
-	}
-	return p.orig
-}
-
 // maskIn puts the original bytes of one point into what was read at addr, as far as they overlap.
 func (p *point) maskIn(addr uint64, read []byte) {
-	orig := p.displacedBytes()
-	if !p.planted || p.addr+uint64(len(orig)) <= addr || p.addr >= addr+uint64(len(read)) {
+	if !p.planted {
 		return
 	}
-	if p.addr < addr {
-		copy(read, orig[addr-p.addr:])
-		return
+	overlay(addr, read, p.addr, p.orig)
+	if p.jump.in {
+		overlay(addr, read, p.jump.code.Addr, p.jump.code.Orig[:])
 	}
-	copy(read[p.addr-addr:], orig)
+}
+
+// overlay replaces those bytes of what was read at addr that lie at the address of orig.
+func overlay(addr uint64, read []byte, at uint64, orig []byte) {
+	switch {
+	case at+uint64(len(orig)) <= addr || at >= addr+uint64(len(read)):
+	case at < addr:
+		copy(read, orig[addr-at:])
+	default:
+		copy(read[at-addr:], orig)
+	}
 }
 
 // code reads up to n bytes of code at addr, without our breakpoints and regardless of the page protection.
@@ -216,6 +222,7 @@ func (t *thread) forget() {
 	s := t.s
 	s.affinity.Gone(t.Tid)
 	t.calls.Drop()
+	t.dropStack()
 	t.calling.dropCall()
 	t.calling.dropInterrupted()
 	t.h.Drop()

@@ -33,11 +33,12 @@ import (
 // spaceJumps is what the session has put into an address space in order to run programs there.
 type spaceJumps struct {
 	islands []*inline.Island
-	waiting []*point         // places with breakpoints that are to become jumps
-	bells   map[uint64]*bell // by the address of the doorbell
-	stubs   []stub           // sorted by address
-	retry   time.Time        // places that had to wait are not tried again before
-	refused error            // why nothing runs without a stop in this address space; nil: it may
+	waiting []*point          // places with breakpoints that are to become jumps
+	bells   map[uint64]*bell  // by the address of the doorbell
+	stubs   []stub            // sorted by address
+	starts  map[uint64]*point // by the address of their jump, those that have or had one
+	retry   time.Time         // places that had to wait are not tried again before
+	refused error             // why nothing runs without a stop in this address space; nil: it may
 }
 
 // retryAfter is the time between two attempts to write a jump at a place where a thread stands.
@@ -45,7 +46,7 @@ const retryAfter = 10 * time.Millisecond
 
 // clone returns it for a forked child, whose memory is a copy.
 func (j *spaceJumps) clone() spaceJumps {
-	c := spaceJumps{refused: j.refused, bells: map[uint64]*bell{}}
+	c := spaceJumps{refused: j.refused, bells: map[uint64]*bell{}, starts: map[uint64]*point{}}
 	for _, i := range j.islands {
 		c.islands = append(c.islands, i.Clone())
 	}
@@ -73,7 +74,7 @@ func (j *spaceJumps) near(addr uint64) *inline.Island {
 func (t *thread) promote(p *point) bool {
 	c, sp := &t.s.patcher, p.sp
 	if p.jump.in {
-		return true
+		return p.jump.before == 0 // else the thread was behind the jump when that was written
 	}
 	if !p.jump.waits || t.s.life.closing || t.s.throttle.Resting() || time.Now().Before(sp.jumps.retry) {
 		return false
@@ -83,7 +84,7 @@ func (t *thread) promote(p *point) bool {
 		return false
 	}
 	c.insertJumps(t, c.makeStubs(t, sp))
-	return p.jump.in
+	return p.jump.in && p.jump.before == 0
 }
 
 // prepareIsland makes sure that there is memory for native code near a point.
@@ -101,6 +102,12 @@ func (t *thread) prepareIsland(p *point) error {
 	if locked := procfs.Status(t.proc.pid, "VmLck"); locked != "" && !strings.HasPrefix(locked, "0 ") {
 		return errLocks
 	}
+	c := &t.s.patcher
+	if c.calls.stacks != nil {
+		if _, err := c.calls.ownersOf(t.s, p.sp); err != nil {
+			return err
+		}
+	}
 	a := t.s.cfg.Arena
 	i, err := inline.Target{Thread: &t.Thread, Calls: &t.inject}.Map(p.addr, a.FD(), a.Used())
 	if err != nil {
@@ -108,7 +115,7 @@ func (t *thread) prepareIsland(p *point) error {
 	}
 	j.islands = append(j.islands, i)
 	if j.bells == nil {
-		j.bells = map[uint64]*bell{}
+		j.bells, j.starts = map[uint64]*bell{}, map[uint64]*point{}
 	}
 	return nil
 }
@@ -158,8 +165,8 @@ func (c *patcher) drop(p *point, why error) {
 // makeStub writes native code for a point, unless it has been written for an attempt that failed, and has the crash handler restore all
 // bytes that the jump displaces.
 func (c *patcher) makeStub(t *thread, p *point) error {
-	if p.sp.occupied(p.addr+1, p.addr+inline.JumpSize) {
-		return errOccupied
+	if err := p.occupied(); err != nil {
+		return err
 	}
 	if runs := p.nativeRuns(); !slices.Equal(p.jump.runs, runs) {
 		if err := c.writeStub(t, p, runs); err != nil {
@@ -168,16 +175,23 @@ func (c *patcher) makeStub(t *thread, p *point) error {
 		}
 	}
 	g := &p.sp.guard
-	g.Record(p.addr, p.jump.code.Orig[:], p.trap, t.Tid)
-	if orig, _, _ := g.Table.Lookup(p.addr); len(orig) != inline.JumpSize {
+	start := p.jump.code.Addr
+	g.Record(start, p.jump.code.Orig[:], p.trap, t.Tid)
+	if orig, _, _ := g.Table.Lookup(start); len(orig) != inline.JumpSize {
 		return errTableFull
 	}
+	p.sp.jumps.starts[start] = p
 	return nil
 }
 
 // writeStub writes native code that runs the programs of placements at a point.
-func (c *patcher) writeStub(t *thread, p *point, runs []*placement) error {
+func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 	island := p.sp.jumps.near(p.addr)
+	if c.calls.stacks != nil {
+		if _, err := c.calls.ownersOf(c.s, p.sp); err != nil {
+			return err
+		}
+	}
 	if used := c.s.cfg.Arena.Used(); used > island.ArenaSize {
 		return fmt.Errorf("the process has mapped %d bytes of the memory that programs share, of which there are %d", island.ArenaSize, used)
 	}
@@ -186,42 +200,63 @@ func (c *patcher) writeStub(t *thread, p *point, runs []*placement) error {
 		return err
 	}
 	at, w := island.Next(), &p.jump.window
-	j := inline.Jump{Addr: p.addr}
-	if copy(j.Orig[:], p.sp.code(p.addr, inline.JumpSize)) != inline.JumpSize {
+	j := inline.Jump{Addr: w.Addr}
+	if copy(j.Orig[:], p.sp.code(j.Addr, inline.JumpSize)) != inline.JumpSize {
 		return errGone
 	}
-	patch, err := w.Arch.Jump(p.addr, at)
+	patch, err := w.Arch.Jump(j.Addr, at)
 	if err != nil {
 		return err
 	}
 	copy(j.Code[:], patch)
-	if err := island.Add(p.sp.mem, p.addr, j.Orig, stub.Code, t.Tid); err != nil {
+	j.Under = j.Orig
+	if n := p.addr - j.Addr; n < inline.JumpSize {
+		copy(j.Under[n:], p.trap)
+	}
+	if err := island.Add(p.sp.mem, j.Addr, j.Orig, stub.Code, t.Tid); err != nil {
 		return err
 	}
 	p.jump.code, p.jump.runs = j, runs
-	p.sp.jumps.noteStub(p, at, len(stub.Code), stub.Tail)
-	return c.hangBells(p, at, stub, t.Tid)
+	p.sp.jumps.noteStub(p, at, stub)
+	return c.hangBells(p, at, stub, island.Arena, t.Tid)
 }
 
 // emitStub makes native code that runs the programs of placements at a point, for the next free place of an island.
-func (c *patcher) emitStub(t *thread, p *point, runs []*placement, island *inline.Island) (*amd64.Stub, error) {
+func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline.Island) (*amd64.Stub, error) {
+	if err := c.fitsCalls(p); err != nil {
+		return nil, err
+	}
 	var programs []amd64.Program
-	for _, pl := range runs {
-		one, err := nativeProgram(c.s, pl)
+	for _, r := range runs {
+		one, err := c.nativeProgram(p, r)
 		if err != nil {
 			return nil, err
 		}
 		programs = append(programs, one)
 	}
-	w := &p.jump.window
-	return amd64.Emit(programs, amd64.Site{
-		Addr: island.Next(), Place: p.addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.pid),
-		RedZone: !w.RedZoneFree, Flags: !w.FlagsDead,
-		Tail: func(at uint64) ([]byte, error) {
-			code, _, err := w.Copy(at)
+	w, site := &p.jump.window, amd64.Site{}
+	if c.calls.noClock == nil {
+		site.Clock = c.calls.clock.Offset()
+	}
+	if c.calls.none == nil {
+		site.Owners, site.Stacks = p.sp.calls.owners.Offset(), c.calls.stacks.Offset()
+	}
+	site.Addr, site.Place, site.Pid = island.Next(), p.addr, uint32(t.proc.pid)
+	site.Arena, site.Control = island.Arena, island.Arena+arena.ControlOffset
+	site.RedZone, site.Flags = !w.RedZoneFree, !w.FlagsDead
+	if n := p.jump.before; n > 0 {
+		site.Flags, site.RedZone = true, false // a return follows, behind which the function has nothing below the stack pointer
+		site.Head = func(at uint64) ([]byte, error) {
+			code, _, err := w.CopyFirst(n, at)
 			return code, err
-		},
-	})
+		}
+	}
+	rest := w.Rest(p.jump.before)
+	site.Tail = func(at uint64) ([]byte, error) {
+		code, _, err := rest.Copy(at)
+		return code, err
+	}
+	return amd64.Emit(programs, site)
 }
 
 // insertJumps writes the jumps of points whose native code has been written. t is at the breakpoint of one of them.
@@ -236,13 +271,13 @@ func (c *patcher) insertJumps(t *thread, points []*point) {
 	var in []inline.Jump
 	byAddr := map[uint64]*point{}
 	for _, p := range points {
-		if !known || occupied[p.addr] || p.steps > 0 { // steps: a thread is about to arrive behind the breakpoint
+		if !known || occupied[p.jump.code.Addr] || p.steps > 0 { // steps: a thread is about to arrive behind the breakpoint
 			sp.jumps.waiting = append(sp.jumps.waiting, p)
 			sp.jumps.retry = began.Add(retryAfter)
 			continue
 		}
 		in = append(in, p.jump.code)
-		byAddr[p.addr] = p
+		byAddr[p.jump.code.Addr] = p
 	}
 	for _, f := range inline.Insert(sp.mem, in, t.Tid) {
 		c.drop(byAddr[f.Jump.Addr], f.Err)
@@ -262,7 +297,7 @@ func (t *thread) occupiedPlaces(points []*point) (occupied map[uint64]bool, ok b
 	var ranges inline.Ranges
 	for _, p := range points {
 		if len(p.jump.window.Insns) > 1 {
-			ranges = append(ranges, inline.Range{Start: p.addr + 1, End: p.addr + inline.JumpSize})
+			ranges = append(ranges, inline.Range{Start: p.jump.code.Addr + 1, End: p.jump.code.Addr + inline.JumpSize})
 		}
 	}
 	if len(ranges) == 0 {
@@ -299,7 +334,7 @@ func (t *thread) standsAt() (pc, sp uint64, known bool) {
 	if ptrace.GetRegs(t.Tid, &regs) == 0 {
 		pc, sp = regs[t.proc.arch.PC()], regs[t.proc.arch.SP()]
 		at := t.proc.arch.BreakpointPC(pc)
-		if p := t.proc.space.points[at]; p != nil && p.planted && t.hasToHit() {
+		if t.proc.space.plantedAt(at) && t.hasToHit() {
 			pc = at
 		}
 		return pc, sp, true
@@ -315,6 +350,25 @@ func (t *thread) standsAt() (pc, sp uint64, known bool) {
 	sp, err := strconv.ParseUint(call[fields-2], 0, 64)
 	pc, err2 := strconv.ParseUint(call[fields-1], 0, 64)
 	return pc, sp, err == nil && err2 == nil
+}
+
+// plantedAt reports whether there is a breakpoint of ours at an address, or may be one for a moment.
+func (sp *space) plantedAt(addr uint64) bool {
+	p := sp.points[addr]
+	return p != nil && p.planted || sp.jumps.starts[addr] != nil
+}
+
+// backToJump handles a SIGTRAP of a thread that came to the start of a jump while that was written or removed, and reports whether it
+// is one. The thread runs again what is there now.
+func (t *thread) backToJump() bool {
+	start := t.proc.arch.BreakpointPC(*t.PC())
+	if p := t.proc.space.jumps.starts[start]; p == nil || p.jump.before == 0 || t.SignalCode() != t.proc.arch.TrapCode {
+		return false
+	}
+	*t.PC() = start
+	t.SetRegs()
+	t.resume(0)
+	return true
 }
 
 // hasToHit reports whether a stopped thread has hit a breakpoint and its hit has not been handled: the stop is that of the SIGTRAP, or

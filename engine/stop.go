@@ -69,6 +69,7 @@ func (t *thread) trap() {
 	p := t.proc.space.points[t.proc.arch.BreakpointPC(*t.PC())]
 	switch {
 	case p == nil && t.answersBell():
+	case p == nil && t.backToJump():
 	case p == nil && t.guard.LeftHit():
 	case p == nil:
 		t.foreignTrap()

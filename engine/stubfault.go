@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gotap/engine/linux/ptrace"
+	"gotap/runtime/native/amd64"
 )
 
 // Instructions that fault in native code.
@@ -20,19 +21,26 @@ import (
 // stub is native code in the memory of a process.
 type stub struct {
 	start, end uint64
-	tail       uint64   // where the displaced instructions begin
 	copies     []uint64 // the address of the copy of each of them
 	p          *point
 }
 
 // noteStub adds a stub. Stubs are written one behind the other, but there may be several areas for them.
-func (j *spaceJumps) noteStub(p *point, at uint64, size, tail int) {
-	s := stub{start: at, end: at + uint64(size), tail: at + uint64(tail), p: p}
-	if _, offsets, err := p.jump.window.Copy(s.tail); err == nil {
+func (j *spaceJumps) noteStub(p *point, at uint64, code *amd64.Stub) {
+	s := stub{start: at, end: at + uint64(len(code.Code)), p: p}
+	note := func(begin uint64, offsets []int) {
 		for _, off := range offsets {
-			s.copies = append(s.copies, s.tail+uint64(off))
+			s.copies = append(s.copies, begin+uint64(off))
 		}
 	}
+	w := &p.jump.window
+	if n := p.jump.before; n > 0 {
+		_, offsets, _ := w.CopyFirst(n, at) // it has been copied once
+		note(at, offsets)
+	}
+	rest, tail := w.Rest(p.jump.before), at+uint64(code.Tail)
+	_, offsets, _ := rest.Copy(tail)
+	note(tail, offsets)
 	i, _ := slices.BinarySearchFunc(j.stubs, at, func(o stub, at uint64) int { return cmp.Compare(o.start, at) })
 	j.stubs = slices.Insert(j.stubs, i, s)
 }

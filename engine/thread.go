@@ -34,6 +34,7 @@ type thread struct {
 	at    *point
 	h     hit.Hit         // its programs
 	calls retprobe.Thread // the calls that the thread is in
+	stack callStack       // those that native code follows
 
 	exec       execution
 	emu        emulation

@@ -42,3 +42,13 @@ type Code struct {
 	Heap    int          // bytes of heap
 	Auto    bool         // each exception appends to the trace
 }
+
+// UsesField reports whether the program reads a field of its context.
+func (c *Code) UsesField(f Field) bool {
+	for i := range c.Insts {
+		if in := &c.Insts[i]; in.Op == opcode.Field && Field(in.A) == f {
+			return true
+		}
+	}
+	return false
+}

@@ -115,6 +115,10 @@ type Jump struct {
 	Addr uint64
 	Orig [JumpSize]byte // the bytes that the jump displaces
 	Code [JumpSize]byte // the jump
+
+	// Under is what is there without the jump: Orig, with the breakpoints of the session. It need not begin with one. If it does
+	// not, a thread may come to a breakpoint at Addr while Insert or Remove write, and has to run the place again.
+	Under [JumpSize]byte
 }
 
 // Left is an island found in the memory of a process.

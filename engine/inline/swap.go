@@ -23,23 +23,14 @@ type Failure struct {
 	Err  error
 }
 
-// Insert writes jumps over breakpoints.
+// Insert writes jumps over what is under them.
 func Insert(mem Memory, jumps []Jump, stopped int) []Failure {
-	return rewrite(mem, jumps, stopped, func(j Jump) (from, to [JumpSize]byte) {
-		from, to = j.Orig, j.Code
-		from[0] = breakpoint
-		return from, to
-	})
+	return rewrite(mem, jumps, stopped, func(j Jump) (from, to [JumpSize]byte) { return j.Under, j.Code })
 }
 
-// Remove replaces jumps by the code that they displace, with a breakpoint in its first byte. A place that contains something
-// else is left alone.
+// Remove replaces jumps by what was there before. A place that contains something else is left alone.
 func Remove(mem Memory, jumps []Jump, stopped int) []Failure {
-	return rewrite(mem, jumps, stopped, func(j Jump) (from, to [JumpSize]byte) {
-		from, to = j.Code, j.Orig
-		to[0] = breakpoint
-		return from, to
-	})
+	return rewrite(mem, jumps, stopped, func(j Jump) (from, to [JumpSize]byte) { return j.Code, j.Under })
 }
 
 // rewrite replaces the bytes at the places of jumps.

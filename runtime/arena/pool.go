@@ -1,6 +1,9 @@
 package arena
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync/atomic"
+)
 
 // pool allocates the storage of calls in blocks of 2^n bytes. It belongs to the tracing thread, so it needs no lock.
 // Only if a list is empty does it take a chunk from the arena, and it never returns one.
@@ -36,6 +39,15 @@ func (a *Arena) AllocThis(size int) uint64 {
 	a.pool.free[n] = list[:len(list)-1]
 	clear(a.bytes[off : off+uint64(1)<<n])
 	return off
+}
+
+// CopyThis copies size bytes from one storage of a call to another. It copies nothing that is not in the arena.
+func (a *Arena) CopyThis(to, from uint64, size int) {
+	for off := uint64(0); off+8 <= uint64(size); off += 8 {
+		if t, f := a.ThisWords(to, off, 8), a.ThisWords(from, off, 8); t != nil && f != nil {
+			t[0] = atomic.LoadUint64(&f[0])
+		}
+	}
 }
 
 // FreeThis frees what AllocThis returned for the same number of bytes. Only the tracing thread may call it.

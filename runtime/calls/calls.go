@@ -168,6 +168,11 @@ func (k *Stack) Remove(f Frame) {
 	}
 }
 
+// IsFull reports whether there may be no room for another frame, of the largest size.
+func (k *Stack) IsFull() bool {
+	return int(uint16(atomic.LoadUint64(&k.words[StateAt/8]))) > LastStart(FrameSize(arena.MaxThisBytes))
+}
+
 // Clear removes all frames.
 func (k *Stack) Clear() {
 	state := &k.words[StateAt/8]

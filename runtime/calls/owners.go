@@ -39,9 +39,7 @@ func NewOwners(a *arena.Arena) (*Owners, error) {
 		return nil, errNoMemory
 	}
 	o := &Owners{off, words}
-	for slot := range Slots + Probes {
-		o.word(slot).Store(nobody)
-	}
+	o.Clear()
 	return o, nil
 }
 
@@ -71,6 +69,13 @@ func (o *Owners) Set(of uint64, k *Stack) bool {
 		return true
 	}
 	return false
+}
+
+// Clear removes all entries.
+func (o *Owners) Clear() {
+	for slot := range Slots + Probes {
+		o.word(slot).Store(nobody)
+	}
 }
 
 // Remove removes the entry of an owner, if there is one.

@@ -1,5 +1,11 @@
 package hostcpu
 
+import (
+	"slices"
+
+	"golang.org/x/sys/unix"
+)
+
 // cpuid executes the instruction: leaf in eax, subleaf in ecx.
 func cpuid(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)
 
@@ -37,4 +43,12 @@ func KeyRights() (offset uint32, ok bool) {
 	}
 	_, offset, _, _ = cpuid(stateLeaf, component)
 	return offset, offset != 0
+}
+
+// ReadsFSBase reports whether programs may read the base of fs with an instruction (rdfsbase): the processor has it, and the kernel
+// has enabled it (AT_HWCAP2; Documentation/arch/x86/elf_auxvec.rst of the kernel).
+func ReadsFSBase() bool {
+	const hwcap2, fsgsbase = 26, 1 << 1
+	auxv, err := unix.Auxv()
+	return err == nil && slices.ContainsFunc(auxv, func(one [2]uintptr) bool { return one[0] == hwcap2 && one[1]&fsgsbase != 0 })
 }

@@ -6,5 +6,8 @@ package hostcpu
 func HasTransactions() bool { return false }
 func HasShadowStacks() bool { return false }
 
+// ReadsFSBase reports whether programs may read the base of fs.
+func ReadsFSBase() bool { return false }
+
 // KeyRights reports that there is no register of protection keys.
 func KeyRights() (offset uint32, ok bool) { return 0, false }

@@ -92,6 +92,11 @@ func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 	if !pl.Code.AtReturn && !h.Wanted(pl) || counts && !h.Admit(pl.Probe) {
 		return
 	}
+	h.Admitted(pl, leaves)
+}
+
+// Admitted is Enter for a hit that another executor has admitted.
+func (h *Hit) Admitted(pl *registry.Placement, leaves bool) {
 	var this uint64
 	lost := false
 	if leaves {
@@ -210,6 +215,18 @@ func (h *Hit) wantedFrom(as Run, from *runtime.State) bool {
 // Continue finishes a probe's program for a hit that another executor has admitted, and that runs before the instruction.
 func (h *Hit) Continue(pl *registry.Placement, from *runtime.State) {
 	h.runFrom(h.newRun(pl, pl.Code.Enter, h.Alloc(pl), 0, true), from)
+}
+
+// ContinueCall finishes the enter handler of a call that another executor follows, with its storage.
+func (h *Hit) ContinueCall(pl *registry.Placement, this uint64, from *runtime.State) {
+	h.runFrom(h.newRun(pl, pl.Code.Enter, this, 0, false), from)
+}
+
+// ContinueLeave finishes the leave handler of such a call, which has been admitted. The other executor keeps the storage.
+func (h *Hit) ContinueLeave(pl *registry.Placement, c Call, from *runtime.State) {
+	r := h.newRun(pl, pl.Code.Leave, c.This, c.Elapsed, false)
+	r.Leave, r.EntrySP, r.Result = true, c.SP, c.Result
+	h.runFrom(r, from)
 }
 
 // ContinueWhen finishes a probe's predicate for a hit, and reports whether the hit passed.

@@ -109,7 +109,8 @@ func (f *Function) dropExits() {
 	f.exits, f.tails = nil, nil
 }
 
-func (f *Function) syncExits() (all error) {
+// SyncExits syncs the exits of the function.
+func (f *Function) SyncExits() (all error) {
 	for _, e := range f.exits {
 		all = errors.Join(all, e.At.Sync())
 	}
@@ -123,7 +124,7 @@ func (f *Function) notDue() {
 	case f.users <= 0:
 		f.end()
 	default:
-		f.syncExits()
+		f.SyncExits()
 	}
 }
 

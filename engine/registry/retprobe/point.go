@@ -96,7 +96,7 @@ func (p *Point) setEnters(enters []*registry.Placement) {
 func (p *Point) SyncAll() (entry, exits error) {
 	entry = p.At.Sync()
 	if p.Fn != nil {
-		exits = p.Fn.syncExits()
+		exits = p.Fn.SyncExits()
 	}
 	return entry, exits
 }

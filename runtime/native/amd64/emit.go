@@ -38,6 +38,8 @@ type Site struct {
 	Clock   uint64 // clock.Clock, as an offset in the arena; 0: no program needs the time
 	RedZone bool   // the code at the place may use the 128 bytes below the stack pointer
 	Flags   bool   // the code at the place uses the status flags, so that they must be kept
+	// Head returns what runs first: displaced instructions in front of the place. Nil: there are none. It is like Tail.
+	Head func(at uint64) ([]byte, error)
 	// Tail returns what runs at the end: the displaced instructions and the jump back. at is the address at which it
 	// will lie. Tail may be called more than once.
 	Tail func(at uint64) ([]byte, error)
@@ -153,6 +155,13 @@ func (u *usage) join(o usage) bool {
 // emit makes the code: the programs, the tail, and behind it what seldom runs.
 func (e *emitter) emit() (*Stub, error) {
 	e.end = e.newLabel()
+	if e.site.Head != nil {
+		head, err := e.site.Head(e.site.Addr)
+		if err != nil {
+			return nil, fmt.Errorf("cannot place the displaced instructions at %#x: %w", e.site.Addr, err)
+		}
+		e.bytes(head...)
+	}
 	e.enter()
 	e.testBits32(address(e.site.Control), ControlMask)
 	e.jcc(condE, e.end)

@@ -1,0 +1,401 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+
+	"gotap/arch"
+	"gotap/engine/abi"
+	"gotap/engine/linux/hostcpu"
+	"gotap/engine/linux/ptrace"
+	"gotap/engine/registry/hit"
+	"gotap/engine/registry/retprobe"
+	"gotap/runtime"
+	"gotap/runtime/calls"
+	"gotap/runtime/clock"
+	"gotap/runtime/native/amd64"
+)
+
+// Calls that native code follows from their entry to their return, in stacks that lie in the arena (package calls).
+//
+// Native code and the thread's own list (package retprobe) share the calls of a thread: each call is in one of them. Native code takes
+// all calls that it can. A call moves to the list when a thread stops where it begins or ends: at an entry or an exit that has only a
+// breakpoint, and at a doorbell. While the list has calls, native code rings at returns for which it has no frame.
+
+// nativeCalls is what a session has for them. The memory is reserved when a program first wants it.
+type nativeCalls struct {
+	stacks  *calls.Stacks
+	clock   *clock.Clock
+	free    []*calls.Owners // of address spaces that no longer exist
+	tried   bool
+	none    error // why there are no stacks
+	noClock error // why native code cannot tell the time
+}
+
+// spaceCalls is what it has for them in an address space.
+type spaceCalls struct {
+	owners    *calls.Owners
+	threads   map[uint64]*thread // which have a stack, by the base of fs
+	shared    map[uint64]bool    // bases of fs that several threads have: none of them has a stack
+	functions []followed         // by number, from 1 on
+}
+
+// followed is a function whose calls native code follows, for a probe.
+type followed struct {
+	entry *point
+	pl    *placement
+}
+
+// Reasons why native code does not follow the calls of a function.
+var (
+	errNoBase    = errors.New("the kernel does not let programs read the base of fs")
+	errSeveral   = errors.New("several probes follow its calls")
+	errMaxActive = errors.New("the number of its calls in progress is limited")
+	errResult    = errors.New("the result in memory is used")
+	errTail      = errors.New("the function ends in a jump to another one")
+	errNoReturn  = errors.New("the function is not left by a plain return there")
+)
+
+// prepare reserves what programs need in order to follow calls and to tell the time.
+func (n *nativeCalls) prepare(s *Session) {
+	if n.tried {
+		return
+	}
+	n.tried = true
+	a := s.cfg.Arena
+	if n.clock, n.noClock = clock.New(a); n.noClock == nil {
+		s.loop.after(clock.Period, n.renew(s))
+	}
+	if !hostcpu.ReadsFSBase() {
+		n.none = errNoBase
+		return
+	}
+	n.stacks, n.none = calls.New(a)
+}
+
+// renew returns a function that renews the clock now and from then on.
+func (n *nativeCalls) renew(s *Session) func() {
+	return func() {
+		n.clock.Update()
+		s.loop.after(clock.Period, n.renew(s))
+	}
+}
+
+// fits returns why native code cannot follow the calls of a function.
+func (n *nativeCalls) fits(f *retprobe.Function) error {
+	leaves := f.Entry().Leaves()
+	switch {
+	case f.ByReturn():
+		return errLeaves
+	case f.Goroutine:
+		return errGo
+	case len(leaves) != 1:
+		return errSeveral
+	}
+	pl := leaves[0]
+	switch {
+	case pl.Probe.Spec.MaxActive > 0:
+		return errMaxActive
+	case uses(pl.Code.Enter, runtime.FieldResult), uses(pl.Code.Leave, runtime.FieldResult):
+		return errResult
+	case n.none != nil:
+		return n.none
+	case timed(pl):
+		return n.noClock
+	}
+	return nil
+}
+
+// timed reports whether it is recorded when the calls of a placement begin.
+func timed(pl *placement) bool { return uses(pl.Code.Leave, runtime.FieldElapsed) }
+
+// fitsExit returns why native code cannot end calls at a point.
+func (c *patcher) fitsExit(p *point) error {
+	f := p.Exits[0]
+	switch {
+	case len(p.Exits) > 1:
+		return errSeveral
+	case f.Tail(&p.Point):
+		return errTail
+	case p.site.Insn().Control != arch.Return:
+		return errNoReturn
+	}
+	if err := c.calls.fits(f); err != nil {
+		return err
+	}
+	return jumps{c}.Fits(f.Entry().At.(*point))
+}
+
+// number returns the number by which native code knows a function that is entered at a point, for a placement.
+func (n *spaceCalls) number(entry *point, pl *placement) uint32 {
+	if i := entry.jump.function; i > 0 && n.functions[i-1].pl == pl {
+		return i
+	}
+	n.functions = append(n.functions, followed{entry, pl})
+	entry.jump.function = uint32(len(n.functions))
+	return entry.jump.function
+}
+
+// function returns the function with a number; ok is false if there is none, or its calls are not watched any more.
+func (n *spaceCalls) function(number uint32) (f followed, ok bool) {
+	if uint64(number)-1 >= uint64(len(n.functions)) {
+		return f, false
+	}
+	f = n.functions[number-1]
+	return f, f.entry.Fn != nil
+}
+
+// ownersOf returns the table of an address space, which is made when it is first wanted.
+func (n *nativeCalls) ownersOf(s *Session, sp *space) (*calls.Owners, error) {
+	if sp.calls.owners != nil || n.none != nil {
+		return sp.calls.owners, n.none
+	}
+	if k := len(n.free); k > 0 {
+		sp.calls.owners, n.free = n.free[k-1], n.free[:k-1]
+		return sp.calls.owners, nil
+	}
+	var err error
+	sp.calls.owners, err = calls.NewOwners(s.cfg.Arena)
+	return sp.calls.owners, err
+}
+
+// dropOwners takes the table of an address space that no longer exists.
+func (n *nativeCalls) dropOwners(sp *space) {
+	if sp.calls.owners != nil {
+		sp.calls.owners.Clear()
+		n.free = append(n.free, sp.calls.owners)
+	}
+	sp.calls = spaceCalls{}
+}
+
+// fsBase is the index of the base of fs in the registers.
+var fsBase, _, _, _ = abi.AMD64.Arch.RegIndex("fs_base")
+
+// enlist gives a thread a stack of calls, if it has none and there is one, or tells native code that its base of fs has changed. Its
+// registers have been read.
+func (t *thread) enlist() {
+	n, in, base := &t.s.patcher.calls, &t.proc.space.calls, t.Regs[fsBase]
+	o := in.threads[base]
+	switch {
+	case n.stacks == nil || in.owners == nil || o == t || in.shared[base]:
+		return
+	case o != nil && o.proc != t.proc: // it waits for this vfork child, which uses its data
+		return
+	case o != nil:
+		in.share(base)
+		return
+	}
+	if t.stack.of == nil {
+		if t.stack.of = n.stacks.Take(t.Tid); t.stack.of == nil {
+			return
+		}
+	}
+	in.vacate(t.stack.base, t)
+	if in.owners.Set(base, t.stack.of) {
+		if in.threads == nil {
+			in.threads = map[uint64]*thread{}
+		}
+		in.threads[base], t.stack.base = t, base
+	}
+}
+
+// callStack is a thread's stack of the calls that native code follows.
+type callStack struct {
+	of   *calls.Stack // nil: none yet
+	base uint64       // the base of fs under which native code finds it
+}
+
+// vacate makes native code forget a thread that it finds under a base of fs.
+func (n *spaceCalls) vacate(base uint64, t *thread) {
+	if n.threads[base] == t {
+		delete(n.threads, base)
+		n.owners.Remove(base)
+	}
+}
+
+// share notes that several threads have a base of fs, so that native code cannot tell them apart.
+func (n *spaceCalls) share(base uint64) {
+	if n.shared == nil {
+		n.shared = map[uint64]bool{}
+	}
+	n.shared[base] = true
+	if o := n.threads[base]; o != nil {
+		n.vacate(base, o)
+	}
+}
+
+// bearsThread is called when a thread, whose registers have been read, creates another one that shares its memory, with these flags of
+// clone.
+func (t *thread) bearsThread(flags uint64) {
+	const setsTLS = 0x80000 // CLONE_SETTLS
+	if flags&setsTLS == 0 && t.proc.arch == &abi.AMD64 {
+		t.proc.space.calls.share(t.Regs[fsBase])
+	}
+}
+
+// isBorn is called at the first stop of a new thread. It may have the data of one that has ended, of which the kernel has not told yet.
+func (t *thread) isBorn() {
+	in := &t.proc.space.calls
+	if len(in.threads) == 0 || len(t.proc.threads) == 1 || !t.GetRegs() {
+		return
+	}
+	if o := in.threads[t.Regs[fsBase]]; o != nil {
+		in.vacate(t.Regs[fsBase], o)
+	}
+}
+
+// dropStack gives back the thread's stack of calls: the thread or its image no longer exists.
+func (t *thread) dropStack() {
+	if t.stack.of == nil {
+		return
+	}
+	t.proc.space.calls.vacate(t.stack.base, t)
+	t.s.patcher.calls.stacks.Give(t.stack.of)
+	t.stack = callStack{}
+}
+
+// takeCalls takes over the calls that native code follows and that the programs at a point have to do with. The thread has stopped there.
+func (t *thread) takeCalls(p *point) {
+	if t.stack.of == nil {
+		return
+	}
+	if p.Fn != nil {
+		t.takeInside(t.SP())
+	}
+	if len(p.Exits) > 0 {
+		t.takeEnding(p)
+	}
+}
+
+// takeInside takes over the calls that are not further out than a call that begins with this stack pointer: they may have been
+// left by longjmp, or be on another stack. If there is none, the stack is full, and it takes over all.
+func (t *thread) takeInside(sp uint64) {
+	taken := false
+	for f, ok := t.stack.of.Newest(); ok && f.SP <= sp; f, ok = t.stack.of.Newest() {
+		t.take(f)
+		taken = true
+	}
+	if f, ok := t.stack.of.Newest(); ok && !taken && t.stack.of.IsFull() {
+		for ; ok; f, ok = t.stack.of.Newest() {
+			t.take(f)
+		}
+	}
+}
+
+// takeEnding takes over the call that ends at a point.
+func (t *thread) takeEnding(p *point) {
+	const inside = 256 << 10
+	sp := t.view.ExitSP()
+	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
+		fn, known := t.proc.space.calls.function(f.Func)
+		if f.SP != sp || !known || !slices.Contains(p.Exits, fn.entry.Fn) {
+			continue
+		}
+		for g, ok := t.stack.of.Newest(); ok && g != f; g, ok = t.stack.of.Older(g) {
+			if g.SP < sp && sp-g.SP < inside { // it cannot outlive the call that ends
+				t.stack.of.Remove(g)
+			}
+		}
+		t.take(f)
+		return
+	}
+}
+
+// take moves a call to the thread's own list.
+func (t *thread) take(f calls.Frame) {
+	t.stack.of.Remove(f)
+	fn, ok := t.proc.space.calls.function(f.Func)
+	if !ok {
+		return
+	}
+	b := retprobe.Begun{SP: f.SP, Time: min(f.Time, ptrace.Now())}
+	if b.This = t.h.Alloc(fn.pl); b.This != 0 {
+		t.s.cfg.Arena.CopyThis(b.This, f.This, fn.pl.Probe.Spec.ThisBytes)
+	}
+	t.calls.TakeOver(&fn.entry.Point, fn.pl, b)
+}
+
+// forkCalls gives the first thread of a forked child the calls of its parent that native code follows. They have no storage there.
+func (t *thread) forkCalls(child *thread) {
+	if t.stack.of == nil {
+		return
+	}
+	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
+		fn, known := t.proc.space.calls.function(f.Func)
+		if !known {
+			continue
+		}
+		if q := child.proc.space.points[fn.entry.addr]; q != nil && q.Fn != nil {
+			child.calls.TakeOver(&q.Point, fn.pl, retprobe.Begun{SP: f.SP, Time: min(f.Time, ptrace.Now())})
+		}
+	}
+}
+
+// takeOf takes over all calls of a probe. The threads are stopped for it, outside of native code, where a call may be about to begin or
+// to end.
+func (c *patcher) takeOf(pr *probe) {
+	const tries = 100
+	if c.calls.stacks == nil {
+		return
+	}
+	for range tries {
+		held := c.s.world.holdAll()
+		done := true
+		for _, t := range c.s.threads {
+			done = done && (t.stack.of == nil || t.takeProbe(pr))
+		}
+		if c.s.world.releaseWorld(held); done {
+			return
+		}
+	}
+}
+
+// takeProbe takes over the calls of a probe, unless the thread is in native code.
+func (t *thread) takeProbe(pr *probe) bool {
+	pc, _, known := t.standsAt()
+	if known && t.proc.space.jumps.stubAt(pc) != nil {
+		return false
+	}
+	var frames []calls.Frame
+	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
+		if fn, ok := t.proc.space.calls.function(f.Func); ok && fn.pl.Probe == pr {
+			frames = append(frames, f)
+		}
+	}
+	for _, f := range frames {
+		t.take(f)
+	}
+	t.stack.of.SetOthers(t.calls.Len())
+	return true
+}
+
+// answerCall runs what a doorbell wants at the beginning or the end of a call, or inside of a program that belongs to one. The thread's
+// registers are those from the place; rung are those with which it rang.
+func (t *thread) answerCall(b *bell, rung, frame []uint64) {
+	switch b.Call {
+	case amd64.EntersCall:
+		t.takeCalls(b.p)
+		t.h.Admitted(b.run.pl, b.p.Fn != nil)
+	case amd64.LeavesCall:
+		t.takeCalls(b.p)
+		t.calls.Leave(&b.p.Point)
+	case amd64.InCall:
+		this := b.FrameOffset(rung, frame, b.arena) + calls.ThisAt
+		f, ok := calls.Frame{}, false
+		if t.stack.of != nil {
+			f, ok = t.stack.of.FrameAt(this)
+		}
+		switch {
+		case !ok: // somebody has written to the arena
+			b.run.pl.Probe.Miss()
+		case b.run.ends == nil:
+			t.h.ContinueCall(b.run.pl, this, &t.view.rung)
+		default:
+			now := ptrace.Now()
+			t.h.ContinueLeave(b.run.pl, hit.Call{This: this, Elapsed: now - min(f.Time, now), SP: f.SP}, &t.view.rung)
+		}
+	}
+}
+
+// uses reports whether a program reads a field of its context; nil reads nothing.
+func uses(c *runtime.Code, f runtime.Field) bool { return c != nil && c.UsesField(f) }
