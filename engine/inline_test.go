@@ -217,7 +217,7 @@ func TestInlineRefused(t *testing.T) {
 	w.launch(program(t, "target.c"), "work", "10")
 	n := w.counter()
 	for what, h := range map[string]Handlers{
-		"a handler runs after":               {Enter: w.counts(n), Post: w.counts(n)},
+		"a handler runs after": {Enter: w.counts(n), Post: w.counts(n)},
 	} {
 		if _, err := w.tryProbe("work", h); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)

@@ -6,6 +6,8 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/abi"
+	"gotap/engine/image/module"
+	"gotap/engine/inline"
 	"gotap/engine/linux/hostcpu"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/hit"
@@ -272,14 +274,28 @@ func (t *thread) takeCalls(p *point) {
 func (t *thread) takeInside(sp uint64) {
 	taken := false
 	for f, ok := t.stack.of.Newest(); ok && f.SP <= sp; f, ok = t.stack.of.Newest() {
-		t.take(f)
-		taken = true
-	}
-	if f, ok := t.stack.of.Newest(); ok && !taken && t.stack.of.IsFull() {
-		for ; ok; f, ok = t.stack.of.Newest() {
+		if f.Busy && t.interruptsNative() {
+			return
+		}
+		if taken = true; f.Busy { // siglongjmp has left its program
+			t.stack.of.Remove(f)
+		} else {
 			t.take(f)
 		}
 	}
+	if f, ok := t.stack.of.Newest(); ok && !taken && t.stack.of.IsFull() {
+		for ; ok && !f.Busy; f, ok = t.stack.of.Newest() {
+			t.take(f)
+		}
+	}
+}
+
+// interruptsNative reports whether the thread runs a signal handler that has interrupted native code, and may return there.
+func (t *thread) interruptsNative() bool {
+	maps, err := module.Maps(t.proc.pid)
+	inside := false
+	known := err == nil && t.proc.space.jumps.ranges().Parked(t.proc.space.mem, maps, 0, t.SP(), func(inline.Range) { inside = true })
+	return inside || !known
 }
 
 // takeEnding takes over the call that ends at a point.
@@ -288,7 +304,7 @@ func (t *thread) takeEnding(p *point) {
 	sp := t.view.ExitSP()
 	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
 		fn, known := t.proc.space.calls.function(f.Func)
-		if f.SP != sp || !known || !slices.Contains(p.Exits, fn.entry.Fn) {
+		if f.SP != sp || f.Busy || !known || !slices.Contains(p.Exits, fn.entry.Fn) {
 			continue
 		}
 		for g, ok := t.stack.of.Newest(); ok && g != f; g, ok = t.stack.of.Older(g) {
@@ -358,7 +374,7 @@ func (t *thread) takeProbe(pr *probe) bool {
 	}
 	var frames []calls.Frame
 	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
-		if fn, ok := t.proc.space.calls.function(f.Func); ok && fn.pl.Probe == pr {
+		if fn, ok := t.proc.space.calls.function(f.Func); ok && !f.Busy && fn.pl.Probe == pr {
 			frames = append(frames, f)
 		}
 	}

@@ -381,6 +381,15 @@ func (t *thread) hasToHit() bool {
 	return t.RaisedTrap()
 }
 
+// ranges returns where the islands lie.
+func (j *spaceJumps) ranges() (all inline.Ranges) {
+	for _, i := range j.islands {
+		all = append(all, inline.Range{Start: i.Base, End: i.Base + inline.IslandSize})
+	}
+	slices.SortFunc(all, func(a, b inline.Range) int { return cmp.Compare(a.Start, b.Start) })
+	return all
+}
+
 // unmapIslands unmaps the memory for native code. It is called when nothing leads there any more, and the threads of the process are
 // stopped or asleep. A thread may be in that memory, or a signal handler return to it: then it stays mapped.
 func (t *thread) unmapIslands() {
@@ -389,11 +398,7 @@ func (t *thread) unmapIslands() {
 	if err != nil || len(sp.jumps.islands) == 0 {
 		return
 	}
-	var ranges inline.Ranges
-	for _, i := range sp.jumps.islands {
-		ranges = append(ranges, inline.Range{Start: i.Base, End: i.Base + inline.IslandSize})
-	}
-	slices.SortFunc(ranges, func(a, b inline.Range) int { return cmp.Compare(a.Start, b.Start) })
+	ranges := sp.jumps.ranges()
 	for _, o := range t.s.threads {
 		if o.proc.space != sp || o.state.Now() == threadstate.Gone {
 			continue

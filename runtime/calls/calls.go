@@ -30,9 +30,12 @@ const (
 	SPAt     = 0  // the stack pointer at the entry of the call
 	BeforeAt = 8  // the low half of the state before the frame was pushed (32 bits)
 	FuncAt   = 12 // the number of the followed function (32 bits)
-	TimeAt   = 16 // when the call began, in nanoseconds; 0 unless that is wanted
+	TimeAt   = 16 // when the call began, in nanoseconds, 0 unless that is wanted; the lowest bit is Busy
 	ThisAt   = 24 // the storage of the call
 )
+
+// Busy is set in a frame while native code runs a program of its call. The frame may then not be removed.
+const Busy = 1
 
 // empty is the state of a stack without frames; its count does not matter.
 const empty = framesAt / 8
@@ -104,6 +107,7 @@ type Frame struct {
 	SP   uint64 // the stack pointer at its entry
 	Func uint32
 	Time uint64 // when it began; 0: unknown
+	Busy bool   // native code runs a program of the call, or did when it was left by a signal handler that did not return
 	This uint64 // where its storage lies in the arena, in bytes; its size is what the function's frames have
 
 	start int // in the stack, in words
@@ -132,8 +136,9 @@ func (k *Stack) frame(start int) (Frame, bool) {
 		return Frame{}, false
 	}
 	w := k.words[start:]
+	time := atomic.LoadUint64(&w[TimeAt/8])
 	return Frame{
-		SP: atomic.LoadUint64(&w[SPAt/8]), Func: uint32(atomic.LoadUint64(&w[BeforeAt/8]) >> 32), Time: atomic.LoadUint64(&w[TimeAt/8]),
+		SP: atomic.LoadUint64(&w[SPAt/8]), Func: uint32(atomic.LoadUint64(&w[BeforeAt/8]) >> 32), Time: time &^ Busy, Busy: time&Busy != 0,
 		This: k.off + uint64(start)*8 + ThisAt, start: start}, true
 }
 

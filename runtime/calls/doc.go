@@ -19,7 +19,8 @@
 // A signal handler may interrupt native code anywhere and push frames of its own. It pops them before it returns. So an interrupted
 // push must not rely on what it has written behind the newest frame: the state counts pushes, and an instruction that compares and
 // replaces it fails if there were any; then the push is repeated. A handler that never returns (siglongjmp) leaves at most dead
-// frames.
+// frames. While native code runs a program of a call its frame is marked as busy: the host, which may be asked by a handler's calls,
+// leaves it where it is.
 //
 // # Threads
 //

@@ -13,9 +13,10 @@ import (
 // on another stack, and is left to the interpreter.
 const within = 256 << 10
 
-// beginCall records the call that begins, or rings. Its frame is empty.
-func (p *part) beginCall() {
-	unable := p.callBell(EntersCall)
+// beginCall records the call that begins, or rings; then the interpreter does all that is to be done, and control arrives at none. The
+// frame of the call is empty, and busy.
+func (p *part) beginCall(none label) {
+	unable := p.callBell(EntersCall, none)
 	p.findStack(unable)
 	size := calls.FrameSize(p.call.This)
 	state := at(p.stackOf, calls.StateAt)
@@ -41,8 +42,9 @@ func (p *part) beginCall() {
 	p.mov(at(p.frame, calls.SPAt), r(rdx))
 	p.store32(at(p.frame, calls.BeforeAt), rax)
 	p.storeImm32(at(p.frame, calls.FuncAt), p.call.Func)
-	for at8 := calls.TimeAt; at8 < size; at8 += 8 {
-		p.storeImm(at(p.frame, int32(at8)), 0)
+	p.storeImm(at(p.frame, calls.TimeAt), calls.Busy)
+	for off := calls.ThisAt; off < size; off += 8 {
+		p.storeImm(at(p.frame, int32(off)), 0)
 	}
 	// The next state: one more push, the frame's start, and its end.
 	p.mov(r(rdx), r(rax))
@@ -57,6 +59,7 @@ func (p *part) beginCall() {
 	p.jcc(condNE, again)
 	if p.call.Timed {
 		p.now()
+		p.aluImm(opOr, r(rax), calls.Busy)
 		p.mov(at(p.frame, calls.TimeAt), r(rax))
 	}
 	p.framed = true
@@ -65,9 +68,29 @@ func (p *part) beginCall() {
 		p.place(former) // a call with this stack pointer has not returned
 		p.cmpImm32(at(p.frame, calls.FuncAt), p.call.Func)
 		p.jcc(condNE, unable)
-		p.popFrame()
+		p.mov32(rcx, at(p.frame, calls.BeforeAt))
+		p.mov(r(rdx), r(rax))
+		p.shift(opShr, r(rdx), 32)
+		p.shift(opShl, r(rdx), 32)
+		p.alu(opAdd, r(rdx), r(rcx))
+		p.cmpxchg(state, rdx)
 		p.jmp(again)
 	})
+}
+
+// enterCall makes the code of an enter handler whose call is followed.
+func (e *emitter) enterCall(i int) {
+	p, none := e.newPart(2*i+1, e.programs[i].Run), e.newLabel()
+	p.done = e.newLabel()
+	p.abort, p.resume = p.done, p.done
+	p.prologue()
+	p.beginCall(none)
+	p.body()
+	e.place(p.done)
+	e.andByte(at(p.frame, calls.TimeAt), ^calls.Busy)
+	e.place(none)
+	p.epilogue()
+	p.close()
 }
 
 // leaveCall makes the code of a leave handler, for calls that were recorded when they began.
@@ -91,7 +114,7 @@ func (e *emitter) leaveCall(i int) {
 
 // findCall finds the frame of the call that ends at the place. If the call was not seen to begin, it jumps to none.
 func (p *part) findCall(none label) {
-	unable := p.leavesBell(none)
+	unable := p.callBell(LeavesCall, none)
 	p.findStack(unable)
 	p.used(p.frame)
 	search, absent, inside := p.newLabel(), p.newLabel(), p.newLabel()
@@ -107,6 +130,10 @@ func (p *part) findCall(none label) {
 	p.jcc(condNE, absent)
 	p.cmpImm32(at(p.frame, calls.FuncAt), p.call.Func)
 	p.jcc(condNE, unable)
+	p.orByte(at(p.frame, calls.TimeAt), calls.Busy)
+	p.stackPointer(rdx)
+	p.alu(opCmp, r(rdx), at(p.frame, calls.SPAt))
+	p.jcc(condNE, unable) // a signal handler has come in between, and the host has taken the call
 	p.framed = true
 
 	p.cold = append(p.cold, func() {
@@ -127,7 +154,7 @@ func (p *part) findCall(none label) {
 	})
 }
 
-// popFrame removes the frame and all that were pushed after it; rcx is used.
+// popFrame removes the frame, which is busy, and all that were pushed after it; rcx is used.
 func (p *part) popFrame() {
 	p.mov32(p.used(rcx), at(p.frame, calls.BeforeAt))
 	p.store32(at(p.stackOf, calls.StateAt), rcx)
@@ -178,23 +205,15 @@ var (
 	_ = [1]struct{}{}[calls.MaxThreads-1<<8]
 )
 
-// callBell makes a doorbell before anything of the program has been executed.
-func (p *part) callBell(state CallState) label {
+// callBell makes a doorbell before anything of the program has been executed, behind which the thread continues at a label.
+func (p *part) callBell(state CallState, resume label) label {
 	d := p.newBell()
-	d.Call = state
+	d.Call, d.resume = state, resume
 	for range p.plan.Temps {
 		d.Temps = append(d.Temps, Word{})
 	}
 	p.hang(&d)
 	return d.at
-}
-
-// leavesBell makes the doorbell of a call whose frame is not found. The interpreter does all that is to be done.
-func (p *part) leavesBell(none label) label {
-	resume := p.resume
-	p.resume = none
-	defer func() { p.resume = resume }()
-	return p.callBell(LeavesCall)
 }
 
 // storage makes the code of operations on the storage of the call.

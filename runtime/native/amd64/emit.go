@@ -250,29 +250,27 @@ func (e *emitter) program(i int) {
 	if p.When != nil {
 		e.when(i, next)
 	}
+	ends := p.Call != nil && p.Call.Ends // then the gate is asked only for calls that were seen to begin
+	if p.Gate != nil && !ends {
+		e.gate(p.Gate, next)
+	}
 	switch {
-	case p.Call != nil && p.Call.Ends:
+	case ends:
 		e.leaveCall(i)
-	default:
-		if p.Gate != nil {
-			e.gate(p.Gate, next)
-		}
-		if p.Run != nil || p.Call != nil {
-			e.run(i)
-		}
+	case p.Call != nil:
+		e.enterCall(i)
+	case p.Run != nil:
+		e.run(i)
 	}
 	e.place(next)
 }
 
-// run makes the code of a program for the hits that count. If a call begins, it is recorded first.
+// run makes the code of a program for the hits that count.
 func (e *emitter) run(i int) {
 	p := e.newPart(2*i+1, e.programs[i].Run)
 	p.done = e.newLabel()
 	p.abort, p.resume = p.done, p.done
 	p.prologue()
-	if p.call != nil {
-		p.beginCall()
-	}
 	p.body()
 	e.place(p.done)
 	p.epilogue()
