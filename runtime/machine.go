@@ -69,11 +69,11 @@ func (m *Machine) begin(c *Code, ctx *Context, h *record.Log) {
 	if c.Wrap {
 		clear(m.stack[:])
 	}
-	h.Start(c.logLimit())
+	h.Start(c.LogLimit())
 }
 
-// logLimit returns how many bytes of items this program may log.
-func (c *Code) logLimit() int {
+// LogLimit returns how many bytes of items this program may log.
+func (c *Code) LogLimit() int {
 	if c.LogMax <= 0 {
 		return record.DefaultLog
 	}

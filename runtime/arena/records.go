@@ -34,6 +34,23 @@ func (a *Arena) Commit(hdr record.Header, h *record.Log) bool {
 // For a record with damaged items Next returns the items before the damage.
 func (a *Arena) Next() (rec record.Record, ok bool) { return a.ring.Next(a.Programs()) }
 
+// RingLayout is where the ring lies, for writers in other processes: offsets in bytes from the start of the arena.
+type RingLayout struct {
+	Data, Size              uint64 // Size is a power of two
+	Head, Tail, Sleep, Lost uint64 // words: see record.RingWords
+}
+
+// RingLayout returns where the ring lies.
+func (a *Arena) RingLayout() RingLayout {
+	return RingLayout{Data: ringData, Size: a.words[wordRingBytes], Head: wordRingHead * 8, Tail: wordRingTail * 8, Sleep: wordRingSleep * 8, Lost: wordLostRing * 8}
+}
+
+// WakeReader wakes the reader for a writer in another process: see record.Ring.Wake. Any goroutine may call it.
+func (a *Arena) WakeReader() { a.ring.Wake() }
+
+// SkipUnfinished skips records of writers that have ended: see record.Ring.SkipUnfinished.
+func (a *Arena) SkipUnfinished() (skipped int) { return a.ring.SkipUnfinished() }
+
 // Written returns the position up to which the ring has been written, in bytes since its creation; Consumed returns the
 // position up to which it has been read. Everything committed before a call of Written has been removed once Consumed
 // reaches the value it returned. Any goroutine may call them.

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"encoding/binary"
 	"errors"
 	"sync/atomic"
 
@@ -11,6 +12,7 @@ import (
 //
 //	StateAt   where the newest frame is: see the state
 //	TidAt     the number of the thread
+//	CommAt    the name of the thread, as records have it
 //	OthersAt  calls of the thread that the host follows: if there are any, a return without a frame is for the host
 //	framesAt  frames, one after the other
 //
@@ -21,6 +23,8 @@ const (
 	StateAt   = 0
 	TidAt     = 8
 	OthersAt  = 16
+	CommAt    = 24 // CommSize bytes
+	CommSize  = 16
 	framesAt  = 64
 	StackSize = 32 << 10
 )
@@ -111,6 +115,13 @@ type Frame struct {
 	This uint64 // where its storage lies in the arena, in bytes; its size is what the function's frames have
 
 	start int // in the stack, in words
+}
+
+// SetComm stores the name of the thread.
+func (k *Stack) SetComm(name [CommSize]byte) {
+	for i := 0; i < CommSize; i += 8 {
+		atomic.StoreUint64(&k.words[(CommAt+i)/8], binary.LittleEndian.Uint64(name[i:]))
+	}
 }
 
 // SetOthers tells native code how many calls of the thread the host follows.

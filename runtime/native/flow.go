@@ -17,6 +17,9 @@ type planner struct {
 	edges    []edge
 	visited  int
 	targets  []bool // operations that are named by a label
+	logs     logs
+
+	logsDiffer bool // two ways with different logs lead to an operation
 }
 
 // edge is a way that native code can go.
@@ -30,7 +33,7 @@ func (p *planner) follow() error {
 			p.targets[in.A] = true
 		}
 	}
-	if err := p.reach(-1, 0, 0); err != nil {
+	if err := p.reach(-1, 0, 0, p.logs.one(&Log{})); err != nil {
 		return err
 	}
 	for len(p.reached) > 0 {
@@ -49,8 +52,8 @@ func isLabel(in *runtime.Inst) bool {
 	return row != nil && row.Operand == opcode.LabelOperand
 }
 
-// reach notes that native code gets to an operation with a depth.
-func (p *planner) reach(from, pc, depth int) error {
+// reach notes that native code gets to an operation with a depth and a log.
+func (p *planner) reach(from, pc, depth int, log *Log) error {
 	if pc >= len(p.Ops) {
 		return &Refused{Reason: "it runs past its end"}
 	}
@@ -60,12 +63,13 @@ func (p *planner) reach(from, pc, depth int) error {
 		if op.Depth != depth {
 			return p.refused(pc, "it is reached with %d and with %d words on the stack", op.Depth, depth)
 		}
+		p.logsDiffer = p.logsDiffer || op.Log != log
 		return nil
 	}
 	if p.visited++; p.visited > MaxOps {
 		return &Refused{Reason: fmt.Sprintf("it has more than %d operations", MaxOps)}
 	}
-	op.Depth, op.Verdict = depth, Native
+	op.Depth, op.Log, op.Verdict = depth, log, Native
 	p.MaxDepth = max(p.MaxDepth, depth)
 	p.reached = append(p.reached, pc)
 	return nil
@@ -92,12 +96,14 @@ func (p *planner) step(pc int) error {
 	}
 	after := op.Depth - pops + pushes
 	p.MaxDepth = max(p.MaxDepth, after)
-	if p.MaxDepth+p.Temps > MaxWords {
+	log := p.logs.add(op.Log, in)
+	p.Fields = max(p.Fields, log.Fields)
+	if p.MaxDepth+p.Temps+p.Fields > MaxWords {
 		return p.refused(pc, "there are more than %d words on the stack and in scratch words", MaxWords)
 	}
 	row := opcode.RowOf(in.Op)
 	if row.Does.Has(opcode.Jumps) {
-		if err := p.reach(pc, int(in.A), after); err != nil {
+		if err := p.reach(pc, int(in.A), after, log); err != nil {
 			return err
 		}
 	}
@@ -107,7 +113,7 @@ func (p *planner) step(pc int) error {
 	if in.Op == opcode.Loop {
 		after--
 	}
-	return p.reach(pc, pc+1, after)
+	return p.reach(pc, pc+1, after, log)
 }
 
 // effect returns the effect of an operation on the stack, and why the machine would trap instead.

@@ -39,6 +39,7 @@ type Op struct {
 	Assigned TempSet       // Block: scratch words that are assigned on every way
 	Key      bool          // it is one of those from the first part of a key to the use of the key
 	Thread   bool          // native code looks up its thread, and stops before the operation if it does not know it
+	Log      *Log          // never nil where native code gets to
 	Object   *arena.Layout // its object; nil if it has none, or native code does not use it
 }
 
@@ -65,6 +66,7 @@ type Plan struct {
 	Ops      []Op // one for each instruction
 	MaxDepth int  // the most words on the stack, counting those that the operations of a key leave
 	Temps    int  // scratch words in use are below this
+	Fields   int  // the most fields that are logged
 	Counted  bool // steps are counted at run time
 	Fuel     int  // steps that the program may take
 	Limited  bool // Counted: the program may run out of fuel
@@ -90,8 +92,14 @@ func PlanOf(c *runtime.Code, a *arena.Arena, f Features, at Place) (*Plan, error
 	if err := refuse(c); err != nil {
 		return nil, err
 	}
-	p := planner{Plan: &Plan{Code: c, Ops: make([]Op, len(c.Insts)), Fuel: int(c.StepLimit()), Place: at}, arena: a, features: f}
-	if err := p.follow(); err != nil {
+	p := newPlanner(c, a, f, at)
+	err := p.follow()
+	if p.logsDiffer { // then the log is left to the interpreter
+		p = newPlanner(c, a, f, at)
+		p.logsDiffer = true
+		err = p.follow()
+	}
+	if err != nil {
 		return nil, err
 	}
 	p.divide()
@@ -100,6 +108,11 @@ func PlanOf(c *runtime.Code, a *arena.Arena, f Features, at Place) (*Plan, error
 	}
 	p.count()
 	return p.Plan, nil
+}
+
+func newPlanner(c *runtime.Code, a *arena.Arena, f Features, at Place) planner {
+	plan := &Plan{Code: c, Ops: make([]Op, len(c.Insts)), Fuel: int(c.StepLimit()), Place: at}
+	return planner{Plan: plan, arena: a, features: f, logs: logs{}}
 }
 
 // refuse refuses programs by what they declare.

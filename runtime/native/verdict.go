@@ -15,7 +15,12 @@ func (p *planner) lacks(pc int) string {
 	row := opcode.RowOf(in.Op)
 	switch row.Group {
 	case opcode.Inline:
-		return lacksInline(in, row)
+		if in.Op == opcode.Exit && p.Ops[pc].Log.Fields+len(p.Ops[pc].Log.Items) > 0 {
+			p.Ops[pc].Thread = true // the record names it
+		}
+		return p.lacksInline(pc, row)
+	case opcode.Log:
+		return p.lacksLog(pc, row)
 	case opcode.Context:
 		return p.lacksContext(pc, row)
 	case opcode.Calls:
@@ -36,13 +41,13 @@ func (p *planner) lacks(pc int) string {
 func interpreted(row *opcode.Row) string { return row.Name + " is left to the interpreter" }
 
 // lacksInline decides about the operations that move words and calculate, and those that jump and end.
-func lacksInline(in *runtime.Inst, row *opcode.Row) string {
-	switch in.Op {
+func (p *planner) lacksInline(pc int, row *opcode.Row) string {
+	switch in := &p.Code.Insts[pc]; in.Op {
 	case opcode.Call, opcode.Ret, opcode.SetX, opcode.Remove, opcode.LogWords:
 		return interpreted(row)
 	case opcode.Exit:
-		// Native code logs nothing, and an event without a log notifies nobody.
-		if in.A > uint32(outcome.ExitEvent) {
+		// An event without a log notifies nobody.
+		if in.A > uint32(outcome.ExitEvent) || p.Ops[pc].Log.Open {
 			return interpreted(row)
 		}
 	case opcode.PushTV, opcode.PopTV:

@@ -21,6 +21,16 @@ func storeWords(to []uint64, p []byte) {
 	}
 }
 
+// Words returns the words of a record's header: the first one, which commits it, and the others.
+func (hdr *Header) Words() (first uint64, others [HeaderSize/8 - 1]uint64) {
+	var header [HeaderSize]byte
+	hdr.encode(header[:])
+	for i := range others {
+		others[i] = binary.LittleEndian.Uint64(header[8+8*i:])
+	}
+	return hdr.word(), others
+}
+
 // word returns the first word of a record, see the layout at ring.
 func (hdr *Header) word() uint64 {
 	return uint64(hdr.Size) | uint64(hdr.Flags)<<32 | uint64(hdr.Kind)<<48 | committed

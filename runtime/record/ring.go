@@ -14,7 +14,8 @@ import (
 //   - A writer loads head and tail. A record that would wrap needs a filler up to the end of the data. If the record
 //     and its filler do not fit between head and tail+size, the writer drops the record and counts it. It drops the
 //     newest record because the reader may already be reading the committed ones. Otherwise the writer reserves space
-//     by a compare-and-swap on head.
+//     by a compare-and-swap on head. A writer in another process then stores the size in the first word, so that the
+//     reader can skip the record if the writer is killed.
 //   - The writer fills in everything except the first word and commits by storing that word, which is never 0. A filler
 //     has the kind byte 0xff.
 //   - The reader loads the first word of the record at tail; 0 means not committed yet. It reads the record, zeroes its
@@ -40,6 +41,12 @@ const HeaderSize = 56
 const (
 	committed  = uint64(1) << 56
 	fillerKind = uint64(0xff)
+)
+
+// Words of records, for writers in other processes.
+const (
+	Committed = committed
+	Filler    = fillerKind<<48 | committed // and its size
 )
 
 // RingWords are the words that the writers and the reader of a ring share. Those that different sides write are on
@@ -84,10 +91,7 @@ func (r *Ring) put(hdr *Header, items []byte) bool {
 func (r *Ring) publish(at, word uint64) {
 	atomic.StoreUint64(&r.first[at/8], word)
 	if atomic.LoadUint64(r.sleep) != 0 && atomic.SwapUint64(r.sleep, 0) != 0 {
-		select {
-		case r.wake <- struct{}{}:
-		default: // the channel already holds a token
-		}
+		r.Wake()
 	}
 }
 
@@ -120,12 +124,15 @@ func (r *Ring) peek() (record []byte, word uint64) {
 	for {
 		at := atomic.LoadUint64(r.tail) & (r.size - 1)
 		word = atomic.LoadUint64(&r.first[at/8])
+		size := word & 0xffff_ffff
 		if word == 0 {
 			return nil, 0
 		}
-		size := word & 0xffff_ffff
 		if size < 8 || size%8 != 0 || at+size > r.size {
 			return nil, word // damaged; the caller resynchronises
+		}
+		if word == size && size >= HeaderSize { // it is being written
+			return nil, 0
 		}
 		if word>>48&0xff != fillerKind {
 			return r.data[at : at+size], word
@@ -190,6 +197,41 @@ func (r *Ring) Next(programs []Program) (rec Record, ok bool) {
 	rec.Items, _ = decodeItems(p[HeaderSize:], programs, int64(rec.Pid))
 	r.consume(uint64(len(p)))
 	return rec, true
+}
+
+// SkipUnfinished skips records that are reserved and not committed, because their writers have ended, and counts them as lost. No
+// writer may be writing; the reader may read.
+func (r *Ring) SkipUnfinished() (skipped int) {
+	head, at := atomic.LoadUint64(r.head), atomic.LoadUint64(r.tail)
+	for end := at + r.size; at < head && at < end; {
+		first := &r.first[at&(r.size-1)/8]
+		word := atomic.LoadUint64(first)
+		size := word & 0xffff_ffff
+		fits := size >= 8 && size%8 == 0 && at&(r.size-1)+size <= r.size
+		switch {
+		case word == 0: // nothing has been written; the next record is behind the zeros
+			size = 8
+			fallthrough
+		case word == size && size >= HeaderSize && fits:
+			if word != 0 {
+				skipped++
+			}
+			atomic.StoreUint64(first, size|Filler)
+		case !fits: // the reader will find the damage
+			return skipped
+		}
+		at += size
+	}
+	atomic.AddUint64(r.lost, uint64(skipped))
+	return skipped
+}
+
+// Wake wakes the reader if it sleeps. A writer in another process has found that it does, and has cleared the word that says so.
+func (r *Ring) Wake() {
+	select {
+	case r.wake <- struct{}{}:
+	default: // the channel already holds a token
+	}
 }
 
 // Written returns the position up to which the ring has been written, in bytes since its creation.

@@ -169,3 +169,51 @@ func TestPart(t *testing.T) {
 		t.Error("half an item is taken")
 	}
 }
+
+// TestSkipUnfinished: records of writers that have ended are skipped, with and without a size, and those around them are read.
+func TestSkipUnfinished(t *testing.T) {
+	words := make([]uint64, 512)
+	mem := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*8)
+	var head, tail, sleep, lost uint64
+	r := NewRing(mem, words, RingWords{Head: &head, Tail: &tail, Sleep: &sleep, Lost: &lost})
+	commit := func() {
+		t.Helper()
+		if !r.Commit(&Header{Pid: 1}, make([]byte, 16)) {
+			t.Fatal("no room")
+		}
+	}
+	reserve := func(size, word uint64) {
+		at, ok := r.reserve(size)
+		if !ok {
+			t.Fatal("no room")
+		}
+		words[at/8] = word
+	}
+	for round := range 40 {
+		commit()
+		reserve(72, 72)
+		commit()
+		reserve(64, 0)
+		reserve(80, 80)
+		commit()
+		reserve(64, 0)
+		got := 0
+		read := func() {
+			for _, ok := r.Next(nil); ok; _, ok = r.Next(nil) {
+				got++
+			}
+		}
+		if read(); got != 1 {
+			t.Fatalf("round %d: %d records before the first that is unfinished", round, got)
+		}
+		if n := r.SkipUnfinished(); n != 2 {
+			t.Errorf("round %d: %d skipped", round, n)
+		}
+		if read(); got != 3 || head != tail {
+			t.Fatalf("round %d: %d records, %d bytes left", round, got, head-tail)
+		}
+	}
+	if lost != 80 {
+		t.Errorf("%d counted", lost)
+	}
+}
