@@ -83,8 +83,8 @@ type Window struct {
 	// them: code in front of the copy may change them. False means that this is not known.
 	FlagsDead bool
 
-	// Completes is set if the first instruction raises no exception for certain, unless the stack has no room. False means
-	// that this is not known.
+	// Completes is set if the first instruction raises no exception for certain, unless the stack has no room, or the data of its
+	// module are not as its code expects. False means that this is not known.
 	Completes bool
 
 	// RedZoneFree is set if nothing below the stack pointer is in use at Addr. False means that this is not known: the

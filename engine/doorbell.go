@@ -67,6 +67,12 @@ func (t *thread) answersBell() bool {
 // answer handles a doorbell: the thread has stopped behind it, and its registers have been read.
 func (t *thread) answer(b *bell) {
 	t.s.stats.Hits++
+	if b.Wakes {
+		t.s.cfg.Arena.WakeReader()
+		t.h.Begin(t.proc.arch.WordSize())
+		t.finish()
+		return
+	}
 	t.enlist()
 	due := b.Call == amd64.LeavesCall                                        // of a call that began before the probe was removed
 	if b.run == nil || t.s.life.closing || !b.run.pl.Probe.Armed() && !due { // a way to the end of the stub follows

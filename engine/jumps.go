@@ -191,6 +191,7 @@ func (p *point) nativeRuns() (runs []nativeRun) {
 // nativeProgram plans a part of what runs natively at a point.
 func (c *patcher) nativeProgram(p *point, r nativeRun) (program amd64.Program, err error) {
 	code, counts, at := r.pl.Code, true, native.Place{}
+	program.Probe = r.pl.Probe.Spec.ID
 	c.calls.prepare(c.s)
 	at.Thread, at.Clock = c.calls.none == nil, c.calls.noClock == nil
 	if code.When != nil && r.ends == nil {

@@ -3,12 +3,14 @@ package engine
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"gotap/arch"
 	"gotap/engine/abi"
 	"gotap/engine/image/module"
 	"gotap/engine/inline"
 	"gotap/engine/linux/hostcpu"
+	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/hit"
 	"gotap/engine/registry/retprobe"
@@ -32,6 +34,53 @@ type nativeCalls struct {
 	tried   bool
 	none    error // why there are no stacks
 	noClock error // why native code cannot tell the time
+
+	lastly     time.Time // when the clock was renewed
+	unfinished uint64    // position, plus 1, of a record that was not finished when it was looked at; 0: there was none
+}
+
+// lookAfter is the time between two looks at what native code has in the arena.
+const lookAfter = 500 * time.Millisecond
+
+// lookAfter renews what native code knows of the time and of the names of threads, and skips records whose writers have ended.
+func (n *nativeCalls) lookAfter(s *Session) {
+	if n.noClock == nil && time.Since(n.lastly) >= clock.Period {
+		n.clock.Update()
+		n.lastly = time.Now()
+	}
+	for _, t := range s.threads {
+		if t.stack.of != nil {
+			t.tellComm()
+		}
+	}
+	at, ok := s.cfg.Arena.Unfinished()
+	if at++; ok && at == n.unfinished {
+		s.patcher.skipUnfinished()
+	}
+	if n.unfinished = 0; ok {
+		n.unfinished = at
+	}
+	s.loop.after(lookAfter, func() { n.lookAfter(s) })
+}
+
+// skipUnfinished skips records that native code has begun and will not finish: its thread has ended, or a signal handler has left it for good.
+// If a thread may still be there, it does nothing.
+func (c *patcher) skipUnfinished() {
+	defer c.s.world.releaseWorld(c.s.world.holdAll())
+	for _, t := range c.s.threads {
+		if len(t.proc.space.jumps.islands) == 0 {
+			continue
+		}
+		maps, err := module.Maps(t.proc.pid)
+		pc, stack, known := t.standsAt()
+		inside := false
+		if err != nil || !known || !t.proc.space.jumps.ranges().Parked(t.proc.space.mem, maps, pc, stack, func(inline.Range) { inside = true }) || inside {
+			if !procfs.Ended(t.Tid) {
+				return
+			}
+		}
+	}
+	c.s.cfg.Arena.SkipUnfinished()
 }
 
 // spaceCalls is what it has for them in an address space.
@@ -66,21 +115,14 @@ func (n *nativeCalls) prepare(s *Session) {
 	n.tried = true
 	a := s.cfg.Arena
 	if n.clock, n.noClock = clock.New(a); n.noClock == nil {
-		s.loop.after(clock.Period, n.renew(s))
+		n.lastly = time.Now()
 	}
+	s.loop.after(lookAfter, func() { n.lookAfter(s) })
 	if !hostcpu.ReadsFSBase() {
 		n.none = errNoBase
 		return
 	}
 	n.stacks, n.none = calls.New(a)
-}
-
-// renew returns a function that renews the clock now and from then on.
-func (n *nativeCalls) renew(s *Session) func() {
-	return func() {
-		n.clock.Update()
-		s.loop.after(clock.Period, n.renew(s))
-	}
 }
 
 // fits returns why native code cannot follow the calls of a function.
@@ -193,12 +235,20 @@ func (t *thread) enlist() {
 		}
 	}
 	in.vacate(t.stack.base, t)
+	t.tellComm()
 	if in.owners.Set(base, t.stack.of) {
 		if in.threads == nil {
 			in.threads = map[uint64]*thread{}
 		}
 		in.threads[base], t.stack.base = t, base
 	}
+}
+
+// tellComm tells native code the name of the thread, which records contain.
+func (t *thread) tellComm() {
+	var name [calls.CommSize]byte
+	t.view.Comm(name[:calls.CommSize-1])
+	t.stack.of.SetComm(name)
 }
 
 // callStack is a thread's stack of the calls that native code follows.

@@ -241,6 +241,7 @@ func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline
 	if c.calls.none == nil {
 		site.Owners, site.Stacks = p.sp.calls.owners.Offset(), c.calls.stacks.Offset()
 	}
+	site.Ring = c.s.cfg.Arena.RingLayout()
 	site.Addr, site.Place, site.Pid = island.Next(), p.addr, uint32(t.proc.pid)
 	site.Arena, site.Control = island.Arena, island.Arena+arena.ControlOffset
 	site.RedZone, site.Flags = !w.RedZoneFree, !w.FlagsDead

@@ -134,7 +134,14 @@ func (s *Session) Wait() error {
 func (s *Session) Done() <-chan struct{} { return s.life.done }
 
 // over signals to all waiters that the session is over.
-func (l *lifecycle) over() { l.once.Do(func() { close(l.done) }) }
+func (l *lifecycle) over() {
+	l.once.Do(func() {
+		if l.s.patcher.calls.tried {
+			l.s.cfg.Arena.SkipUnfinished() // nobody waits for a record that a target might still finish
+		}
+		close(l.done)
+	})
+}
 
 // Start lets the launched targets run. Processes that were attached to were never stopped.
 func (s *Session) Start() error {

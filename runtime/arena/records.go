@@ -48,6 +48,9 @@ func (a *Arena) RingLayout() RingLayout {
 // WakeReader wakes the reader for a writer in another process: see record.Ring.Wake. Any goroutine may call it.
 func (a *Arena) WakeReader() { a.ring.Wake() }
 
+// Unfinished returns the position of the next record if that is reserved and not committed. Any goroutine may call it.
+func (a *Arena) Unfinished() (at uint64, ok bool) { return a.ring.Unfinished() }
+
 // SkipUnfinished skips records of writers that have ended: see record.Ring.SkipUnfinished.
 func (a *Arena) SkipUnfinished() (skipped int) { return a.ring.SkipUnfinished() }
 

@@ -21,6 +21,15 @@ func storeWords(to []uint64, p []byte) {
 	}
 }
 
+// Where a record has its words, in bytes from its start, for writers in other processes. Word 0 commits it.
+const (
+	ProgramAt = 8  // program and probe
+	PidAt     = 16 // pid and tid
+	TimeAt    = 24
+	HoldAt    = 32 // hold and exit
+	CommAt    = 40
+)
+
 // Words returns the words of a record's header: the first one, which commits it, and the others.
 func (hdr *Header) Words() (first uint64, others [HeaderSize/8 - 1]uint64) {
 	var header [HeaderSize]byte

@@ -199,6 +199,12 @@ func (r *Ring) Next(programs []Program) (rec Record, ok bool) {
 	return rec, true
 }
 
+// Unfinished returns the position of the next record if that is reserved and not committed. Any goroutine may call it.
+func (r *Ring) Unfinished() (at uint64, ok bool) {
+	at = atomic.LoadUint64(r.tail)
+	return at, atomic.LoadUint64(r.head) != at && atomic.LoadUint64(&r.first[at&(r.size-1)/8])&committed == 0
+}
+
 // SkipUnfinished skips records that are reserved and not committed, because their writers have ended, and counts them as lost. No
 // writer may be writing; the reader may read.
 func (r *Ring) SkipUnfinished() (skipped int) {

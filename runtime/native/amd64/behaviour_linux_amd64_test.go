@@ -34,7 +34,7 @@ func (w *world) object(o object.Object, keys ...value.Kind) (off uint64, id int)
 // plan returns the plan of instructions.
 func (w *world) plan(list ...runtime.Inst) *native.Plan {
 	w.t.Helper()
-	p, err := native.PlanOf(&runtime.Code{Insts: list, Bounded: true}, w.arena, Features, native.Place{})
+	p, err := native.PlanOf(&runtime.Code{Insts: list, Bounded: true}, w.arena, Features, w.inTracee())
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -53,8 +53,7 @@ func (w *world) place(c *tracee, programs []Program, s Site) *Stub {
 	if s.Tail == nil {
 		s.Tail = func(uint64) ([]byte, error) { return []byte{0xcc}, nil }
 	}
-	s.Arena, s.Control, s.Place, s.Pid = arenaAddr, controlAddr, testPlace, testPid
-	stub, err := Emit(programs, s)
+	stub, err := Emit(programs, w.site(s))
 	if err != nil {
 		w.t.Fatal(err)
 	}

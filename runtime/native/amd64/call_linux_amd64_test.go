@@ -6,71 +6,30 @@ import (
 	"testing"
 
 	"gotap/runtime"
-	"gotap/runtime/arena"
 	"gotap/runtime/calls"
-	"gotap/runtime/clock"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 )
 
-// callWorld is a tracee with an arena that has stacks of calls.
-type callWorld struct {
-	*world
-	stacks *calls.Stacks
-	owners *calls.Owners
-	stack  *calls.Stack
-	clock  *clock.Clock
-}
+// farStack is the upper end of memory that serves as another stack.
+const farStack = arenaAddr + arenaSize - 0x1000
 
-const (
-	callArena = 32 << 20
-	ownData   = 0x7f12_3456_7740 // the base of fs
-	fileFS    = 21
-	// farStack is the upper end of memory that serves as another stack.
-	farStack = arenaAddr + callArena - 0x1000
-)
-
-func newCallWorld(t testing.TB) *callWorld {
-	a, err := arena.New(arena.Options{Size: callArena})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
-	w := &callWorld{world: &world{t: t, arena: a, machine: runtime.NewMachine(a)}}
-	if w.stacks, err = calls.New(a); err != nil {
-		t.Fatal(err)
-	}
-	if w.owners, err = calls.NewOwners(a); err != nil {
-		t.Fatal(err)
-	}
-	w.clock, _ = clock.New(a)
-	w.c = newTracee(t, a.FD(), callArena)
-	w.c.setControl(1)
-	w.c.ready[fileFS] = ownData
-	w.stack = w.stacks.Take(4711)
-	w.owners.Set(ownData, w.stack)
-	return w
-}
-
-// at is a place where a call begins or ends, whose program is made of instructions.
-func (w *callWorld) at(addr uint64, c Call, g *gate.Gate, list ...runtime.Inst) *Stub {
+// callAt is a place where a call begins or ends, whose program is made of instructions.
+func (w *world) callAt(addr uint64, c Call, g *gate.Gate, list ...runtime.Inst) *Stub {
 	w.t.Helper()
-	plan, err := native.PlanOf(&runtime.Code{Insts: list, Bounded: true}, w.arena, Features,
-		native.Place{Thread: true, Clock: w.clock != nil, Call: true, Ends: c.Ends, This: c.This})
+	in := w.inTracee()
+	in.Call, in.Ends, in.This = true, c.Ends, c.This
+	plan, err := native.PlanOf(&runtime.Code{Insts: list, Bounded: true}, w.arena, Features, in)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s := Site{Addr: addr, Owners: w.owners.Offset(), Stacks: w.stacks.Offset()}
-	if w.clock != nil {
-		s.Clock = w.clock.Offset()
-	}
-	return w.place(w.c, []Program{{Run: plan, Gate: g, Call: &c}}, s)
+	return w.place(w.c, []Program{{Run: plan, Gate: g, Call: &c}}, Site{Addr: addr})
 }
 
-// hit runs a stub with a stack pointer and a first argument, and returns the doorbell that rang, or nil.
-func (w *callWorld) hit(addr uint64, stub *Stub, sp, arg uint64) *Doorbell {
+// ring runs a stub with a stack pointer and a first argument, and returns the doorbell that rang, or nil.
+func (w *world) ring(addr uint64, stub *Stub, sp, arg uint64) *Doorbell {
 	w.t.Helper()
 	regs := w.c.ready
 	regs[fileRIP], regs[fileRSP], regs[fileIndex[rdi]] = addr, sp, arg
@@ -95,16 +54,16 @@ type modelFrame struct{ sp, fn, arg uint64 }
 // TestCalls: random entries and returns of two functions on two stacks, some of which never return. Native code follows what it can; it
 // rings where it cannot; and it never takes a call for another one.
 func TestCalls(t *testing.T) {
-	w := newCallWorld(t)
+	w := newWorld(t)
 	sum, id := w.object(object.Object{Kind: object.KindSum})
 	var entry, exit [2]*Stub
 	entryAt, exitAt := [2]uint64{codeAddr, codeAddr + 0x1000}, [2]uint64{codeAddr + 0x2000, codeAddr + 0x3000}
 	gates := [2]*gate.Gate{w.arena.NewGate(gate.Limits{}), w.arena.NewGate(gate.Limits{})}
 	for i := range entry {
 		c := Call{Func: uint32(i + 5), This: 8 * (i + 1)}
-		entry[i] = w.at(entryAt[i], c, nil, opA(opcode.Arg, 0), opA(opcode.PopThis, uint32(i)), op(opcode.Exit))
+		entry[i] = w.callAt(entryAt[i], c, nil, opA(opcode.Arg, 0), opA(opcode.PopThis, uint32(i)), op(opcode.Exit))
 		c.Ends = true
-		exit[i] = w.at(exitAt[i], c, gates[i], opA(opcode.PushThis, uint32(i)), opV(opcode.Agg, sum), op(opcode.Exit))
+		exit[i] = w.callAt(exitAt[i], c, gates[i], opA(opcode.PushThis, uint32(i)), opV(opcode.Agg, sum), op(opcode.Exit))
 	}
 	r := rand.New(rand.NewPCG(1, 2))
 	var model []modelFrame // the newest last
@@ -119,7 +78,7 @@ func TestCalls(t *testing.T) {
 			fn, sp = int(model[n-1].fn), model[n-1].sp
 		}
 		if r.IntN(2) == 0 {
-			d := w.hit(entryAt[fn], entry[fn], sp, round)
+			d := w.ring(entryAt[fn], entry[fn], sp, round)
 			n := len(model)
 			if n > 0 && model[n-1].sp == sp && model[n-1].fn == uint64(fn) {
 				n--
@@ -139,7 +98,7 @@ func TestCalls(t *testing.T) {
 			continue
 		}
 		before := uint64(w.counted(id))
-		d := w.hit(exitAt[fn], exit[fn], sp, 0)
+		d := w.ring(exitAt[fn], exit[fn], sp, 0)
 		n := len(model) - 1
 		for ; n >= 0 && model[n].sp < sp && sp-model[n].sp < within; n-- {
 		}
@@ -172,30 +131,30 @@ func TestCalls(t *testing.T) {
 
 // TestCallLimits: a thread without a stack rings, and so does one whose stack is full, or of which the host follows calls.
 func TestCallLimits(t *testing.T) {
-	w := newCallWorld(t)
+	w := newWorld(t)
 	c := Call{Func: 5, This: 64}
-	entry := w.at(codeAddr, c, nil, op(opcode.Exit))
+	entry := w.callAt(codeAddr, c, nil, op(opcode.Exit))
 	c.Ends = true
-	exit := w.at(codeAddr+0x1000, c, nil, op(opcode.Exit))
+	exit := w.callAt(codeAddr+0x1000, c, nil, op(opcode.Exit))
 	const sp = stackAddr + stackSize - 64
-	if d := w.hit(codeAddr+0x1000, exit, sp, 0); d != nil {
+	if d := w.ring(codeAddr+0x1000, exit, sp, 0); d != nil {
 		t.Errorf("a return without a call rings: %+v", d)
 	}
 	w.stack.SetOthers(1)
-	if d := w.hit(codeAddr+0x1000, exit, sp, 0); d == nil || d.Call != LeavesCall {
+	if d := w.ring(codeAddr+0x1000, exit, sp, 0); d == nil || d.Call != LeavesCall {
 		t.Errorf("a return of a call that the host follows: %+v", d)
 	}
 	w.stack.SetOthers(0)
 	n := 0
 	for ; n < calls.StackSize; n++ {
-		if d := w.hit(codeAddr, entry, sp-8*uint64(n), 0); d != nil {
+		if d := w.ring(codeAddr, entry, sp-8*uint64(n), 0); d != nil {
 			break
 		}
 	}
 	if want := (calls.StackSize - 64) / calls.FrameSize(64); n != want {
 		t.Errorf("%d calls fit, want %d", n, want)
 	}
-	if d := w.hit(codeAddr+0x1000, exit, sp, 0); d != nil { // all others are inside of this one
+	if d := w.ring(codeAddr+0x1000, exit, sp, 0); d != nil { // all others are inside of this one
 		t.Errorf("the outermost call rings at its return: %+v", d)
 	}
 	if _, ok := w.stack.Newest(); ok {
@@ -203,7 +162,7 @@ func TestCallLimits(t *testing.T) {
 	}
 	w.owners.Remove(ownData)
 	for at, s := range map[uint64]*Stub{codeAddr: entry, codeAddr + 0x1000: exit} {
-		if d := w.hit(at, s, sp, 0); d == nil {
+		if d := w.ring(at, s, sp, 0); d == nil {
 			t.Error("a thread without a stack does not ring")
 		}
 	}
@@ -211,7 +170,7 @@ func TestCallLimits(t *testing.T) {
 
 // TestThread: native code knows its thread, the time, and how long a call took.
 func TestThread(t *testing.T) {
-	w := newCallWorld(t)
+	w := newWorld(t)
 	if w.clock == nil {
 		t.Skip("this processor's counter does not tell the time")
 	}
@@ -220,14 +179,14 @@ func TestThread(t *testing.T) {
 	took, tookID := w.object(object.Object{Kind: object.KindMax})
 	field := func(f runtime.Field) runtime.Inst { return opA(opcode.Field, uint32(f)) }
 	c := Call{Func: 5, Timed: true}
-	entry := w.at(codeAddr, c, nil, field(runtime.FieldTid), opV(opcode.Agg, tid), field(runtime.FieldTime), opV(opcode.Agg, now), op(opcode.Exit))
+	entry := w.callAt(codeAddr, c, nil, field(runtime.FieldTid), opV(opcode.Agg, tid), field(runtime.FieldTime), opV(opcode.Agg, now), op(opcode.Exit))
 	c.Ends = true
-	exit := w.at(codeAddr+0x1000, c, nil, field(runtime.FieldElapsed), opV(opcode.Agg, took), op(opcode.Exit))
+	exit := w.callAt(codeAddr+0x1000, c, nil, field(runtime.FieldElapsed), opV(opcode.Agg, took), op(opcode.Exit))
 	const sp = stackAddr + stackSize - 64
 	before := w.clock.Now()
-	w.hit(codeAddr, entry, sp, 0)
+	w.ring(codeAddr, entry, sp, 0)
 	between := w.clock.Now()
-	w.hit(codeAddr+0x1000, exit, sp, 0)
+	w.ring(codeAddr+0x1000, exit, sp, 0)
 	after := w.clock.Now()
 	if at := uint64(w.counted(nowID)); at < before || at > between {
 		t.Errorf("it is %d in the tracee, between %d and %d here", at, before, between)
@@ -235,7 +194,7 @@ func TestThread(t *testing.T) {
 	if ns := uint64(w.counted(tookID)); ns == 0 || ns > after-before {
 		t.Errorf("the call took %d ns of %d", ns, after-before)
 	}
-	if w.counted(tidID) != 4711 {
+	if w.counted(tidID) != testTid {
 		t.Errorf("thread %d", w.counted(tidID))
 	}
 }

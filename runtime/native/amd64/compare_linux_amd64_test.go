@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"syscall"
+	"time"
+	"unsafe"
 
 	"gotap/runtime"
 	"gotap/runtime/outcome"
@@ -24,7 +26,7 @@ type ran struct {
 func context(regs *regFile) *runtime.Context {
 	at := *regs
 	at[fileRIP] = testPlace
-	return &runtime.Context{Thread: &thread{&at}, Regs: at[:], Word: 8, Tid: 99}
+	return &runtime.Context{Thread: &thread{&at}, Regs: at[:], Word: 8, Tid: testTid}
 }
 
 // interpret runs programs as the engine does, on the interpreter alone.
@@ -95,14 +97,19 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 		}
 	}
 	for key, r := range want {
-		if !answered[key] && (r.out.Trap != outcome.NoTrap || r.out.Kind > outcome.ExitEvent || len(r.log) > 0 || r.out.Remove) {
+		if !answered[key] && (r.out.Trap != outcome.NoTrap || r.out.Kind > outcome.ExitEvent || r.out.Remove) {
 			return fmt.Errorf("program %v ended without a doorbell, and not with %+v", key, r.out)
 		}
+	}
+	if err := w.compareRecords(programs, want, answered); err != nil {
+		return err
 	}
 	if err := sameRegs(&live, regs, site.Flags); err != nil {
 		return err
 	}
 	w.got = w.used(w.got[:0])
+	w.ignoreRing(w.got)
+	w.ignoreRing(w.wanted)
 	if w.normalize != nil {
 		w.normalize(w.got)
 		w.normalize(w.wanted)
@@ -111,6 +118,59 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 		return fmt.Errorf("the arena differs: %s", difference(w.got, w.wanted))
 	}
 	return nil
+}
+
+// compareRecords takes the records out of the ring that native code has written, and compares them with the logs of the programs that it
+// has finished. Those of predicates are never seen.
+func (w *world) compareRecords(programs []Program, want hit, answered map[[2]int]bool) error {
+	l := w.arena.RingLayout()
+	word := func(off uint64) *uint64 { return (*uint64)(unsafe.Pointer(&w.memory[off])) }
+	head, tail := *word(l.Head), *word(l.Tail)
+	for i := range programs {
+		r, ran := want[[2]int{i, 1}]
+		if !ran || answered[[2]int{i, 1}] || len(r.log) == 0 {
+			continue
+		}
+		at := l.Data + tail%l.Size
+		if first := *word(at); first>>48&0xff == 0xff { // a filler
+			clear(w.memory[at:][:first&(1<<32-1)])
+			tail += first & (1<<32 - 1)
+			at = l.Data + tail%l.Size
+		}
+		size := uint64(record.HeaderSize + len(r.log))
+		hdr := record.Header{Size: uint32(size), Kind: r.out.Kind, Program: programs[i].Run.Code.ID, Probe: programs[i].Probe, Pid: testPid, Tid: testTid,
+			Time: *word(at + record.TimeAt), Comm: [16]byte{'n', 'a', 'm', 'e'}}
+		if r.out.Kind == outcome.ExitEvent {
+			hdr.Flags = record.FlagEvent
+		}
+		first, others := hdr.Words()
+		wanted := binary.LittleEndian.AppendUint64(nil, first)
+		for _, v := range others {
+			wanted = binary.LittleEndian.AppendUint64(wanted, v)
+		}
+		wanted = append(wanted, r.log...)
+		if got := w.memory[at:][:size]; !slices.Equal(got, wanted) {
+			return fmt.Errorf("the record of program %d is\n%x, not\n%x", i, got, wanted)
+		}
+		if now := w.clock.Now(); hdr.Time > now || now-hdr.Time > uint64(time.Minute) {
+			return fmt.Errorf("a record of %d at %d", hdr.Time, now)
+		}
+		clear(w.memory[at:][:size])
+		tail += size
+	}
+	if tail != head {
+		return fmt.Errorf("%d bytes in the ring that no program has logged", head-tail)
+	}
+	*word(l.Tail) = tail
+	return nil
+}
+
+// ignoreRing removes the words of the ring from used parts of the arena. Their ends move only natively.
+func (w *world) ignoreRing(used []byte) {
+	l := w.arena.RingLayout()
+	for _, off := range []uint64{l.Head, l.Tail} {
+		binary.LittleEndian.PutUint64(used[off:], 0)
+	}
 }
 
 // answer lets the interpreter finish a program.

@@ -1,6 +1,10 @@
 package amd64
 
-import "gotap/runtime"
+import (
+	"gotap/runtime"
+	"gotap/runtime/native"
+	"gotap/runtime/record"
+)
 
 // Doorbell is a breakpoint (int3) in a stub, before an operation that native code does not execute. It rings with a
 // SIGTRAP, at Offset+1 as the processor reports it.
@@ -20,7 +24,8 @@ type Doorbell struct {
 	Resume  int    // offset at which the thread continues: the next program, or the tail
 	Pass    int    // When: offset at which it continues if the hit passed
 
-	Call CallState // what the program has to do with a call
+	Wakes bool      // a record has been written, and the reader of the ring is to be woken: nothing else
+	Call  CallState // what the program has to do with a call
 
 	Below int     // bytes of the stack pointer below its value at the place
 	Saved []Saved // registers that have lost their values; all others have those from the place
@@ -28,9 +33,12 @@ type Doorbell struct {
 	Stack []Word  // the operand stack, its lowest word first
 	Temps []Word  // scratch words
 
-	frame Word   // InCall: the address of the call's frame
-	steps uint64 // operations executed, plus left
-	left  *Word  // the counter; nil: there is none
+	program uint32      // the number of the program, for its log
+	log     *native.Log // what it has logged; nil: it does not matter
+	fields  []Word      // of the log
+	frame   Word        // InCall: the address of the call's frame
+	steps   uint64      // operations executed, plus left
+	left    *Word       // the counter; nil: there is none
 
 	at, resume, pass label
 }
@@ -101,7 +109,11 @@ func (d *Doorbell) State(regs, frame []uint64, s *runtime.State) {
 	if d.left != nil {
 		steps -= d.left.read(regs, frame)
 	}
-	*s = runtime.State{PC: d.PC, Steps: uint32(steps), Depth: len(stack), Stack: stack, Temps: temps}
+	log := s.Log
+	if log = (record.Part{Items: log.Items[:0], Item: log.Item[:0]}); d.log != nil {
+		d.logOf(regs, frame, &log)
+	}
+	*s = runtime.State{PC: d.PC, Steps: uint32(steps), Depth: len(stack), Stack: stack, Temps: temps, Log: log}
 }
 
 // Status flags of the processor.

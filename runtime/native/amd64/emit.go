@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 	"gotap/runtime/opcode"
@@ -12,10 +13,11 @@ import (
 
 // Program is what one probe runs at a place.
 type Program struct {
-	Run  *native.Plan // for hits that the predicate let pass and the gate admitted; nil: they are only counted
-	When *native.Plan // the predicate; nil: all hits pass. A program that aborts rejects the hit
-	Gate *gate.Gate   // the counters of the probe, in the arena; nil: every hit runs, and nothing is counted
-	Call *Call        // the call that begins or ends at the place; nil: the probe does not follow it
+	Run   *native.Plan // for hits that the predicate let pass and the gate admitted; nil: they are only counted
+	When  *native.Plan // the predicate; nil: all hits pass. A program that aborts rejects the hit
+	Gate  *gate.Gate   // the counters of the probe, in the arena; nil: every hit runs, and nothing is counted
+	Probe uint32       // its number, which records contain
+	Call  *Call        // the call that begins or ends at the place; nil: the probe does not follow it
 }
 
 // Call is what native code does about a call of a function.
@@ -28,16 +30,17 @@ type Call struct {
 
 // Site is the place in the target for which code is made. Arena and Control must be within 2 GiB of the code.
 type Site struct {
-	Addr    uint64 // where the code will lie
-	Place   uint64 // the address of the probed instruction, which is field pc
-	Arena   uint64 // where the target maps the arena
-	Control uint64 // the address of the control word, of 32 bits
-	Pid     uint32 // field pid
-	Owners  uint64 // calls.Owners of the address space, as an offset in the arena; 0: no program needs the stack of its thread
-	Stacks  uint64 // calls.Stacks, as an offset in the arena
-	Clock   uint64 // clock.Clock, as an offset in the arena; 0: no program needs the time
-	RedZone bool   // the code at the place may use the 128 bytes below the stack pointer
-	Flags   bool   // the code at the place uses the status flags, so that they must be kept
+	Addr    uint64           // where the code will lie
+	Place   uint64           // the address of the probed instruction, which is field pc
+	Arena   uint64           // where the target maps the arena
+	Control uint64           // the address of the control word, of 32 bits
+	Pid     uint32           // field pid
+	Owners  uint64           // calls.Owners of the address space, as an offset in the arena; 0: no program needs the stack of its thread
+	Stacks  uint64           // calls.Stacks, as an offset in the arena
+	Ring    arena.RingLayout // where records are written
+	Clock   uint64           // clock.Clock, as an offset in the arena; 0: no program needs the time
+	RedZone bool             // the code at the place may use the 128 bytes below the stack pointer
+	Flags   bool             // the code at the place uses the status flags, so that they must be kept
 	// Head returns what runs first: displaced instructions in front of the place. Nil: there are none. It is like Tail.
 	Head func(at uint64) ([]byte, error)
 	// Tail returns what runs at the end: the displaced instructions and the jump back. at is the address at which it

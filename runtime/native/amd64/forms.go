@@ -228,6 +228,9 @@ func (a *asm) shrd(to, from reg, n byte) {
 	a.bytes(n)
 }
 
+// xchgMemory exchanges a register with memory, atomically.
+func (a *asm) xchgMemory(o operand, x reg) { a.encode(wide(0x87), x, o) }
+
 // rdtsc reads the processor's counter into edx:eax.
 func (a *asm) rdtsc() { a.bytes(0x0f, 0x31) }
 

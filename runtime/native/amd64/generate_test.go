@@ -34,7 +34,8 @@ const (
 func (o *objects) program(r *rand.Rand) *compile.Program {
 	g := &generator{Rand: r, objects: o, bells: r.IntN(3) == 0}
 	p := &compile.Program{Name: "random", Temps: genTemps, Stack: genStack, Texts: []string{"a", "bc"}, Regs: registers, Objects: o.ids(),
-		Formats: []record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}}}}
+		Formats: []record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}},
+			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}, {Kind: value.KindInt}, {Kind: value.KindInt}}}}}
 	if r.IntN(4) == 0 {
 		p.Fuel = 1 + r.Uint32N(120)
 	}
@@ -144,6 +145,8 @@ func (g *generator) statement() {
 		g.bell()
 	case n == 20 && g.nested < 3:
 		g.loop()
+	case n == 18 && g.IntN(2) == 0:
+		g.item()
 	case n == 18:
 		g.stale()
 	case n == 19 && g.IntN(4) == 0:
@@ -236,7 +239,7 @@ func (g *generator) push() {
 	case 5:
 		g.op(opcode.PushGV, pick(g.Rand, g.objects.numbers...))
 	case 6:
-		g.op(opcode.Field, int(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP)))
+		g.op(opcode.Field, int(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid)))
 	case 7:
 		g.op(opcode.Depth, 0)
 	case 8:

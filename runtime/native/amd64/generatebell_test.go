@@ -20,12 +20,9 @@ func (g *generator) bell() {
 		g.depth++
 		g.op(opcode.Load32, 0)
 	case 1:
-		g.op(opcode.Field, int(runtime.FieldTid))
+		g.op(opcode.Field, int(runtime.FieldUid))
 	case 2:
-		g.op(opcode.Item, 0)
-		g.push()
-		g.op(opcode.LogInt, 0)
-		g.op(opcode.EndItem, 0)
+		g.item()
 	case 3:
 		g.push()
 		g.op(opcode.Itof, 0)
@@ -38,6 +35,21 @@ func (g *generator) bell() {
 	case 6:
 		g.op(opcode.Arg, 6+g.IntN(3))
 	}
+}
+
+// item appends an item of one field or of three, in which native code may have to stop.
+func (g *generator) item() {
+	format := g.IntN(2)
+	g.op(opcode.Item, format)
+	for range 1 + 2*format {
+		if g.bells && g.IntN(8) == 0 && g.room() {
+			g.op(opcode.Field, int(runtime.FieldUid))
+		} else {
+			g.push()
+		}
+		g.op(opcode.LogInt, 0)
+	}
+	g.op(opcode.EndItem, 0)
 }
 
 // end ends the program.

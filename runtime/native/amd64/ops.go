@@ -15,6 +15,9 @@ func (p *part) execute(in *runtime.Inst) {
 	case opcode.Loop:
 		p.loop(in)
 	case opcode.Exit:
+		if len(p.plan.Ops[p.pc].Log.Items) > 0 && p.index%2 == 1 { // nobody sees what a predicate logs
+			p.commit(in)
+		}
 		p.endAt(p.done)
 	case opcode.Abort:
 		p.endAt(p.abort)
@@ -24,6 +27,9 @@ func (p *part) execute(in *runtime.Inst) {
 		p.variable(in.Op)
 	case opcode.PushLV, opcode.PopLV, opcode.AddLV:
 		p.array(in.Op)
+	case opcode.LogInt, opcode.LogFloat:
+		p.field()
+	case opcode.Item, opcode.EndItem: // the plan knows where items begin and end
 	case opcode.PushThis, opcode.PopThis:
 		p.storage(in)
 	case opcode.KeyInt:

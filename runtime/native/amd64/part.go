@@ -27,11 +27,14 @@ type part struct {
 	counter home         // of the steps left
 	stackOf reg          // the address of the thread's stack of calls, if it is used
 	frame   reg          // the address of the call's frame, once there is one
+	record  reg          // the address of the record in the ring, while it is written
+	fields  []home       // of the log
 	framed  bool         // there is one
 	call    *Call        // nil: no call begins or ends
 	slots   int          // homes on the target's stack
 	labels  []label      // of operations that begin a block
 	states  [][]word     // the stack at the begin of blocks that one way leads to
+	logs    [][]word     // the same for the fields of the log
 	skipped []bool       // operations that jumps to them have left out
 	saved   [numRegs]int // like emitter.savedAt
 
@@ -43,6 +46,7 @@ type part struct {
 	pc       int
 	live     bool // control arrives from the operation before
 	stack    []word
+	logged   []word // the fields of the log
 	assigned native.TempSet
 	length   int  // of the current block
 	executed int  // operations of it
@@ -75,7 +79,7 @@ func (e *emitter) newPart(index int, plan *native.Plan) *part {
 	}
 	n := len(plan.Ops)
 	p := &part{emitter: e, plan: plan, index: index, needs: e.needs[index], abandoned: e.newLabel(),
-		labels: make([]label, n), states: make([][]word, n), skipped: make([]bool, n), homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
+		labels: make([]label, n), states: make([][]word, n), logs: make([][]word, n), skipped: make([]bool, n), homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
 	for pc := range plan.Ops {
 		p.labels[pc] = e.newLabel()
 	}
@@ -107,6 +111,9 @@ func (p *part) assignHomes() {
 	if p.usesCalls() {
 		p.stackOf, p.frame = next().reg, next().reg
 	}
+	if p.plan.Fields > 0 || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Log != nil && len(op.Log.Items) > 0 }) {
+		p.record = next().reg
+	}
 	if slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Key }) {
 		p.search = searchRegs{next().reg, next().reg, next().reg, next().reg}
 	}
@@ -119,6 +126,10 @@ func (p *part) assignHomes() {
 	}
 	for i := first; i < len(p.homes); i++ {
 		p.homes[i] = next()
+	}
+	for range p.plan.Fields {
+		p.fields = append(p.fields, home{slot: p.slots, onSlot: true})
+		p.slots++
 	}
 }
 
@@ -229,12 +240,15 @@ func (p *part) begin(op *native.Op) {
 		if p.live {
 			p.settle()
 		}
-		p.stack = p.stack[:0]
+		p.stack, p.logged = p.stack[:0], p.logged[:0]
 		for i := range op.Depth {
 			p.stack = append(p.stack, word{atHome, uint64(i)})
 		}
+		for i := range op.Log.Fields {
+			p.logged = append(p.logged, word{inField, uint64(i)})
+		}
 	} else {
-		p.stack = append(p.stack[:0], p.states[p.pc]...)
+		p.stack, p.logged = append(p.stack[:0], p.states[p.pc]...), append(p.logged[:0], p.logs[p.pc]...)
 	}
 	p.place(p.labels[p.pc])
 	p.live, p.assigned = true, op.Assigned
@@ -264,6 +278,10 @@ func (p *part) bellAt(pc, executed int, stack []word) label {
 			w = p.locate(word{temporary, uint64(i)})
 		}
 		d.Temps = append(d.Temps, w)
+	}
+	d.program, d.log = p.plan.Code.ID, p.plan.Ops[pc].Log
+	for _, w := range p.logged[:d.log.Fields] {
+		d.fields = append(d.fields, p.locate(w))
 	}
 	if p.plan.Counted {
 		left := p.locateOperand(p.homeOperand(p.counter))
@@ -333,13 +351,16 @@ func (p *part) leadsTo(pc int) label {
 // onlyEnds reports whether jumps to an operation lead to the end of the program.
 func (p *part) onlyEnds(pc int) bool {
 	op := p.plan.Code.Insts[pc].Op
+	if log := p.plan.Ops[pc].Log; op == opcode.Exit && log != nil && len(log.Items) > 0 {
+		return false
+	}
 	return p.plan.Ops[pc].Verdict == native.Native && !p.plan.Counted && (op == opcode.Exit || op == opcode.Abort)
 }
 
 // fallsTo notes that control can go on to an operation that begins a block.
 func (p *part) fallsTo(pc int) {
 	if !p.plan.Ops[pc].Join {
-		p.states[pc] = slices.Clone(p.stack)
+		p.states[pc], p.logs[pc] = slices.Clone(p.stack), slices.Clone(p.logged)
 	}
 }
 

@@ -12,6 +12,7 @@ const (
 	constant  wordKind = iota
 	original           // a register of the target, with its value at the place
 	temporary          // a scratch word, until that is assigned
+	inField            // of the log
 	atHome             // except while a key is built, n is the place of the word on the stack
 )
 
@@ -22,6 +23,8 @@ func (p *part) operandOf(w word) operand {
 		return p.originalOf(reg(w.n))
 	case temporary:
 		return p.homeOperand(p.temps[w.n])
+	case inField:
+		return p.homeOperand(p.fields[w.n])
 	}
 	return p.homeOperand(p.homes[w.n])
 }
@@ -128,8 +131,9 @@ func (p *part) toHome(i int) {
 	}
 }
 
-// settle moves all words of the stack to their homes.
+// settle moves all words of the stack, and the fields of the log, to their homes.
 func (p *part) settle() {
+	p.settleFields()
 	for i := range p.stack {
 		p.toHome(i)
 	}

@@ -14,6 +14,8 @@ import (
 	"gotap/compile"
 	"gotap/runtime"
 	"gotap/runtime/arena"
+	"gotap/runtime/calls"
+	"gotap/runtime/clock"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 	"gotap/runtime/object"
@@ -25,7 +27,10 @@ import (
 const (
 	testPid   = 4711
 	testPlace = 0x55555555_4321
-	arenaSize = 8 << 20
+	arenaSize = 32 << 20
+	testTid   = 99
+	ownData   = 0x7f12_3456_7740 // the base of fs
+	fileFS    = 21
 )
 
 // world is a tracee and an interpreter that share an arena.
@@ -41,6 +46,11 @@ type world struct {
 	objects   objects
 	gates     []*gate.Gate
 	machine   *runtime.Machine
+	stacks    *calls.Stacks
+	owners    *calls.Owners
+	stack     *calls.Stack
+	clock     *clock.Clock      // nil: the processor's counter does not tell the time
+	from      uint64            // what is allocated from here on is compared
 	normalize func(used []byte) // removes what may differ; may be nil
 
 	sources map[*native.Plan]*compile.Program // of the case
@@ -58,12 +68,24 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { unix.Munmap(w.memory) })
+	if w.stacks, err = calls.New(a); err != nil {
+		t.Fatal(err)
+	}
+	if w.owners, err = calls.NewOwners(a); err != nil {
+		t.Fatal(err)
+	}
+	w.clock, _ = clock.New(a)
+	w.stack = w.stacks.Take(testTid)
+	w.stack.SetComm([calls.CommSize]byte{'n', 'a', 'm', 'e'})
+	w.owners.Set(ownData, w.stack)
+	w.from = a.Used()
 	w.declare()
 	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
 		w.gates = append(w.gates, a.NewGate(l))
 	}
 	w.c = newTracee(t, a.FD(), arenaSize)
 	w.c.setControl(1)
+	w.c.ready[fileFS] = ownData
 	w.initial = w.used(nil)
 	return w
 }
@@ -117,11 +139,23 @@ func (w *world) declare() {
 
 // spans are the parts of the arena that programs and the interpreter change: header, descriptors, and what is allocated.
 func (w *world) spans() [][]byte {
-	const header, descriptors, perObject, objects = 4 << 10, 64 << 10, 128, 8192
-	ring := descriptors + objects*perObject + 64<<10
-	next := int(binary.LittleEndian.Uint64(w.memory[4*8:]))
-	return [][]byte{w.memory[:header], w.memory[descriptors:][:w.arena.Objects()*perObject], w.memory[ring:next]}
+	const header, descriptors, perObject = 4 << 10, 64 << 10, 128
+	next := binary.LittleEndian.Uint64(w.memory[4*8:])
+	return [][]byte{w.memory[:header], w.memory[descriptors:][:w.arena.Objects()*perObject], w.memory[w.from:next]}
 }
+
+// site completes a site with what native code finds in the arena.
+func (w *world) site(s Site) Site {
+	s.Arena, s.Control, s.Place, s.Pid = arenaAddr, controlAddr, testPlace, testPid
+	s.Owners, s.Stacks, s.Ring = w.owners.Offset(), w.stacks.Offset(), w.arena.RingLayout()
+	if w.clock != nil {
+		s.Clock = w.clock.Offset()
+	}
+	return s
+}
+
+// inTracee is what native code finds besides the registers.
+func (w *world) inTracee() native.Place { return native.Place{Thread: true, Clock: w.clock != nil} }
 
 // usedOffset returns where used has a word of the arena that was allocated.
 func (w *world) usedOffset(off uint64) int {
@@ -186,8 +220,10 @@ func (h *thread) Field(f runtime.Field) uint64 {
 		return testPid
 	case runtime.FieldPC:
 		return testPlace
-	case runtime.FieldSP:
+	case runtime.FieldSP, runtime.FieldFrame:
 		return h.regs[fileRSP]
+	case runtime.FieldTid:
+		return testTid
 	}
 	return 77 + uint64(f)
 }
@@ -206,6 +242,7 @@ func (w *world) anyPrograms(r *rand.Rand) (*testCase, error) {
 		if n := r.IntN(len(w.gates) + 1); n < len(w.gates) {
 			p.Gate = w.gates[n]
 		}
+		p.Probe = 1000 + uint32(len(c.programs))
 		c.programs = append(c.programs, p)
 	}
 	return c, nil
@@ -225,11 +262,11 @@ func (w *world) anyPlan(r *rand.Rand) (*native.Plan, error) {
 		} else {
 			c = w.objects.anyCode(r, w.arena)
 		}
-		if c == nil {
+		if c == nil || c.UsesField(runtime.FieldTime) {
 			w.counts.rejected++
 			continue
 		}
-		plan, err := native.PlanOf(c, w.arena, Features, native.Place{})
+		plan, err := native.PlanOf(c, w.arena, Features, w.inTracee())
 		if err == nil {
 			w.sources[plan] = p
 			return plan, nil
@@ -296,8 +333,8 @@ func (w *world) oneCase(seed uint64) error {
 	for range 1 + r.IntN(3) {
 		c.hits = append(c.hits, w.anyRegs(r))
 	}
-	c.site = Site{Addr: codeAddr + uint64(r.IntN(64)), Place: testPlace, Arena: arenaAddr, Control: controlAddr, Pid: testPid,
-		RedZone: r.IntN(2) == 0, Flags: r.IntN(2) == 0, Tail: func(uint64) ([]byte, error) { return []byte{0xcc}, nil }}
+	c.site = w.site(Site{Addr: codeAddr + uint64(r.IntN(64)), RedZone: r.IntN(2) == 0, Flags: r.IntN(2) == 0,
+		Tail: func(uint64) ([]byte, error) { return []byte{0xcc}, nil }})
 	if err = w.hit(c); err == nil {
 		return nil
 	}
