@@ -35,23 +35,27 @@ type nativeCalls struct {
 	none    error // why there are no stacks
 	noClock error // why native code cannot tell the time
 
-	lastly     time.Time // when the clock was renewed
+	renewed    time.Time // the clock
+	told       time.Time // the names of threads
 	unfinished uint64    // position, plus 1, of a record that was not finished when it was looked at; 0: there was none
 }
 
 // lookAfter is the time between two looks at what native code has in the arena.
-const lookAfter = 500 * time.Millisecond
+const lookAfter = 100 * time.Millisecond
+
+// A thread that has renamed itself has its new name in records after commAfter at the latest.
+const commAfter = time.Second
 
 // lookAfter renews what native code knows of the time and of the names of threads, and skips records whose writers have ended.
 func (n *nativeCalls) lookAfter(s *Session) {
-	if n.noClock == nil && time.Since(n.lastly) >= clock.Period {
+	now := time.Now()
+	if n.noClock == nil && now.Sub(n.renewed) >= clock.Period {
 		n.clock.Update()
-		n.lastly = time.Now()
+		n.renewed = now
 	}
-	for _, t := range s.threads {
-		if t.stack.of != nil {
-			t.tellComm()
-		}
+	if now.Sub(n.told) >= commAfter {
+		n.tellComms(s)
+		n.told = now
 	}
 	at, ok := s.cfg.Arena.Unfinished()
 	if at++; ok && at == n.unfinished {
@@ -61,6 +65,15 @@ func (n *nativeCalls) lookAfter(s *Session) {
 		n.unfinished = at
 	}
 	s.loop.after(lookAfter, func() { n.lookAfter(s) })
+}
+
+// tellComms tells native code the names of all threads that have a stack.
+func (n *nativeCalls) tellComms(s *Session) {
+	for _, t := range s.threads {
+		if t.stack.of != nil {
+			t.tellComm()
+		}
+	}
 }
 
 // skipUnfinished skips records that native code has begun and will not finish: its thread has ended, or a signal handler has left it for good.
@@ -115,7 +128,7 @@ func (n *nativeCalls) prepare(s *Session) {
 	n.tried = true
 	a := s.cfg.Arena
 	if n.clock, n.noClock = clock.New(a); n.noClock == nil {
-		n.lastly = time.Now()
+		n.renewed = time.Now()
 	}
 	s.loop.after(lookAfter, func() { n.lookAfter(s) })
 	if !hostcpu.ReadsFSBase() {

@@ -79,7 +79,9 @@ func (t *thread) promote(p *point) bool {
 	if !p.jump.waits || t.s.life.closing || t.s.throttle.Resting() || time.Now().Before(sp.jumps.retry) {
 		return false
 	}
-	if err := t.prepareIsland(p); err != nil {
+	if err := t.prepareIsland(p); err != nil && sp.mem.Gone() {
+		return false // killed meanwhile
+	} else if err != nil {
 		c.refuseJumps(sp, t.proc.pid, err)
 		return false
 	}

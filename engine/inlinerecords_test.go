@@ -1,0 +1,68 @@
+package engine
+
+import (
+	"strings"
+	"testing"
+
+	"gotap/runtime"
+	"gotap/runtime/opcode"
+	"gotap/runtime/record"
+)
+
+// logs is a program that logs its first argument.
+func (w *world) logs() *runtime.Code {
+	return w.code(runtime.Inst{Op: opcode.Item}, runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.LogInt}, runtime.Inst{Op: opcode.EndItem})
+}
+
+// records runs the session and calls fn with each record until it ends.
+func (w *world) records(fn func(record.Record)) {
+	w.t.Helper()
+	if err := w.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	for ended := false; !ended; {
+		ended = !w.arena.Wait(w.Done())
+		for rec, ok := w.arena.Next(); ok; rec, ok = w.arena.Next() {
+			fn(rec)
+		}
+	}
+}
+
+// TestInlineRecords: all records of several threads arrive in the order in which each thread wrote them, with its number and name and a
+// time that does not go back.
+func TestInlineRecords(t *testing.T) {
+	w := inlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "target.c"), "threads", "5000", "4")
+	w.probe("work", Handlers{Enter: w.logs()})
+	next, last := map[uint32]int64{}, map[uint32]uint64{}
+	records := 0
+	w.records(func(r record.Record) {
+		records++
+		v := r.Items[0].Values[0].Int
+		if v < next[r.Tid] || r.Time < last[r.Tid] || int(r.Pid) != tg.pid || r.Tid == r.Pid || !strings.HasPrefix(string(r.Comm[:]), "target") {
+			t.Fatalf("%+v after %d at %d", r, next[r.Tid]-1, last[r.Tid])
+		}
+		next[r.Tid], last[r.Tid] = v+1, r.Time
+	})
+	lost := int(w.arena.Lost()["ring full"])
+	if records+lost != 20000 || len(next) != 4 {
+		t.Errorf("%d records of %d threads, %d lost", records, len(next), lost)
+	}
+	if s := w.Stats(); s.Inline != 1 || lost == 0 && s.Hits > 10000 {
+		t.Errorf("%+v", s)
+	}
+	want(t, "output", tg.output(), "threads bad=0\n")
+}
+
+// TestInlineKilledWriters: processes that are killed while they write records do not keep those of others from being read.
+func TestInlineKilledWriters(t *testing.T) {
+	w := inlineWorld(t, FollowChildren)
+	tg := w.launch(program(t, "killed.c"), "12")
+	w.probe("killed*:work", Handlers{Enter: w.logs()})
+	seen := map[int64]int{}
+	w.records(func(r record.Record) { seen[r.Items[0].Values[0].Int]++ })
+	if seen[12] != 1 || len(seen) < 10 {
+		t.Errorf("records by value: %v, lost %v", seen, w.arena.Lost())
+	}
+	want(t, "output", tg.output(), "bad=0\n")
+}
