@@ -25,6 +25,8 @@ func (p *planner) lacks(pc int) string {
 		return p.lacksContext(pc, row)
 	case opcode.Calls:
 		return p.lacksStorage(in, row)
+	case opcode.PerThread:
+		return p.lacksOwn(pc, row)
 	case opcode.Shared:
 		return p.needs(pc, object.KindInt)
 	case opcode.Arrays:
@@ -128,6 +130,26 @@ func (p *planner) needs(pc int, kind object.Kind) string {
 	if p.Ops[pc].Object.Object.Kind != kind {
 		return "its object is of another kind"
 	}
+	return ""
+}
+
+// lacksOwn decides about a variable that each thread has its own value of.
+func (p *planner) lacksOwn(pc int, row *opcode.Row) string {
+	switch p.Code.Insts[pc].Op {
+	case opcode.PushPT, opcode.PopPT, opcode.AddPT:
+	default:
+		return interpreted(row)
+	}
+	why := p.needs(pc, object.KindPerThread)
+	switch {
+	case why != "":
+		return why
+	case !p.Place.Thread:
+		return interpreted(row)
+	case p.Ops[pc].Object.Table == nil || p.Ops[pc].Object.Table.KeyWords != 1:
+		return "its object has no table of threads"
+	}
+	p.Ops[pc].Thread, p.Ops[pc].Own = true, true
 	return ""
 }
 

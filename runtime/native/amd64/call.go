@@ -227,17 +227,3 @@ func (p *part) storage(in *runtime.Inst) {
 	p.mov(r(x), word)
 	p.result(x)
 }
-
-// tid pushes the number of the thread.
-func (p *part) tid() {
-	switch {
-	case p.framed:
-	case p.key.begun:
-		p.findStack(p.bellAt(p.key.pc, p.key.executed, p.key.stack))
-	default:
-		p.findStack(p.bell())
-	}
-	x := p.target()
-	p.mov(r(x), at(p.stackOf, calls.TidAt))
-	p.result(x)
-}

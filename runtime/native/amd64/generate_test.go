@@ -73,6 +73,7 @@ var registers = []string{"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp",
 type objects struct {
 	all                           []int        // IDs
 	numbers, arrays, aggregations []int        // indexes
+	own                           []int        // of threads
 	keyed, maps                   []int        // with two parts at odd indexes
 	few                           map[int]bool // indexes of those that never get many keys
 }
@@ -237,6 +238,10 @@ func (g *generator) push() {
 	case 4:
 		g.op(opcode.Retval, 0)
 	case 5:
+		if g.IntN(2) == 0 {
+			g.op(opcode.PushPT, pick(g.Rand, g.objects.own...))
+			return
+		}
 		g.op(opcode.PushGV, pick(g.Rand, g.objects.numbers...))
 	case 6:
 		g.op(opcode.Field, int(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid)))
@@ -311,7 +316,9 @@ func (g *generator) element(before func(), op opcode.Op) {
 
 // sink pops a word.
 func (g *generator) sink() {
-	switch g.IntN(9) {
+	switch g.IntN(10) {
+	case 9:
+		g.op(pick(g.Rand, opcode.PopPT, opcode.AddPT), pick(g.Rand, g.objects.own...))
 	case 0, 1:
 		t := g.temp()
 		g.op(opcode.PopTV, t)

@@ -43,9 +43,7 @@ func (p *part) useKey(op opcode.Op) {
 	if op == opcode.Agg || op == opcode.MapSet || op == opcode.MapAdd {
 		v = p.popWord()
 	}
-	for _, x := range []reg{rax, rcx, rdx, p.search.tag, p.search.slot, p.search.left, p.search.entry} {
-		p.used(x)
-	}
+	p.usedBySearch()
 	unsure := p.bellAt(p.key.pc, p.key.executed, p.key.stack)
 	absent, done := p.newLabel(), p.newLabel()
 	inserts := op == opcode.Agg || op == opcode.MapSet || op == opcode.MapAdd
@@ -66,6 +64,13 @@ func (p *part) useKey(op opcode.Op) {
 			p.clear(p.search.entry)
 			p.jmp(done)
 		})
+	}
+}
+
+// usedBySearch notes that a search writes its registers.
+func (p *part) usedBySearch() {
+	for _, x := range []reg{rax, rcx, rdx, p.search.tag, p.search.slot, p.search.left, p.search.entry} {
+		p.used(x)
 	}
 }
 

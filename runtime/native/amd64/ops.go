@@ -32,6 +32,8 @@ func (p *part) execute(in *runtime.Inst) {
 	case opcode.Item, opcode.EndItem: // the plan knows where items begin and end
 	case opcode.PushThis, opcode.PopThis:
 		p.storage(in)
+	case opcode.PushPT, opcode.PopPT, opcode.AddPT:
+		p.perThread(in)
 	case opcode.KeyInt:
 		p.addToKey()
 	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:

@@ -27,6 +27,7 @@ type part struct {
 	counter home         // of the steps left
 	stackOf reg          // the address of the thread's stack of calls, if it is used
 	frame   reg          // the address of the call's frame, once there is one
+	thread  home         // the number of the thread, while a variable of its own is searched
 	record  reg          // the address of the record in the ring, while it is written
 	fields  []home       // of the log
 	framed  bool         // there is one
@@ -114,7 +115,8 @@ func (p *part) assignHomes() {
 	if p.plan.Fields > 0 || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Log != nil && len(op.Log.Items) > 0 }) {
 		p.record = next().reg
 	}
-	if slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Key }) {
+	own := slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Own })
+	if own || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Key }) {
 		p.search = searchRegs{next().reg, next().reg, next().reg, next().reg}
 	}
 	first := min(stackFirst, len(p.homes))
@@ -126,6 +128,9 @@ func (p *part) assignHomes() {
 	}
 	for i := first; i < len(p.homes); i++ {
 		p.homes[i] = next()
+	}
+	if own {
+		p.thread = next()
 	}
 	for range p.plan.Fields {
 		p.fields = append(p.fields, home{slot: p.slots, onSlot: true})

@@ -9,11 +9,12 @@ type word struct {
 type wordKind uint8
 
 const (
-	constant  wordKind = iota
-	original           // a register of the target, with its value at the place
-	temporary          // a scratch word, until that is assigned
-	inField            // of the log
-	atHome             // except while a key is built, n is the place of the word on the stack
+	constant     wordKind = iota
+	original              // a register of the target, with its value at the place
+	temporary             // a scratch word, until that is assigned
+	inField               // of the log
+	threadNumber          // of the thread
+	atHome                // except while a key is built, n is the place of the word on the stack
 )
 
 // operandOf returns where a word lies that is not a constant.
@@ -23,6 +24,8 @@ func (p *part) operandOf(w word) operand {
 		return p.originalOf(reg(w.n))
 	case temporary:
 		return p.homeOperand(p.temps[w.n])
+	case threadNumber:
+		return p.homeOperand(p.thread)
 	case inField:
 		return p.homeOperand(p.fields[w.n])
 	}

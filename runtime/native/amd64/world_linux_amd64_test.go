@@ -112,6 +112,9 @@ func (w *world) declare() {
 	for range 3 {
 		add(&o.numbers, object.Object{Kind: object.KindInt})
 	}
+	for _, max := range []int{1, 64} {
+		add(&o.own, object.Object{Kind: object.KindPerThread, Max: max, Init: int64(max) - 3})
+	}
 	add(&o.arrays, object.Object{Kind: object.KindArray, Size: 8})
 	add(&o.arrays, object.Object{Kind: object.KindArray, Size: 5})
 	for _, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindStats, object.KindMin, object.KindMax} {

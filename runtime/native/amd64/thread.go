@@ -1,0 +1,70 @@
+package amd64
+
+import (
+	"gotap/runtime"
+	"gotap/runtime/calls"
+	"gotap/runtime/opcode"
+)
+
+// What programs know of their thread: its number, and variables that each thread has its own value of.
+
+// needStack loads the address of the thread's stack of calls. A thread without one rings before the current operation, or before the key
+// that is being built.
+func (p *part) needStack() {
+	switch {
+	case p.framed:
+	case p.key.begun:
+		p.findStack(p.bellAt(p.key.pc, p.key.executed, p.key.stack))
+	default:
+		p.findStack(p.bell())
+	}
+}
+
+// tid pushes the number of the thread.
+func (p *part) tid() {
+	p.needStack()
+	x := p.target()
+	p.mov(r(x), at(p.stackOf, calls.TidAt))
+	p.result(x)
+}
+
+// perThread makes the code of operations on this thread's value of a variable, which is in a table with the number of the thread as the
+// key. A value that is not there yet is the initial one; the interpreter inserts it.
+func (p *part) perThread(in *runtime.Inst) {
+	l := p.plan.Ops[p.pc].Object
+	unsure := p.bell()
+	if !p.framed {
+		p.findStack(unsure)
+	}
+	p.mov(r(p.used(rax)), at(p.stackOf, calls.TidAt))
+	p.mov(p.written(p.thread), r(rax))
+	p.key = keyed{words: []word{{threadNumber, 0}}}
+	var v word
+	absent, done := unsure, p.newLabel()
+	if in.Op == opcode.PushPT {
+		absent = p.newLabel()
+		p.cold = append(p.cold, func() {
+			p.place(absent)
+			p.movImm(p.search.entry, uint64(l.Object.Init))
+			p.jmp(done)
+		})
+	} else {
+		v = p.popWord()
+	}
+	p.usedBySearch()
+	p.find(l.Table, absent, unsure)
+	switch cell := at(p.search.entry, int32(8*l.Table.KeyWords)); in.Op {
+	case opcode.PushPT:
+		p.mov(r(p.search.entry), cell)
+	case opcode.PopPT:
+		p.store(cell, v)
+	case opcode.AddPT:
+		p.atomicAdd(cell, v)
+	}
+	p.unpin(l.Table)
+	p.place(done)
+	p.key = keyed{}
+	if in.Op == opcode.PushPT {
+		p.result(p.search.entry)
+	}
+}
