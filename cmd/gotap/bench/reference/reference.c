@@ -24,7 +24,7 @@
 
 /* assembly, so that the first instruction is the same with every compiler: lea 1(%rdi,%rdi),%rax, five bytes */
 long work(long n);
-__asm__(".text\n.globl work\n.type work,@function\nwork:\n\tlea 1(%rdi,%rdi,1),%rax\n\tret\n.size work,.-work\n");
+__asm__(".text\n.globl work\n.type work,@function\nwork:\n\tlea 1(%rdi,%rdi,1),%rax\n\tret\n.size work,.-work\n\t.p2align 4\n");
 enum { FIRST = 5 };
 
 /* what 10,000 probes are placed on */
