@@ -83,10 +83,12 @@ func (s *Session) awaitVforked(pid int) {
 }
 
 // Limits for installing the fallback in a process that has been attached to, and the pause between attempts. The
-// attempts last for fallbackPatience as long as no thread can be used now but one might be soon, and end after
-// sleepersTries attempts that find all threads asleep. Nothing is armed before they end.
+// attempts last for fallbackPatience, and for awakeTries attempts on a machine too busy for so many in that time, as long as
+// no thread can be used now but one might be soon. They end after sleepersTries attempts that find all threads asleep.
+// Nothing is armed before they end: if the session were killed then, a breakpoint would end the target.
 const (
 	fallbackPatience = 2 * time.Second
+	awakeTries       = 20
 	sleepersTries    = 3
 	fallbackPause    = 3 * time.Millisecond
 )
@@ -96,8 +98,8 @@ const (
 func (s *Session) awaitFallback(p *process) {
 	s.do(func() error { p.awaited = true; return nil })
 	defer s.do(func() error { p.awaited = false; return nil })
-	sleepers := 0
-	for end := time.Now().Add(fallbackPatience); sleepers < sleepersTries && time.Now().Before(end); time.Sleep(fallbackPause) {
+	end, sleepers := time.Now().Add(fallbackPatience), 0
+	for tries := 0; sleepers < sleepersTries && (tries < awakeTries || time.Now().Before(end)); tries++ {
 		over, asleep := true, false
 		s.do(func() error {
 			if s.procs[p.pid] == p && !s.life.closing {
@@ -111,6 +113,7 @@ func (s *Session) awaitFallback(p *process) {
 		if asleep {
 			sleepers++
 		}
+		time.Sleep(fallbackPause)
 	}
 	p.protectLater()
 }

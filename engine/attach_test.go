@@ -19,6 +19,7 @@ import (
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/testenv"
+	"gotap/engine/tracee"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
 	rtoutcome "gotap/runtime/outcome"
@@ -187,6 +188,40 @@ func TestDetachHeld(t *testing.T) {
 		t.Errorf("%v; a thread was found in front of its stop: %v", err, found)
 	}
 	want(t, "target", p.end(), "spin bad=0")
+}
+
+// TestHoldFindsLateStop holds a thread that stops only after the session has looked for its stop, and after the time in which threads
+// usually stop: on a busy machine the session may have had no processor meanwhile.
+func TestHoldFindsLateStop(t *testing.T) {
+	p := start(t, program(t, "busy.c"), "spin", "1")
+	w := newWorld(t, Config{Follow: FollowThreads})
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	late := false
+	w.do(func() error {
+		w.testAt = func(at tracee.Moment) {
+			if at == tracee.InHold {
+				late = true
+				for asked := time.Now(); time.Since(asked) <= holdPatience || !strings.HasPrefix(procfs.Status(p.pid(), "State"), "t"); {
+					time.Sleep(time.Millisecond)
+				}
+			}
+		}
+		return nil
+	})
+	eventually(t, "a stop that comes late", func() bool {
+		w.do(func() error {
+			held := w.world.holdAll()
+			if len(held) != 1 {
+				t.Errorf("held %d threads, not 1", len(held))
+			}
+			w.world.releaseWorld(held)
+			return nil
+		})
+		return late || t.Failed()
+	})
+	w.do(func() error { w.testAt = nil; return nil })
 }
 
 // TestManyRounds attaches and detaches again and again; GOTAP_LONG=1 makes it a thousand times. Emulated machines, where a round takes

@@ -5,6 +5,7 @@ import (
 
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/threadstate"
+	"gotap/engine/tracee"
 )
 
 // Writing code on ARM.
@@ -91,8 +92,10 @@ const holdPatience = 20 * time.Millisecond
 // holdOne waits for a thread to stop after PTRACE_INTERRUPT and reports whether it did. A different stop of the
 // thread is left to be handled later. A thread that does not stop within holdPatience sleeps uninterruptibly in the
 // kernel; it runs no code of its own before it has stopped, because the kernel handles the interrupt request first.
+// The state is read before the peek: in the other order, a thread that stopped between the two would count as asleep.
 func (w *stopWorld) holdOne(t *thread) bool {
 	for began := time.Now(); ; {
+		stuck := time.Since(began) > holdPatience && t.exec.uninterruptible()
 		tid, e := ptrace.PeekStop(t.Tid, &w.s.stops.special, false)
 		switch {
 		case tid == t.Tid && w.s.stops.special.Event() == ptrace.EventStop && !w.s.stops.special.GroupStop():
@@ -103,11 +106,11 @@ func (w *stopWorld) holdOne(t *thread) bool {
 			return true
 		case tid == t.Tid: // the stop was only peeked at; the kernel reports it again
 			return false
-		case e != 0:
+		case e != 0 || stuck:
 			return false
-		case time.Since(began) > holdPatience && t.exec.uninterruptible():
-			return false
-		case time.Since(began) > time.Millisecond:
+		}
+		w.s.passed(tracee.InHold)
+		if time.Since(began) > time.Millisecond {
 			time.Sleep(50 * time.Microsecond)
 		}
 	}

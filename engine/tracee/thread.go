@@ -137,4 +137,6 @@ const (
 	InSignal
 	// InFork is between the steps in which a child is taken in, from the stop of its parent on.
 	InFork
+	// InHold is when a thread that was asked to stop was not found in a stop. Sessions are not killed there.
+	InHold
 )
