@@ -1,0 +1,228 @@
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"gotap/engine/testenv"
+)
+
+// unharmed is a program of testdata that does what jumps in its code could harm, and counts what probes are to count.
+type unharmed struct {
+	w    *world
+	tg   *target
+	seen *counter // calls of its functions
+}
+
+// launchUnharmed launches it with probes on the functions whose calls it counts. With bells their programs end at a doorbell.
+func launchUnharmed(t *testing.T, bells bool, args string) *unharmed {
+	t.Helper()
+	w := inlineWorld(t, FollowChildren)
+	u := &unharmed{w: w, tg: w.launch(program(t, "unharmed.c"), strings.Fields(args)...), seen: w.counter()}
+	for _, f := range []string{"hot", "leaf", "nested"} {
+		code := w.counts(u.seen)
+		if bells {
+			code = w.rings(w.counter(), u.seen)
+		}
+		w.probe(f, Handlers{Enter: code})
+	}
+	return u
+}
+
+// said returns what the program has printed under a name.
+func (u *unharmed) said(name string) (n int64) {
+	u.w.t.Helper()
+	for _, word := range strings.Fields(u.tg.output()) {
+		if k, v, _ := strings.Cut(word, "="); k == name {
+			fmt.Sscan(v, &n)
+			return n
+		}
+	}
+	u.w.t.Fatalf("no %s in the output %q", name, u.tg.output())
+	return 0
+}
+
+// inlined makes sure that hits have been counted without a stop.
+func (u *unharmed) inlined() {
+	u.w.t.Helper()
+	for _, q := range u.w.Query()[:3] {
+		if q.Strategy["inline"] == 0 {
+			u.w.t.Errorf("%s is not inline: %+v", q.Name, q)
+		}
+	}
+}
+
+// TestInlineUnharmed: what the probes count is what the program has counted, and the program computes what it computes without probes.
+func TestInlineUnharmed(t *testing.T) {
+	n := rounds(1, 20)
+	for _, args := range []string{"profiled %d00", "profiled %d00 stack", "coroutines %d00", "processes %d LIBRARY"} {
+		for _, bells := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s %v", args, bells), func(t *testing.T) {
+				args := fmt.Sprintf(args, n)
+				library := ""
+				if strings.Contains(args, "LIBRARY") {
+					library = program(t, "late.c", "-shared", "-fPIC")
+				}
+				u := launchUnharmed(t, bells, strings.ReplaceAll(args, "LIBRARY", library))
+				late := u.w.counter()
+				if library != "" {
+					u.w.probe("late*:late", Handlers{Enter: u.w.counts(late)}, func(s *ProbeSpec) { s.Optional = true })
+				}
+				u.w.run()
+				want(t, "wrong results", u.said("bad"), 0)
+				want(t, "calls", u.seen.get(), u.said("calls"))
+				if library != "" {
+					want(t, "calls of the library", late.get(), int64(n))
+				}
+				u.inlined()
+			})
+		}
+	}
+}
+
+// TestInlineLeftByHandlers has signal handlers leave native code by siglongjmp, before and after it has counted.
+func TestInlineLeftByHandlers(t *testing.T) {
+	for _, stack := range []string{"", "stack"} {
+		for _, bells := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s %v", stack, bells), func(t *testing.T) {
+				u := launchUnharmed(t, bells, fmt.Sprintf("jumped %d %s", 20*rounds(1, 20), stack))
+				u.w.run()
+				want(t, "wrong results", u.said("bad"), 0)
+				want(t, "whether enough handlers left native code", u.said("outside"), 1)
+				if more := u.seen.get() - u.said("calls"); more < 0 || more > u.said("jumps") {
+					t.Errorf("%d calls more than the program has counted, and %d handlers that did not return", more, u.said("jumps"))
+				}
+			})
+		}
+	}
+}
+
+// TestInlineState runs programs at all instructions of functions that use the red zone and need the flags, and between instructions
+// that need all other registers.
+func TestInlineState(t *testing.T) {
+	for _, bells := range []bool{false, true} {
+		t.Run(fmt.Sprint(bells), func(t *testing.T) {
+			n := 500 * rounds(1, 20)
+			w := inlineWorld(t, FollowThreads)
+			u := &unharmed{w: w, tg: w.launch(program(t, "unharmed.c"), "state", fmt.Sprint(n)), seen: w.counter()}
+			code, idle := w.counts(w.counter()), w.counts(u.seen)
+			if bells {
+				code, idle = w.rings(w.counter(), w.counter()), w.rings(w.counter(), u.seen)
+			}
+			w.probe("zone+*", Handlers{Enter: code}, func(s *ProbeSpec) { s.Optional = true })
+			w.probe("idle", Handlers{Enter: idle})
+			w.run()
+			want(t, "wrong results", u.said("bad"), 0)
+			want(t, "calls", u.seen.get(), u.said("idle"))
+			for _, q := range w.Query() {
+				if q.Strategy["inline"] == 0 {
+					t.Errorf("%s is not inline: %+v", q.Name, q)
+				}
+			}
+		})
+	}
+}
+
+// TestInlineThrows has exceptions pass through functions with probes.
+func TestInlineThrows(t *testing.T) {
+	path := builtWith(t, testenv.GXX, "thrower", "g++", "-O2", "-g", "-o", "OUT", "testdata/thrower.cc")
+	n := int64(30 * rounds(1, 20))
+	plain, err := exec.Command(path, fmt.Sprint(n)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := inlineWorld(t, FollowThreads)
+	tg := w.launch(path, fmt.Sprint(n))
+	counted := map[string]*counter{}
+	for _, f := range []string{"deepest", "between", "rethrows", "catches"} {
+		c := w.counter()
+		if _, err := w.tryProbe(f, Handlers{Enter: w.counts(c)}); err == nil { // calls may be checked by the processor
+			counted[f] = c
+		}
+	}
+	library := w.probe("libstdc*:*", Handlers{Enter: w.counts(w.counter())}, func(s *ProbeSpec) { s.Optional = true })
+	w.run()
+	want(t, "output", tg.output(), string(plain))
+	for f, c := range counted {
+		want(t, "calls of "+f, c.get(), n)
+	}
+	if len(counted) < 2 || w.stateOf(library).Strategy["inline"] == 0 {
+		t.Errorf("%d functions are counted; the library: %+v", len(counted), w.stateOf(library))
+	}
+}
+
+// TestInlineToggledAmongThreads has 100 threads run through a thousand places, while probes there come and go. A probe that stays counts
+// every call.
+func TestInlineToggledAmongThreads(t *testing.T) {
+	const groups = 10
+	in, end, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	defer end.Close()
+	w := inlineWorld(t, FollowThreads)
+	u := &unharmed{w: w, tg: w.launchWith(in, program(t, "unharmed.c"), "threads", "100"), seen: w.counter()}
+	w.probe("site*", Handlers{Enter: w.counts(u.seen)})
+	toggled := w.counter()
+	var ids []uint32
+	for g := range groups {
+		ids = append(ids, w.probe(fmt.Sprintf("site%d*", g), Handlers{Enter: w.counts(toggled)}, func(s *ProbeSpec) { s.Disabled = true }))
+	}
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "hits without a stop", func() bool { return w.Stats().Inline > 0 })
+	on := [groups]bool{}
+	random := rand.New(rand.NewPCG(1, 2))
+	for range rounds(200, 10000) {
+		g := random.IntN(groups)
+		change := w.Enable
+		if on[g] {
+			change = w.Disable
+		}
+		if err := change(ids[g]); err != nil {
+			t.Fatal(err)
+		}
+		on[g] = !on[g]
+	}
+	end.Close()
+	<-w.Done()
+	if err := w.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "wrong results", u.said("bad"), 0)
+	want(t, "calls", u.seen.get(), u.said("sites"))
+	if n := toggled.get(); n > u.said("sites") {
+		t.Errorf("the probes that came and went have counted %d calls of %d", n, u.said("sites"))
+	}
+	t.Log(w.Query()[0].Strategy, w.Stats())
+}
+
+// TestInlineConfined: a process that forbids itself what gotap needs is stopped instead, and the reason is said.
+func TestInlineConfined(t *testing.T) {
+	for by, why := range map[string]string{"eperm": "seccomp", "kill": "seccomp", "limit": "cannot allocate memory", "locked": "locks its memory", "mdwe": ""} {
+		t.Run(by, func(t *testing.T) {
+			u := launchUnharmed(t, false, "confined 100 "+by)
+			u.w.run()
+			want(t, "wrong results", u.said("bad"), 0)
+			want(t, "calls", u.seen.get(), u.said("calls"))
+			if why == "" {
+				u.inlined()
+				return
+			}
+			for _, q := range u.w.Query() {
+				if q.Strategy["inline"] != 0 {
+					t.Errorf("%s is inline: %+v", q.Name, q)
+				}
+			}
+			if said := strings.Join(u.w.warned, "\n"); !strings.Contains(said, why) {
+				t.Errorf("what is said is %q", said)
+			}
+		})
+	}
+}
