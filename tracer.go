@@ -170,15 +170,24 @@ func (p scriptProbe) spec(l *link.Linker) (engine.ProbeSpec, error) {
 	result, more := p.Compile(nil)
 	list = append(list, more...)
 	spec.ThisBytes = result.ThisBytes
-	for _, text := range p.Specs {
+	for _, module := range p.From {
+		spec.From = append(spec.From, module.Text)
+	}
+	spec.Specs, spec.Not = parsePlaces(p.Specs, &list), parsePlaces(p.Not, &list)
+	return spec, list.Err()
+}
+
+// parsePlaces reads places as a script names them; errors join the list.
+func parsePlaces(texts []script.SpecText, list *diag.List) (specs []place.Spec) {
+	for _, text := range texts {
 		s, err := place.Parse(text.Text)
 		if err != nil {
 			list.Errorf(text.Span, hintOf(err), "%v", err)
 			continue
 		}
-		spec.Specs = append(spec.Specs, s)
+		specs = append(specs, s)
 	}
-	return spec, list.Err()
+	return specs
 }
 
 // A definedProbe is a probe of a definition file.

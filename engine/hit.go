@@ -110,6 +110,9 @@ func (t *thread) finishWith(sig int) {
 // Push implements hit.Target.
 func (w *view) Push(pl *placement) (this uint64, ok bool) { return w.t.calls.Push(&w.t.at.Point, pl) }
 
+// CalledFrom implements hit.Target.
+func (w *view) CalledFrom(pr *probe) bool { return pr.CalledFrom(w.caller(), w.t.proc.space.mods) }
+
 // IDs implements hit.Target.
 func (w *view) IDs() (pid, tid int) { return w.t.proc.pid, w.t.Tid }
 

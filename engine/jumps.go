@@ -51,6 +51,7 @@ var (
 	errLeft        = errors.New("calls return here")
 	errPost        = errors.New("a handler runs after the instruction, or if it faults")
 	errAtReturn    = errors.New("the predicate runs at the return")
+	errFrom        = errors.New("calls are counted by where they come from")
 	errFloatPlace  = errors.New("the instruction stores its own address in the floating-point state")
 	errWatched     = errors.New("data is watched")
 	errGo          = errors.New("functions of Go check the size of their stack themselves")
@@ -160,6 +161,8 @@ func (c *patcher) fitsNative(p *point, pl *placement) error {
 		return errPost
 	case pl.Code.AtReturn:
 		return errAtReturn
+	case len(pl.Probe.Spec.From) > 0:
+		return errFrom
 	}
 	_, err := c.nativeProgram(p, nativeRun{pl: pl})
 	return err

@@ -64,7 +64,7 @@ func (x *otherProbes) addCalls(pr *probe, spec place.Spec) error {
 	found := map[named]*placement{}
 	for _, a := range abi.Host() {
 		for number, name := range syscallnames.Names(a.Machine) {
-			if name == "" || !spec.Matches(name) {
+			if name == "" || !spec.Matches(name) || pr.Spec.LeavesOut(name) {
 				continue
 			}
 			pl := found[named{name, a.Names}]

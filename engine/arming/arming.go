@@ -64,7 +64,7 @@ func ends(err error) bool {
 // spec is Probe for one of the probe's specifications.
 func (a *Armer) spec(p Process, pr *registry.Probe, index int, mods []module.Loaded) (all error) {
 	spec := pr.Spec.Specs[index]
-	targets, _ := a.Places.Targets(spec, p.Modules())
+	targets, _ := a.Places.Of(pr, spec, p.Modules())
 	if err := a.Interrupted(); err != nil { // places may be missing
 		return err
 	}

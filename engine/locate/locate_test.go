@@ -159,3 +159,41 @@ func TestKernelCode(t *testing.T) {
 		t.Errorf("libc*: %s", text)
 	}
 }
+
+// TestLeftOut: a probe leaves out what it names so, in any module unless it names one; a probe of which nothing is left has an error.
+func TestLeftOut(t *testing.T) {
+	procs := []Process{{Pid: 1, Mods: one}}
+	inOther := place.Spec{Kind: place.Function, Module: "/b", Name: "f"}
+	for _, c := range []struct {
+		not   []place.Spec
+		left  int // places
+		fails bool
+	}{
+		{nil, 2, false},
+		{[]place.Spec{function("f")}, 1, false},
+		{[]place.Spec{inOther, function("nowhere")}, 2, false},
+		{[]place.Spec{function("f"), function("g")}, 0, true},
+	} {
+		h := &named{files{has: map[string]bool{"f": true, "g": true}}}
+		n := 0
+		pr := probe(t, false, &n, function("f"), function("g"))
+		pr.Spec.Not = c.not
+		l := New(h, new(symbols.Files))
+		err := l.Prepare(pr, pr.Spec.Specs, procs)
+		var missing *place.NotFoundError
+		if errors.As(err, &missing) != c.fails || n != c.left {
+			t.Errorf("not %v: compiled %d places, %v", c.not, n, err)
+		}
+	}
+}
+
+// named is a back end in which each function has an address of its own.
+type named struct{ files }
+
+func (h *named) Resolve(r *place.Resolver, spec place.Spec, list []*module.File) ([]place.Target, error) {
+	targets, err := h.files.Resolve(r, spec, list)
+	for i := range targets {
+		targets[i].Vaddr = uint64(spec.Name[0])
+	}
+	return targets, err
+}

@@ -82,6 +82,35 @@ func (l *Locator) Targets(spec place.Spec, mods []module.Loaded) ([]place.Target
 	return targets, err
 }
 
+// Of lists the targets of one of a probe's specifications, without those that the probe leaves out.
+func (l *Locator) Of(pr *registry.Probe, spec place.Spec, mods []module.Loaded) ([]place.Target, error) {
+	targets, err := l.Targets(spec, mods)
+	return l.kept(pr, targets, mods), err
+}
+
+// kept returns the targets that the probe does not leave out.
+func (l *Locator) kept(pr *registry.Probe, targets []place.Target, mods []module.Loaded) []place.Target {
+	if len(pr.Spec.Not) == 0 {
+		return targets
+	}
+	return slices.DeleteFunc(slices.Clone(targets), func(t place.Target) bool { return l.excluded(pr.Spec.Not, t, mods) })
+}
+
+// excluded reports whether one of some specifications means a target. Without a module part they mean every module.
+func (l *Locator) excluded(not []place.Spec, t place.Target, mods []module.Loaded) bool {
+	for _, spec := range not {
+		if !place.InModule(spec, t.File, module.Files(mods)) {
+			continue
+		}
+		spec.Module = t.File.Path
+		same, _ := l.Targets(spec, mods) // what is not there leaves nothing out
+		if slices.ContainsFunc(same, func(s place.Target) bool { return s.File == t.File && s.Vaddr == t.Vaddr }) {
+			return true
+		}
+	}
+	return false
+}
+
 // known returns the answer that is kept for a specification.
 func (l *Locator) known(spec place.Spec, files []*module.File) (answer, bool) {
 	l.mu.Lock()
@@ -131,13 +160,15 @@ func (l *Locator) Place(pr *registry.Probe, spec place.Spec, t place.Target) (*r
 // Prepare finds the places of specifications of a probe in processes, and compiles the probe for each of them.
 func (l *Locator) Prepare(pr *registry.Probe, specs []place.Spec, procs []Process) error {
 	var all error
+	var total tally
 	for i, spec := range specs {
 		if !l.host.InFiles(spec) {
+			total.kept++ // the back end finds them
 			continue
 		}
 		err := ExcludedModule(spec)
 		if err == nil {
-			err = l.prepare(pr, spec, procs)
+			err = l.prepare(pr, spec, procs, &total)
 		}
 		if e := l.host.Interrupted(); e != nil { // places may be missing
 			return e
@@ -146,11 +177,17 @@ func (l *Locator) Prepare(pr *registry.Probe, specs []place.Spec, procs []Proces
 			all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 		}
 	}
+	if all == nil && total.kept == 0 && total.left > 0 {
+		return &place.ListedError{Err: &place.NotFoundError{Spec: specs[0], What: place.LeftOut}}
+	}
 	return all
 }
 
+// tally counts targets that a probe takes, and those that it leaves out.
+type tally struct{ kept, left int }
+
 // prepare is Prepare for one specification.
-func (l *Locator) prepare(pr *registry.Probe, spec place.Spec, procs []Process) error {
+func (l *Locator) prepare(pr *registry.Probe, spec place.Spec, procs []Process, total *tally) error {
 	var first error
 	found := false
 	for _, p := range procs {
@@ -162,7 +199,9 @@ func (l *Locator) prepare(pr *registry.Probe, spec place.Spec, procs []Process) 
 			first = err
 		}
 		found = found || len(targets) > 0
-		if err := l.compile(pr, spec, targets); err != nil {
+		kept := l.kept(pr, targets, p.Mods)
+		total.kept, total.left = total.kept+len(kept), total.left+len(targets)-len(kept)
+		if err := l.compile(pr, spec, kept); err != nil {
 			return err
 		}
 	}

@@ -51,6 +51,7 @@ type What string
 // The kinds of things that can be missing.
 const (
 	NoModule   What = "module"
+	LeftOut    What = "left out" // what the probe leaves out is all there is
 	NoFunction What = "function"
 	NoLine     What = "code at line"
 	NoMark     What = "static mark"
@@ -99,6 +100,8 @@ func (e *NotFoundError) Error() string {
 			return e.Reason.Error()
 		}
 		return fmt.Sprintf("cannot find code at %s:%d%s%s", s.File, s.Line, e.in(), e.lines())
+	case LeftOut:
+		return fmt.Sprintf("every place of %q is left out", s)
 	case NoMark:
 		return fmt.Sprintf("cannot find static mark %s:%s%s", s.Provider, s.Name, e.in())
 	}

@@ -116,6 +116,9 @@ func addOnce(list, names []string) []string {
 // like python3.
 func Candidates(s Spec, files []*module.File) []*module.File {
 	var exact, all []*module.File
+	if s.Module == MainProgram && len(files) > 0 {
+		return files[:1]
+	}
 	isFile := fileAt(s.Module)
 	for _, f := range files {
 		if s.Module != "" && (f.Path == s.Module || filepath.Base(f.Path) == s.Module || isFile(f)) {
@@ -132,6 +135,14 @@ func Candidates(s Spec, files []*module.File) []*module.File {
 		return linked(s.Module, files)
 	}
 	return all
+}
+
+// MainProgram is the module part that means the main program, whatever its name is.
+const MainProgram = "a.out"
+
+// InModule reports whether the module part of a specification means a file among those of a process. An empty one means every file.
+func InModule(s Spec, f *module.File, files []*module.File) bool {
+	return s.Module == "" || slices.Contains(Candidates(s, files), f)
 }
 
 // linked returns the files that a name leads to through links: as a command in the search path, or as a file in the

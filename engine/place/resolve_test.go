@@ -435,3 +435,18 @@ func TestModuleByItsFile(t *testing.T) {
 		}
 	}
 }
+
+// TestMainProgram: a.out is the first file, whatever its name is, and a module part means the files that it matches.
+func TestMainProgram(t *testing.T) {
+	files := []*module.File{{Identity: module.Identity{Path: "/bin/prog"}}, {Identity: module.Identity{Path: "/lib/libm.so.6"}}}
+	if got := Candidates(Spec{Module: MainProgram, Name: "f"}, files); len(got) != 1 || got[0] != files[0] {
+		t.Errorf("%v", got)
+	}
+	for name, want := range map[string][2]bool{"": {true, true}, MainProgram: {true, false}, "libm": {false, true}, "prog": {true, false}, "libz": {}} {
+		for i, f := range files {
+			if InModule(Spec{Module: name}, f, files) != want[i] {
+				t.Errorf("%q means %s: %v", name, f.Path, !want[i])
+			}
+		}
+	}
+}

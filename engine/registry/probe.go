@@ -27,6 +27,8 @@ type Probe struct {
 	Refused []string       // added by Refuse
 	Last    map[string]int // the number of its places in the last process that ended, by strategy
 
+	callers map[*module.File]bool // whether calls from a file count (CalledFrom)
+
 	mu     sync.Mutex // guards places and failed; held while a place is compiled
 	places map[siteKey]*Placement
 	failed map[siteKey]error

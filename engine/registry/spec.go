@@ -82,6 +82,8 @@ type Spec struct {
 	ID                                    uint32 // the number in records; chosen by the caller, unique in the session
 	Name                                  string
 	Specs                                 []place.Spec
+	Not                                   []place.Spec // what of Specs is left out
+	From                                  []string     // module parts of places: only calls that these modules make count; none: all
 	Compile                               Compile
 	After                                 uint64 // number of first hits to ignore
 	Limit                                 uint64 // hits after which the probe disables itself; 0: none
@@ -99,6 +101,11 @@ type Spec struct {
 // Patterns reports whether no place is named outright: places that cannot be probed are then left out.
 func (s *Spec) Patterns() bool {
 	return !slices.ContainsFunc(s.Specs, func(p place.Spec) bool { return !p.Pattern() && !p.Every })
+}
+
+// LeavesOut reports whether the probe leaves out a system call.
+func (s *Spec) LeavesOut(call string) bool {
+	return slices.ContainsFunc(s.Not, func(p place.Spec) bool { return p.Kind == place.Syscall && p.Matches(call) })
 }
 
 // State is what a query reports about a probe.

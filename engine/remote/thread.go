@@ -44,6 +44,11 @@ func (t *thread) Push(pl *placement) (this uint64, ok bool) {
 	return t.calls.Push(&t.view.at.Point, pl)
 }
 
+// CalledFrom implements hit.Target.
+func (t *thread) CalledFrom(pr *probe) bool {
+	return pr.CalledFrom(t.view.caller(), t.s.program.mods)
+}
+
 // IDs implements hit.Target.
 func (t *thread) IDs() (pid, tid int) { return t.s.threads.pid(), t.id }
 

@@ -78,6 +78,12 @@ func (p *Probe) Fingerprint() string {
 	for _, spec := range p.Specs {
 		fmt.Fprintf(h, "%q ", spec.Text)
 	}
+	for _, spec := range p.Not {
+		fmt.Fprintf(h, "!%q ", spec.Text)
+	}
+	for _, module := range p.From {
+		fmt.Fprintf(h, "<%q ", module.Text)
+	}
 	fmt.Fprintf(h, "%q %d %d %d %d %d %d %d %v %v %v %v %v", p.Name, p.After, p.Limit, p.Every, p.Rate, p.MaxActive, p.LogMax, p.Fuel,
 		p.LogOnFault, p.Optional, p.Disabled, p.unit.Unsafe, p.Order)
 	for _, kind := range js.Kinds() {

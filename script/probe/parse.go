@@ -40,6 +40,25 @@ func (s *Set) parseSpec(p *Probe, at diag.Span, v goja.Value) {
 	}
 }
 
+// placesOf reads an option that is a place or a list of places.
+func placesOf(o jsvm.Given) (list []SpecText) {
+	values := []goja.Value{o.Value}
+	if all, ok := o.Value.(*goja.Object); ok && all.ClassName() == "Array" {
+		values = nil
+		for i := range int(all.Get("length").ToInteger()) {
+			values = append(values, all.Get(strconv.Itoa(i)))
+		}
+	}
+	for _, v := range values {
+		if !goja.IsString(v) {
+			o.Reject(`a place is text like "libc:*lock*"; several are a list`, "%s is not a place", jsvm.Describe(v))
+			continue
+		}
+		list = append(list, SpecText{v.String(), o.ValueSpan()})
+	}
+	return list
+}
+
 // parseProgram reads the second argument: a function, or an object of handlers and options.
 func (s *Set) parseProgram(p *Probe, at source.Site, v goja.Value) {
 	obj, ok := v.(*goja.Object)

@@ -16,6 +16,8 @@ type Probe struct {
 	Name       string // the option, or the first spec
 	Named      bool   // the script gave the name
 	Specs      []SpecText
+	Not        []SpecText // left out
+	From       []SpecText // modules that make the calls that count
 	After      uint64
 	Limit      uint64
 	Every      uint64

@@ -1,9 +1,12 @@
 package debuginfo
 
 import (
+	"slices"
+	"strings"
+
 	"gotap/compile"
 	"gotap/engine/image/debuginfo/entry"
-	"slices"
+	"gotap/engine/image/debuginfo/function"
 )
 
 // named returns the names that are not empty.
@@ -51,11 +54,20 @@ func (in *Info) Parameters(pc uint64) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if in.isUntyped(fn) {
+		return nil, ErrNone
+	}
 	params, _, err := in.functions.Params(fn)
 	for _, p := range params {
 		names = append(names, in.entries.Name(p))
 	}
 	return named(names), err
+}
+
+// isUntyped reports whether a function of assembly is described as one without parameters and result. Go's linker does that; those that
+// follow C's conventions have no package in their name.
+func (in *Info) isUntyped(fn *function.Function) bool {
+	return fn.Unit.Language() == entry.Go && !strings.Contains(in.entries.Name(fn.DIE), ".")
 }
 
 // GoArg returns the access to word n, from 0, of the integers and pointers that the Go function at vaddr is called with:

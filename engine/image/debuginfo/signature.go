@@ -82,6 +82,9 @@ func (in *Info) ReturnAccess(vaddr uint64, path ...string) (a compile.Access, er
 	if err != nil {
 		return a, err
 	}
+	if in.isUntyped(fn) {
+		return a, ErrNone
+	}
 	off, ok, err := in.rules.ResultType(fn)
 	if err != nil {
 		return a, err

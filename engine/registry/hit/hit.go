@@ -18,6 +18,8 @@ type Target interface {
 	IDs() (pid, tid int)
 	// Comm writes the thread's name, which records carry. p is all zeros, and its last byte stays zero.
 	Comm(p []byte)
+	// CalledFrom reports whether one of the modules that the probe wants calls from made the call that begins.
+	CalledFrom(pr *registry.Probe) bool
 	// Push records a call for the placement's leave handler, and returns its storage; ok is false if the call
 	// cannot be followed.
 	Push(pl *registry.Placement) (this uint64, ok bool)
@@ -89,7 +91,7 @@ func (h *Hit) Len() int { return h.n }
 // the call that begins.
 func (h *Hit) Enter(pl *registry.Placement, leaves bool) {
 	counts := !leaves || pl.Code.CountsEntry()
-	if !pl.Code.AtReturn && !h.Wanted(pl) || counts && !h.Admit(pl.Probe) {
+	if !h.Begins(pl) || counts && !h.Admit(pl.Probe) {
 		return
 	}
 	h.Admitted(pl, leaves)
@@ -184,6 +186,20 @@ func (h *Hit) Admit(pr *registry.Probe) bool {
 		h.t.Disarm(pr)
 	}
 	return ok
+}
+
+// Begins reports whether a call that begins may count: where it comes from, and what the probe's predicate says unless it runs at the
+// return.
+func (h *Hit) Begins(pl *registry.Placement) bool {
+	if len(pl.Probe.Spec.From) > 0 {
+		h.asked = Run{Placement: pl}
+		h.Now = &h.asked
+		if !h.t.CalledFrom(pl.Probe) {
+			pl.Probe.Reject()
+			return false
+		}
+	}
+	return pl.Code.AtReturn || h.Wanted(pl)
 }
 
 // Wanted runs the probe's predicate for the present hit, which is not a return.

@@ -22,11 +22,13 @@ type thread struct {
 	regs  [34]uint64
 	asked []string
 	room  bool // calls can be remembered
+	from  bool // calls come from where they are wanted from
 }
 
 func (t *thread) IDs() (pid, tid int)                     { return 7, 8 }
 func (t *thread) Comm(p []byte)                           { copy(p, "still") }
 func (t *thread) Push(*registry.Placement) (uint64, bool) { return 0, t.room }
+func (t *thread) CalledFrom(*registry.Probe) bool         { return t.from }
 func (t *thread) Disarm(pr *registry.Probe)               { t.note("disarm %s", pr.Spec.Name) }
 func (t *thread) Signal(n int)                            { t.note("signal %d", n) }
 func (t *thread) Hold(ticket uint32)                      { t.note("hold %d", ticket) }
@@ -223,5 +225,20 @@ func TestHold(t *testing.T) {
 	w.h.r.ticket = ^uint32(0)
 	if n := w.h.r.newTicket(); n != 1 {
 		t.Errorf("after all numbers comes %d, not 1", n)
+	}
+}
+
+// TestFrom: a probe that wants calls of certain modules neither counts nor runs for others.
+func TestFrom(t *testing.T) {
+	for _, from := range []bool{false, true} {
+		w := newWorld(t)
+		w.thread.from = from
+		pl := w.placement("p", registry.Handlers{Enter: w.logs(1)}, func(s *registry.Spec) { s.From = []string{"libm"} })
+		w.h.Begin(8)
+		w.h.Enter(pl, false)
+		w.h.Commit()
+		if got := len(w.records()) == 1; got != from || (pl.Probe.Hits() == 1) != from {
+			t.Errorf("called from there %v: ran %v, %d hits", from, got, pl.Probe.Hits())
+		}
 	}
 }

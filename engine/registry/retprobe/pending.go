@@ -21,7 +21,7 @@ type pending struct {
 
 // Enter runs a probe's programs for the beginning of a system call, and records its leave handler.
 func (p *Pending) Enter(h *hit.Hit, pl *registry.Placement) {
-	if !pl.Probe.Armed() || !pl.Code.AtReturn && !h.Wanted(pl) || pl.Code.CountsEntry() && !h.Admit(pl.Probe) {
+	if !pl.Probe.Armed() || !h.Begins(pl) || pl.Code.CountsEntry() && !h.Admit(pl.Probe) {
 		return
 	}
 	var this uint64
