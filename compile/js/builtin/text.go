@@ -83,7 +83,17 @@ func isPath(e ast.Expression) bool {
 func (s *Call) pretty() *tree.Expr {
 	e := s.Node.ArgumentList[0]
 	o := s.reader.Operand(e)
+	if _, ok := o.(operand.Context); ok {
+		text, known := s.fetch.CallText(s.at)
+		if known {
+			return text
+		}
+		return s.otherText("the types of the arguments and the result are not known")
+	}
 	if a, ok := operand.PathOf(o); ok {
+		if len(s.Node.ArgumentList) > 1 && !s.fetch.Known(a) {
+			return s.text(1)
+		}
 		return s.fetch.Pretty(a, s.reader.At(e))
 	}
 	v := s.reader.ValueOf(o, s.reader.At(e))
@@ -96,4 +106,13 @@ func (s *Call) pretty() *tree.Expr {
 		return tree.Poison(s.at)
 	}
 	return t
+}
+
+// otherText is the text that pretty shows where nothing is known, or an error where none is given.
+func (s *Call) otherText(why string) *tree.Expr {
+	if len(s.Node.ArgumentList) > 1 {
+		return s.text(1)
+	}
+	s.Errorf(s.at, "give the text to show instead: pretty(c, \"?\")", "%s", why)
+	return tree.Poison(s.at)
 }

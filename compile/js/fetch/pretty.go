@@ -73,17 +73,60 @@ func (f *Fetcher) Pretty(a Path, at diag.Span) *tree.Expr {
 	return p.value(a, access, err, 0)
 }
 
-// names are those of all arguments, or of all local variables; ok is false when an error was reported.
-func (p *prettier) names(a Path) (names []string, ok bool) {
-	hint := "name one: c.args.NAME, or c.arg0 … c.arg9 by number"
-	err := ErrNoFiles
-	if a.OfLocals {
-		hint = "log(global(NAME)) shows a variable of static storage"
-		names, err = p.f.locals()
-	} else if place, known := p.f.State.Unit.Place.(js.Parametered); known {
-		names, err = place.Parameters()
+// Known reports whether debug information tells what a path names.
+func (f *Fetcher) Known(a Path) bool {
+	f.State.Result.UsesPlace = true
+	switch {
+	case f.State.Unit.Place == nil:
+		return true
+	case a.IsAll():
+		_, err := f.names(a)
+		return err == nil
 	}
+	access, err := f.Resolve(a)
+	return err == nil || access.Shape != nil
+}
+
+// CallText is the text of a call in a trace: of its arguments as it begins; as it returns of its result, which is void where there is none.
+// ok is false where the types are not known.
+func (f *Fetcher) CallText(at diag.Span) (text *tree.Expr, ok bool) {
+	of := Path{OfResult: f.Returning()}
+	if !f.Known(of) {
+		return nil, false
+	}
+	if f.State.Unit.Place == nil || !of.OfResult {
+		return f.Pretty(of, at), true
+	}
+	access, known, err := f.State.Unit.Place.ReturnType()
+	switch {
+	case known && access.Type == compile.TypeVoid:
+		return tree.Text(at, "void"), true
+	case !known && access.Shape == nil:
+		return nil, false
+	}
+	p := &prettier{f: f, at: at}
+	return p.value(of, access, err, 0), true
+}
+
+// names are those of all arguments, or of all local variables.
+func (f *Fetcher) names(a Path) ([]string, error) {
+	if a.OfLocals {
+		return f.locals()
+	}
+	if place, known := f.State.Unit.Place.(js.Parametered); known {
+		return place.Parameters()
+	}
+	return nil, ErrNoFiles
+}
+
+// names are those of the fetcher; ok is false when an error was reported.
+func (p *prettier) names(a Path) (names []string, ok bool) {
+	names, err := p.f.names(a)
 	if err != nil {
+		hint := "name one: c.args.NAME, or c.arg0 … c.arg9 by number"
+		if a.OfLocals {
+			hint = "log(global(NAME)) shows a variable of static storage"
+		}
 		p.f.Errorf(p.at, hint, "the names of %s are not known: %v", a.Noun(), err)
 	}
 	return names, err == nil
