@@ -53,6 +53,9 @@ func (s *Session) startTargets() error {
 		s.outcomes.attached(pid)
 	}
 	if len(o.Pids) > 0 {
+		if o.Follow == FollowChildren {
+			s.attachChildren()
+		}
 		return nil
 	}
 	c := engine.Command{Path: cmp.Or(o.Tool.Path, o.Command[0]), Args: o.Command, Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr}

@@ -35,6 +35,7 @@ type Options struct {
 	Beside     Script             // with a definition file, a script whose callbacks of facility() get its exits
 
 	Follow    Follow
+	ByScript  bool // what the script asks for with follow() counts instead of Follow
 	Engine    Engine
 	Affinity  Affinity
 	MaxProbes int     // probed places at most; 0: 1000
@@ -167,6 +168,9 @@ func (c callbacks) Event(e Event) {
 		c.event(e)
 	}
 }
+
+// Table implements output.Sink: a table is printed.
+func (c callbacks) Table(t output.Table) { c.Print(t.Text) }
 
 // Print implements output.Sink.
 func (c callbacks) Print(text string) {

@@ -108,6 +108,7 @@ func (s *Session) load() error {
 	}
 	s.opts.Hooks.Warn(list)
 	s.current.Store(loaded)
+	s.opts.followScript(loaded.Following())
 	if err := s.loadDefinition(); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (s closing) reportUnfollowed(states []engine.ProbeState) {
 	made := int(s.forks.Load())
 	switch n := len(children); {
 	case n > 0:
-		s.note("no probe was hit, and %s not traced: --follow children traces those that start from now on, -p %s those that there are",
+		s.note("no probe was hit, and %s not traced (%s): --follow children traces them, and those that start from now on",
 			childrenWere(n), pidList(children))
 	case made > 0:
 		s.note("no probe was hit, and %s not traced: --follow children does that", childrenWere(made))

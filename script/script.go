@@ -58,6 +58,7 @@ type Script struct {
 	guests  []*Script    // further scripts whose machines run on this one's host
 	joined  atomic.Int32 // how many they are, for other goroutines
 	status  int          // of stop
+	follow  string       // of follow(); "": not asked for
 	closing sync.Once
 }
 

@@ -14,3 +14,12 @@ console.log(hex(-1n), hex(10, 4), abs(-5n), abs(-1.5)); print(hexdump("AB", 16))
 		"00000010  41 42                                             |AB|")
 	r.WantErrors("^wrong\n")
 }
+
+// TestReport: a record has its text for people, and either can be left out; what is no record is refused.
+func TestReport(t *testing.T) {
+	r := scripttest.New(t, `report({ name: "t", columns: ["a"], rows: [[1]] }, "a table");
+report({ name: "e", data: { x: 1 } }, "an event"); report({ name: "e", data: {} }); report(null, "text");
+for (const f of [() => report(1, "x"), () => report({ name: "t", columns: ["a"] }, "x"), () => report({ name: "e" }, "x"), () => report({ name: "e", data: {} }, 1)])
+  try { f(); print("taken"); } catch (e) { print("refused"); }`)
+	scripttest.WantLines(t, r.Once(func() {}), "a table", "an event", "text", "refused", "refused", "refused", "refused")
+}

@@ -21,6 +21,9 @@ func (f Fanout) Complain(text string) { f.each(func(s Sink) { s.Complain(text) }
 // Event implements Sink.
 func (f Fanout) Event(e Event) { f.each(func(s Sink) { s.Event(e) }) }
 
+// Table implements Sink.
+func (f Fanout) Table(t Table) { f.each(func(s Sink) { s.Table(t) }) }
+
 // Aggregate implements Sink.
 func (f Fanout) Aggregate(a Aggregate) { f.each(func(s Sink) { s.Aggregate(a) }) }
 

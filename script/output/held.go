@@ -66,6 +66,9 @@ func (h *Held) Complain(text string) { h.say(func(s Sink) { s.Complain(text) }) 
 // Event implements Sink.
 func (h *Held) Event(e Event) { h.say(func(s Sink) { s.Event(e) }) }
 
+// Table implements Sink.
+func (h *Held) Table(t Table) { h.say(func(s Sink) { s.Table(t) }) }
+
 // Aggregate implements Sink.
 func (h *Held) Aggregate(a Aggregate) { h.say(func(s Sink) { s.Aggregate(a) }) }
 

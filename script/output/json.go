@@ -23,7 +23,7 @@ type JSON struct {
 	held []byte // until then
 }
 
-// Version is that of the layout of records, which records.md describes. It grows when a reader of the version before
+// Version is that of the layout of records, which docs/json.md describes. It grows when a reader of the version before
 // could misunderstand a record; new types and fields do not change it.
 const Version = 1
 
@@ -203,6 +203,18 @@ func (j *JSON) Complain(text string) {
 func (j *JSON) Event(e Event) {
 	j.record(Field{"type", "event"}, Field{"name", e.Probe}, Field{"time", e.Time}, Field{"pid", e.Pid}, Field{"tid", e.Tid},
 		Field{"comm", e.Comm}, Field{"data", e.Fields})
+}
+
+// Table writes a table record.
+func (j *JSON) Table(t Table) {
+	if len(t.Columns) == 0 {
+		return
+	}
+	rows := make([]any, len(t.Rows))
+	for i, row := range t.Rows {
+		rows[i] = row
+	}
+	j.record(Field{"type", "table"}, Field{"name", t.Name}, Field{"columns", t.Columns}, Field{"rows", rows})
 }
 
 // Aggregate writes a value, map, hist, tseries or stats record.

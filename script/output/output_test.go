@@ -80,6 +80,19 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// TestJSONTable: a table has its values, whole; without columns it is no record.
+func TestJSONTable(t *testing.T) {
+	var data bytes.Buffer
+	j := NewJSON(&data)
+	j.Ready()
+	j.Table(Table{Text: "only text"})
+	j.Table(Table{Name: "t", Columns: []string{"a", "b"}, Rows: [][]any{{int64(1) << 60, nil}, {"x", []any{1.5, true}}}})
+	j.Flush()
+	if _, got, _ := strings.Cut(data.String(), "\n"); got != `{"type":"table","name":"t","columns":["a","b"],"rows":[["1152921504606846976",null],["x",[1.5,true]]]}`+"\n" {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestJSONStops: the end of a run has the numbers of stops, and a reason if there is one.
 func TestJSONStops(t *testing.T) {
 	for want, stops := range map[string]Stops{

@@ -11,6 +11,7 @@ type Sink interface {
 	Clear()                // the next print replaces what was printed, in a text file
 	Complain(text string)  // text of the script for standard error, end of line included
 	Event(e Event)         // a record that no callback took
+	Table(t Table)         // a table of the script
 	Aggregate(a Aggregate) // an aggregation or map as it is now
 	Error(d diag.Diagnostic)
 	Lost(cause string, count uint64)
@@ -52,6 +53,7 @@ type Event struct {
 	Comm     string
 	Fields   []Field
 	Text     string // the event as text, end of line included; "": it is formatted from the other fields
+	Hidden   bool   // a record without text
 	Codes    *Codes // of a definition file's probe; nil for others
 }
 
@@ -65,6 +67,14 @@ type Codes struct {
 type Field struct {
 	Name  string
 	Value any
+}
+
+// Table is what a script found, in rows under columns. Without columns it is only text, and no record.
+type Table struct {
+	Name    string
+	Columns []string
+	Rows    [][]any // cells as the values of fields, or nil
+	Text    string  // the table for people, end of line included
 }
 
 // Aggregate is a snapshot with the options for printing it.
@@ -82,6 +92,7 @@ func (discard) Print(string)          {}
 func (discard) Clear()                {}
 func (discard) Complain(string)       {}
 func (discard) Event(Event)           {}
+func (discard) Table(Table)           {}
 func (discard) Aggregate(Aggregate)   {}
 func (discard) Error(diag.Diagnostic) {}
 func (discard) Lost(string, uint64)   {}

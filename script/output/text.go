@@ -42,7 +42,10 @@ func (t *Text) complain(text string) {
 
 // Event writes a record as "probe: name=value …".
 func (t *Text) Event(e Event) {
-	if e.Text != "" {
+	switch {
+	case e.Hidden:
+		return
+	case e.Text != "":
 		t.data.text(t.Own.Escape(e.Text))
 		return
 	}
@@ -86,6 +89,9 @@ func word(s string) string {
 	}
 	return s
 }
+
+// Table writes the table's text.
+func (t *Text) Table(table Table) { t.data.text(t.Own.Escape(table.Text)) }
 
 // Aggregate writes an aggregation in bpftrace's form.
 func (t *Text) Aggregate(a Aggregate) {

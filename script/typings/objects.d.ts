@@ -321,3 +321,9 @@ interface Matchers {
 interface Expectation extends Matchers {
   readonly not: Matchers;
 }
+
+/** A table, for report: rows of values under columns. */
+interface TableRecord { name: string; columns: string[]; rows: any[][] }
+
+/** What happened in a thread, for report. */
+interface EventRecord { name: string; data: Record<string, any>; time?: Int; pid?: Int; tid?: Int; comm?: string }

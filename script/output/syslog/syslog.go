@@ -180,6 +180,9 @@ func (s *Sink) Complain(text string) { s.send(severityWarning, "print", nil, tex
 
 // Event implements output.Sink.
 func (s *Sink) Event(e output.Event) {
+	if e.Hidden {
+		return
+	}
 	data := []param{{"probe", e.Probe}, {"pid", e.Pid}, {"tid", e.Tid}, {"comm", e.Comm}}
 	if c := e.Codes; c != nil {
 		data = append(data, param{"major", c.Major}, param{"minor", c.Minor}, param{"group", c.Group}, param{"type", c.Type})
@@ -190,6 +193,9 @@ func (s *Sink) Event(e output.Event) {
 	}
 	s.send(severityInfo, "event", data, text)
 }
+
+// Table implements output.Sink.
+func (s *Sink) Table(t output.Table) { s.send(severityInfo, "table", nil, t.Text) }
 
 // Aggregate implements output.Sink.
 func (s *Sink) Aggregate(a output.Aggregate) {
