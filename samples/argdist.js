@@ -1,9 +1,10 @@
 // argdist: how is an argument, or the result, of a function distributed?
 // topic: functions
 //
-//   gotap run argdist --arg f=libc:write --arg n=2 -- ls -lR /usr/share/doc
-//   gotap run argdist --arg f=libc:getenv --arg n=0 --arg type=text -- ls
-//   gotap run argdist --arg f=libc:read --arg n=ret -p PID
+//   gotap run argdist -- ./prog                              first arguments of the program's own functions
+//   gotap run argdist libc:write --arg n=2 -- ls -lR /usr/share/doc
+//   gotap run argdist libc:getenv --arg type=text -- ls
+//   gotap run argdist libc:read --arg n=ret -p PID
 //
 // Numbers make a histogram (floats without their fraction). type=value counts each value, type=text each text that the argument points to.
 //
@@ -13,12 +14,12 @@
 //   [4K, 8K)              19 |@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@|
 
 import { int } from "gotap/structs";
-import { places } from "gotap/module";
+import { chosen } from "gotap/module";
 
-const place = option("f", "libc:write", "the functions, separated by commas");
-const which = option("n", "2", "which argument, 0 to 5, or ret");
+const place = option("f", "", "the functions, separated by commas; none: those of the main program");
+const which = option("n", "0", "which argument, 0 to 5, or ret");
 const type = option("type", "hist", "hist, value, int (as value, of 32 bits) or text");
-const what = `${place} ${which === "ret" ? "result" : "argument " + which}`;
+const what = `${place || "all functions"} ${which === "ret" ? "result" : "argument " + which}`;
 
 const pick = { 0: c => c.arg0, 1: c => c.arg1, 2: c => c.arg2, 3: c => c.arg3, 4: c => c.arg4, 5: c => c.arg5, ret: c => c.ret }[which];
 if (!pick) throw new Error(`n is 0 to 5 or ret, not ${which}`);
@@ -41,4 +42,5 @@ if (type === "hist") {
   throw new Error(`type is hist, value, int or text, not ${type}`);
 }
 const program = note;
-probe(places(place), which === "ret" ? { leave(c) { program(c); } } : { enter(c) { program(c); } });
+const { specs, not } = chosen(place);
+probe(specs, which === "ret" ? { leave(c) { program(c); }, not } : { enter(c) { program(c); }, not });

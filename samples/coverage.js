@@ -1,7 +1,8 @@
 // coverage: which functions, or which lines of a file, have run?
 // topic: functions
 //
-//   gotap run coverage --arg f='./prog:*' -- ./prog
+//   gotap run coverage -- ./prog                             the program's own functions
+//   gotap run coverage 'libc:*time*' -- ls -l
 //   gotap run coverage --arg file=prog.c --arg from=1 --arg to=80 -- ./prog
 //
 // The probe of a line is removed at its first hit; a function is recorded at its first call. lcov=1 writes lines as a tracefile
@@ -10,9 +11,9 @@
 //   $ gotap run coverage --arg file=shop.c --arg from=12 --arg to=30 -- ./shop
 //   shop.c: 15 lines ran: 12-13 16 18-24 26-30
 
-import { places } from "gotap/module";
+import { chosen } from "gotap/module";
 
-const place = option("f", "libc:*time*", "functions: globs, separated by commas");
+const place = option("f", "", "functions: globs, separated by commas; none: those of the main program");
 const file = option("file", "", "a source file: its lines are looked at, not functions");
 const from = option("from", 1, "first line");
 const to = option("to", 100, "last line");
@@ -20,7 +21,8 @@ const lcov = option("lcov", false, "lines as an lcov tracefile");
 const ran = map("ran", { keys: 1, max: 65536 });
 
 if (file === "") {
-  probe(places(place), c => { if (!ran.has(c.func)) ran.set(c.func, 1); });
+  const { specs, not } = chosen(place);
+  probe(specs, { enter(c) { if (!ran.has(c.func)) ran.set(c.func, 1); }, not });
 } else {
   if (to - from > 2000) throw new Error("at most 2000 lines at a time");
   for (let n = from; n <= to; n++) {
@@ -32,13 +34,13 @@ if (file === "") {
 end(() => {
   const all = ran.take().map(entry => entry[0]);
   if (file === "") {
-    for (const func of all.sort()) console.log(func);
-    console.log(`${all.length} functions ran`);
+    const texts = [...all.sort(), `${all.length} functions ran`];
+    report({ name: "functions", columns: ["function"], rows: all.map(func => [func]) }, texts.join("\n"));
     return;
   }
   const lines = all.map(Number).sort((a, b) => a - b);
   if (lcov) console.log([`SF:${file}`, ...lines.map(n => `DA:${n},1`), "end_of_record"].join("\n"));
-  else console.log(`${file}: ${lines.length} lines ran: ${ranges(lines)}`);
+  else report({ name: "lines", columns: ["file", "line"], rows: lines.map(n => [file, n]) }, `${file}: ${lines.length} lines ran: ${ranges(lines)}`);
 });
 
 // ranges formats 1 2 3 7 as "1-3 7".

@@ -15,7 +15,7 @@
 //   newfstatat     27  463/s  334 us   @@
 //   … and 16 more
 
-import { table, bar } from "gotap/table";
+import { show, bar } from "gotap/table";
 import { rate, duration } from "gotap/time";
 import { places } from "gotap/module";
 
@@ -28,16 +28,16 @@ let last = started;
 
 probe(places(functions), { leave(c) { calls.at(c.func).add(c.elapsed); } });
 
-every(interval, show);
-end(show);
+every(interval, frame);
+end(frame);
 
-function show() {
+function frame() {
   const at = now(), span = at - last;
   last = at;
   const all = calls.take().sort((a, b) => Number(b[1].total) - Number(a[1].total));
   const most = all.length > 0 ? Number(all[0][1].total) : 0;
-  const rows = all.map(([func, s]) => [func, s.count, rate(s.count, span), duration(s.total), bar(s.total, most, 20)]);
+  const rows = all.map(([func, s]) => [func, s.count, Number(s.count) * 1e9 / Math.max(1, span), s.total, Number(s.total)]);
   const clear = columns() > 0 ? "\x1b[H\x1b[2J" : "";
   console.log(`${clear}${duration(at - started)}: ${all.length} functions called`);
-  if (rows.length > 0) console.log(table(rows, { head: ["function", "calls", "rate", "time", ""], top }));
+  if (rows.length > 0) show("calls", ["function", "calls", ["rate", n => rate(n, 1e9)], ["time", duration], ["share", n => bar(n, most, 20)]], rows, { top });
 }

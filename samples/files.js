@@ -13,7 +13,7 @@
 //       3  2.3 KiB        0 B  46 us    /usr/lib/x86_64-linux-gnu/libc.so.6
 
 import { traffic } from "gotap/traffic";
-import { table, size } from "gotap/table";
+import { show, size } from "gotap/table";
 import { duration } from "gotap/time";
 
 const top = option("top", 15, "how many files to print");
@@ -28,6 +28,6 @@ end(() => {
     totals.set(path, t);
   }
   const rows = [...totals].sort((a, b) => b[1].read + b[1].written - a[1].read - a[1].written)
-    .map(([path, t]) => [t.calls, size(t.read), size(t.written), duration(t.ns), path]);
-  console.log(table(rows, { head: ["calls", "read", "written", "time", "file"], top }));
+    .map(([path, t]) => [t.calls, t.read, t.written, t.ns, path]);
+  show("files", ["calls", ["read", size], ["written", size], ["time", duration], "file"], rows, { top });
 });

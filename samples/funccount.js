@@ -1,8 +1,8 @@
 // funccount: how often is each function of a glob, or of several, called?
 // topic: functions
 //
-//   gotap run funccount --arg f='libc:str*' -- ls -l /usr/bin
-//   gotap run funccount --arg f='main.*' -T 5s -p PID
+//   gotap run funccount 'libc:str*' -- ls -l /usr/bin
+//   gotap run funccount 'main.*' -T 5s -p PID
 //
 // A function that was never called is not in the list.
 //
@@ -15,16 +15,28 @@
 //   … and 14 more functions
 
 import { ordered } from "gotap/table";
-import { places } from "gotap/module";
+import { chosen, places } from "gotap/module";
+import { picked } from "gotap/latency";
 
 const place = option("f", "libc:mem*", "functions: globs, separated by commas");
+const without = option("not", "", "functions to leave out, separated by commas");
+const from = option("from", "", "only calls that these modules make, separated by commas");
+const slower = option("slower", 0, "only calls of so many nanoseconds or more");
+const failed = option("failed", false, "only calls that fail: a negative int or NULL");
 const top = option("top", 25, "how many to print");
 const calls = count("calls", { keys: 1 });
 
-probe(places(place), c => calls.at(c.func).inc());
+const { specs, not } = chosen(place, without), options = { not, from: places(from) };
+if (slower === 0 && !failed) {
+  probe(specs, { enter(c) { calls.at(c.func).inc(); }, ...options });
+} else {
+  const wanted = picked({ slower, failed });
+  probe(specs, { leave(c) { if (wanted(c)) calls.at(c.func).inc(); }, ...options });
+}
 
 end(() => {
   const all = ordered(calls.take());
-  for (const [func, n] of all.slice(0, top)) console.log(`${String(n).padStart(10)}  ${func}`);
-  if (all.length > top) console.log(`… and ${all.length - top} more functions`);
+  const lines = all.slice(0, top).map(([func, n]) => `${String(n).padStart(10)}  ${func}`);
+  if (all.length > top) lines.push(`… and ${all.length - top} more functions`);
+  report({ name: "calls", columns: ["function", "calls"], rows: all }, all.length > 0 ? lines.join("\n") : "no function was called");
 });

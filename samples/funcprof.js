@@ -15,7 +15,7 @@
 //   malloc        5  175 us   175 us   34.9 us
 //   order         2  93.4 us  93.4 us  46.7 us
 
-import { table } from "gotap/table";
+import { show } from "gotap/table";
 import { duration } from "gotap/time";
 import { places } from "gotap/module";
 
@@ -43,6 +43,6 @@ end(() => {
   const inside = new Map(inner.take());
   const rows = all.take().map(([func, s]) => ({ func, s, self: Math.max(0, Number(s.total) - Number(inside.get(func) ?? 0)) }));
   rows.sort((a, b) => b.self - a.self);
-  console.log(table(rows.map(r => [r.func, r.s.count, duration(r.s.total), duration(r.self), duration(r.s.average)]),
-    { head: ["function", "calls", "total", "self", "average"], top }));
+  show("functions", ["function", "calls", ["total", duration], ["self", duration], ["average", duration]],
+    rows.map(r => [r.func, r.s.count, r.s.total, r.self, r.s.average]), { top });
 });

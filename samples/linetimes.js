@@ -15,7 +15,7 @@
 //     19     2  92.4 us
 //   …
 
-import { table } from "gotap/table";
+import { show } from "gotap/table";
 import { duration } from "gotap/time";
 
 const file = option("file", "main.c", "the source file, as the debug information names it");
@@ -44,5 +44,5 @@ end(() => {
   const spent = new Map(time.take());
   const rows = runs.take().sort((a, b) => Number(a[0]) - Number(b[0]));
   if (rows.length === 0) console.error(`linetimes: no line ${from} to ${to} of ${file} ran; it needs debug information (gcc -g) that names the file so`);
-  else console.log(table(rows.map(([n, k]) => [n, k, duration(spent.get(n) ?? 0)]), { head: ["line", "runs", "time"] }));
+  else show("lines", ["line", "runs", ["time", duration]], rows.map(([n, k]) => [n, k, spent.get(n) ?? 0]));
 });

@@ -22,7 +22,7 @@
 //   _rtld_local+0xa58 (ld-linux-x86-64.so.2)      2  109 us       2  107 us
 
 import { mutexes } from "gotap/locks";
-import { table } from "gotap/table";
+import { show } from "gotap/table";
 import { duration } from "gotap/time";
 
 const least = option("us", 50, "waits shorter than this many microseconds do not count") * 1000;
@@ -51,7 +51,7 @@ end(() => {
   const names = [...new Set([...held.keys(), ...waited.keys()])];
   const total = (from, m) => from.get(m)?.total ?? 0;
   names.sort((a, b) => total(waited, b) - total(waited, a) || total(held, b) - total(held, a));
-  const rows = names.map(m => [m, waited.get(m)?.count ?? 0, duration(total(waited, m)), held.get(m)?.count ?? 0, duration(total(held, m))]);
-  console.log(table(rows, { head: ["mutex", "waits", "waited", "holds", "held"], top }));
+  const rows = names.map(m => [m, waited.get(m)?.count ?? 0, total(waited, m), held.get(m)?.count ?? 0, total(held, m)]);
+  show("mutexes", ["mutex", "waits", ["waited", duration], "holds", ["held", duration]], rows, { top });
   all.hold.clear();
 });

@@ -49,5 +49,6 @@ end(() => {
   size.print();
   const callers = byName(ordered(bytes.take()));
   console.log(`top ${Math.min(top, callers.length)} of ${callers.length} callers, by bytes`);
-  for (const c of callers.slice(0, top)) console.log(`${String(c.bytes).padStart(12)}  ${c.name}`);
+  const lines = callers.slice(0, top).map(c => `${String(c.bytes).padStart(12)}  ${c.name}`);
+  if (lines.length > 0) report({ name: "callers", columns: ["caller", "bytes"], rows: callers.map(c => [c.name, c.bytes]) }, lines.join("\n"));
 });

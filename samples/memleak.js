@@ -56,9 +56,10 @@ end(() => {
     bytes += Number(n) * rate;
   }
   console.log(`${blocks} blocks with ${size(bytes)} were not freed; ${heap.allocated.get()} allocated, ${heap.freed.get()} freed`);
-  for (const [text, g] of [...groups].sort((a, b) => b[1].bytes - a[1].bytes).slice(0, top)) {
-    console.log(`${g.blocks} blocks, ${size(g.bytes)}, asked for by`);
-    console.log(text);
+  const most = [...groups].sort((a, b) => b[1].bytes - a[1].bytes);
+  const texts = most.slice(0, top).map(([text, g]) => `${g.blocks} blocks, ${size(g.bytes)}, asked for by\n${text}`);
+  if (texts.length > 0) {
+    report({ name: "leaks", columns: ["blocks", "bytes", "stack"], rows: most.map(([text, g]) => [g.blocks, g.bytes, text.trim().split(/\n */)]) }, texts.join("\n"));
   }
   heap.live.clear();
   heap.sizes.clear();

@@ -19,6 +19,7 @@ import { errno, result } from "gotap/errno";
 import { traffic } from "gotap/traffic";
 import { duration } from "gotap/time";
 
+follow("children"); // of a server, which may have a process for each connection
 const showing = option("sockets", false, "show the making of sockets, too");
 const top = option("top", 25, "how many sockets to print");
 const sockets = traffic({ describe: partner });

@@ -19,7 +19,7 @@
 //   …
 
 import { rate } from "gotap/time";
-import { table, ordered } from "gotap/table";
+import { show, ordered } from "gotap/table";
 import { places } from "gotap/module";
 
 const place = option("f", "libc:malloc", "the places, separated by commas");
@@ -33,16 +33,16 @@ const counting = probe(places(place), c => hits.at(c.func).inc());
 const timer = every(seconds * 1000, () => {
   timer.stop();
   counting.remove();
-  report(now() - started);
+  tell(now() - started);
 });
 end(() => {
-  if (hits.entries().length > 0) report(now() - started); // the target ended before
+  if (hits.entries().length > 0) tell(now() - started); // the target ended before
 });
 
-function report(ns) {
+function tell(ns) {
   const all = ordered(hits.take());
   const sum = all.reduce((n, entry) => n + Number(entry[1]), 0);
-  console.log(table(all.map(([func, n]) => [func, n, rate(n, ns)]), { head: ["function", "hits", "rate"], top }));
+  show("hits", ["function", "hits", ["rate", n => rate(n, 1e9)]], all.map(([func, n]) => [func, n, Number(n) * 1e9 / Math.max(1, ns)]), { top });
   console.log(`${sum} hits, ${rate(sum, ns)}: probing them would take ${(sum * cost / ns * 100).toFixed(1)} % of a processor`);
   stop(0);
 }

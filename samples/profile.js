@@ -32,5 +32,6 @@ probe(places(place), {
 });
 
 end(() => {
-  for (const [line, n] of ordered(folded).slice(0, top)) console.log(`${line} ${n * rate}`);
+  const rows = ordered(folded).slice(0, top).map(([line, n]) => [line, n * rate]);
+  if (rows.length > 0) report({ name: "stacks", columns: ["stack", "hits"], rows }, rows.map(row => row.join(" ")).join("\n"));
 });

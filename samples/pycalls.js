@@ -21,7 +21,7 @@
 //   @exceptions[AttributeError]: 283
 
 import { calls, imports, collections, exceptions } from "gotap/python";
-import { table, ordered } from "gotap/table";
+import { show, ordered } from "gotap/table";
 import { baseName } from "gotap/files";
 import { duration } from "gotap/time";
 
@@ -37,7 +37,7 @@ if (trace) {
   const counted = calls().calls;
   end(() => {
     const rows = ordered(counted.take()).map(([[path, name], n]) => [n, name, path]);
-    if (rows.length > 0) console.log(table(rows, { head: ["calls", "function", "file"], top }));
+    if (rows.length > 0) show("functions", ["calls", "function", "file"], rows, { top });
   });
 }
 imports(e => { if (e.found) console.log(`import ${e.name} took ${duration(e.ns)}`); });

@@ -14,13 +14,13 @@
 //   set          1  234 us   234 us
 
 import { commands, commandName } from "gotap/redis";
-import { table, ordered } from "gotap/table";
+import { show, ordered } from "gotap/table";
 import { duration } from "gotap/time";
 
 const us = option("us", -1, "print commands that take at least so many microseconds; -1: only the table");
 const r = commands({ us: Math.max(0, us) }, us < 0 ? undefined : e => console.log(`${e.command} took ${duration(e.ns)}`));
 
 end(() => {
-  const rows = ordered(r.times.take(), t => t.total).map(([name, t]) => [commandName(name), t.count, duration(t.total), duration(t.average)]);
-  if (rows.length > 0) console.log(table(rows, { head: ["command", "calls", "total", "average"] }));
+  const rows = ordered(r.times.take(), t => t.total).map(([name, t]) => [commandName(name), t.count, t.total, t.average]);
+  if (rows.length > 0) show("commands", ["command", "calls", ["total", duration], ["average", duration]], rows);
 });

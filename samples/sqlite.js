@@ -16,7 +16,7 @@
 //       1     0  21.1 us  insert into t values(1),(2);
 
 import { statements, whole } from "gotap/sqlite";
-import { table, ordered } from "gotap/table";
+import { show, ordered } from "gotap/table";
 import { duration } from "gotap/time";
 
 const ms = option("ms", -1, "print statements that take at least so many milliseconds; -1: only the table");
@@ -29,5 +29,5 @@ const s = statements({ module }, ms < 0 ? undefined : e => {
 end(() => {
   const rows = new Map(s.rows.take());
   const all = ordered(s.times.take(), t => t.total);
-  if (all.length > 0) console.log(table(all.map(([sql, t]) => [t.count, rows.get(sql) ?? 0, duration(t.total), whole(sql)]), { head: ["steps", "rows", "time", "statement"], top }));
+  if (all.length > 0) show("statements", ["steps", "rows", ["time", duration], "statement"], all.map(([sql, t]) => [t.count, rows.get(sql) ?? 0, t.total, whole(sql)]), { top });
 });

@@ -16,9 +16,9 @@
 //   getdents64           2  531 us   266 us
 //   …
 
-import { callText } from "gotap/syscalls";
+import { callText, pathCalls, pathArgument } from "gotap/syscalls";
 import { errno, result } from "gotap/errno";
-import { table, ordered } from "gotap/table";
+import { show, ordered } from "gotap/table";
 import { duration } from "gotap/time";
 
 const calls = option("calls", "*", "system calls, separated by commas; globs");
@@ -26,16 +26,13 @@ const trace = option("trace", false, "print each call");
 const failed = option("failed", false, "with trace, only those that failed");
 const times = stats("time", { keys: 1 }), errors = count("errors", { keys: 2 });
 
-// Arguments that point to a text, by call. The program has to read the text before the call.
-const first = "access,chdir,chmod,chown,creat,execve,lchown,link,lstat,mkdir,open,readlink,rename,rmdir,stat,statfs,symlink,truncate,unlink,utimes".split(",");
-const second = "faccessat,faccessat2,fchmodat,fchownat,linkat,mkdirat,newfstatat,openat,openat2,readlinkat,renameat2,statx,symlinkat,unlinkat,utimensat".split(",");
-
 if (trace) {
   const none = c => "";
   const a0 = c => c.arg0 !== 0 ? str(c.arg0, 128) : "", a1 = c => c.arg1 !== 0 ? str(c.arg1, 128) : "";
   const every = matching(calls);
-  follow(first.filter(every).map(name => `syscall:${name}`), a0, 0);
-  follow(second.filter(every).map(name => `syscall:${name}`), a1, 1);
+  const named = at => pathCalls().filter(name => pathArgument(name) === at && every(name)).map(name => `syscall:${name}`);
+  follow(named(0), a0, 0);
+  follow(named(1), a1, 1);
   follow(calls.split(",").map(name => `syscall:${name}`), none, -1);
 } else {
   probe(calls.split(",").map(name => `syscall:${name}`), {
@@ -55,7 +52,7 @@ function matching(globs) {
 // follow traces the calls that have their text in one argument. The last probe leaves out the calls of both lists.
 function follow(places, text, at) {
   if (places.length === 0) return;
-  const named = new Set(at < 0 ? [...first, ...second] : []);
+  const named = new Set(at < 0 ? pathCalls() : []);
   const onlyFailed = failed;
   probe(places, {
     enter(c) {
@@ -79,6 +76,6 @@ end(() => {
   if (trace) return;
   const wrong = new Map();
   for (const [[call, ret], n] of errors.take()) wrong.set(call, [...(wrong.get(call) ?? []), `${n} ${errno(ret)}`]);
-  const rows = ordered(times.take(), s => s.total).map(([call, s]) => [call, s.count, duration(s.total), duration(s.average), (wrong.get(call) ?? []).join(", ")]);
-  console.log(table(rows, { head: ["call", "calls", "total", "average", "errors"] }));
+  const rows = ordered(times.take(), s => s.total).map(([call, s]) => [call, s.count, s.total, s.average, wrong.get(call) ?? []]);
+  show("calls", ["call", "calls", ["total", duration], ["average", duration], ["errors", list => list.join(", ")]], rows);
 });

@@ -50,5 +50,6 @@ probe(`watch:${variable}/${size}/w`, {
 end(() => {
   if (changes.entries().length === 0) return console.log(`${variable} was not changed`);
   console.log("changes by function:");
-  for (const [func, n] of ordered(changes.take())) console.log(`${String(n).padStart(10)}  ${func}`);
+  const all = ordered(changes.take());
+  if (all.length > 0) report({ name: "changes", columns: ["function", "changes"], rows: all }, all.map(([func, n]) => `${String(n).padStart(10)}  ${func}`).join("\n"));
 });

@@ -1,8 +1,9 @@
 // whythefail: what did a call do before it failed? It keeps the places that a call passed and shows them only if the call fails.
 // topic: functions
 //
-//   gotap run whythefail --arg f=parse --arg trail='@parse.c:12,@parse.c:19,check*' -- ./prog
-//   gotap run whythefail --arg f=libc:fopen --arg null=1 --arg trail='libc:malloc,libc:open*,libc:free' -- ./prog
+//   gotap run whythefail -- ./prog                           any of the program's own functions, and the others that it passed
+//   gotap run whythefail parse --arg trail='@parse.c:12,@parse.c:19,check*' -- ./prog
+//   gotap run whythefail libc:fopen --arg null=1 --arg trail='libc:malloc,libc:open*,libc:free' -- ./prog
 //
 // The last eight places of each thread are kept at the probe, so calls that succeed send no record.
 //
@@ -12,33 +13,35 @@
 //       order+0x8 (shop) at shop.c:20
 
 import { failed } from "gotap/structs";
-import { places } from "gotap/module";
+import { chosen } from "gotap/module";
 
-const watched = places(option("f", "libc:open,libc:open64,libc:access", "the functions that may fail, separated by commas"));
-const trail = option("trail", "libc:malloc,libc:*stat,libc:*stat64,libc:free", "places to note while it runs, separated by commas");
+const watched = chosen(option("f", "", "the functions that may fail, separated by commas; none: those of the main program"));
+const trail = chosen(option("trail", "", "places to note while it runs, separated by commas; none: functions of the main program"));
 const zeroFails = option("null", false, "a result of 0 is the failure, as of functions that return pointers");
 const running = perThread(0), steps = perThread(0);
 const passed = map("places passed", { keys: 2, max: 65536, full: "evict" });
 const kept = 8;
 let fails = 0;
 
-probe(watched, {
+probe(watched.specs, {
   priority: -1,
   enter(c) {
     if (running.value === 0) steps.value = 0;
     running.value++;
   },
+  not: watched.not,
   optional: true,
 });
-probe(places(trail), {
+probe(trail.specs, {
   enter(c) {
     if (running.value === 0) return;
     passed.set(c.tid, steps.value % kept, c.pc);
     steps.value++;
   },
+  not: trail.not,
   optional: true,
 });
-probe(watched, {
+probe(watched.specs, {
   leave(c) {
     running.value--;
     const value = integer(c.ret, 1); // floats, structs and void never mean failure
@@ -54,9 +57,10 @@ probe(watched, {
     console.log(`${e.comm}/${e.tid} ${e.func} returned ${e.ret} after ${n} steps${n > kept ? `, the last ${kept}` : ""}:`);
     for (let k = Math.max(0, n - kept); k < n; k++) console.log(`    ${sym(ring[k % kept])}`);
   },
+  not: watched.not,
   optional: true,
 });
 end(() => {
   passed.clear();
-  if (fails === 0) console.error(`whythefail: no call of ${watched.join(", ")} failed`);
+  if (fails === 0) console.error(`whythefail: no call of ${watched.specs.join(", ")} failed`);
 });

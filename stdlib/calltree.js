@@ -1,74 +1,224 @@
-// gotap/calltree: calls and returns, indented.
+// gotap/calltree: calls as a tree, by thread.
 //
 //   import { calltree } from "gotap/calltree";
 //   calltree(["libc:fopen", "libc:fclose"], { args: 2 });
 //
-//     1.204 ms  cat/4711   -> fopen(0x7ffd1, 0x55e0)
-//     1.322 ms  cat/4711   <- fopen = 0x55e21c [118 us]
+//        TIME   DURATION  THREAD            CALL
+//    1.204 ms     118 us  cat/4711          fopen("a.txt", "r") = 0x55e21c
+//    1.322 ms             cat/4711          main(argc=2, argv=0x7ffd1) {
+//    1.530 ms    29.8 us  cat/4711            fclose(0x55e21c) = 0
+//    1.611 ms     407 us  cat/4711          } = 0  main
 //
-// calltree(specs, { args, inside, most, optional, print })
-//     args      how many arguments to show, 0 to 4 (2)
+// calltree(specs, { not, from, args, inside, depth, slower, failed, stack, most, optional, print })
+//     not       places that are left out
+//     from      modules: only calls that they make
+//     args      how many arguments to show of a function whose types are not known, 0 to 4 (2)
 //     inside    a function: shows only its calls, and what is called while it runs
+//     depth     shows calls inside so many others at most, 0: any (0)
+//     slower    shows only calls that take so many nanoseconds, as they return (0)
+//     failed    shows only calls that fail, as they return: a negative int or NULL
+//     stack     shows the stack of each call, with so many frames (0)
 //     most      disables the probes after this many lines (0: never)
-//     print     called on the host with { text, enter, depth, func, tid, time } of each line instead of console.log
+//     print     called on the host with { text, enter, leave, depth, func, tid, time } of each line instead of report(): a line
+//               begins a call, ends one, or does both
 //   returns { probes }
 //
-// The probes count the depth of each thread. A call that ends with an exception or longjmp has no return line;
+// Arguments and results have the types of the debug information, or of gotap/prototypes and gotap/syscalls. Without these arguments are
+// registers. Where records are written, each call is one record of the event "call" as it returns: { func, module, depth, call, result,
+// ns, failed, stack }; calls that never return come at the end, without a result.
+//
+// The probes count the depth of each thread. A call that ends with an exception or longjmp has no end;
 // the depth is correct again when the outermost call returns.
 
 import { options } from "gotap/module";
 import { duration, milliseconds } from "gotap/time";
+import { failed } from "gotap/structs";
+import { errno, isError } from "gotap/errno";
+import { callText, pathCalls, pathArgument } from "gotap/syscalls";
+import { functions, callOf, resultOf, textsOf, setsErrno, isLibrary } from "gotap/prototypes";
 
 export function calltree(specs, given) {
-  const o = options("gotap/calltree", given, { args: 2, inside: "", most: 0, optional: false, print: line => console.log(line.text) });
+  const o = options("gotap/calltree", given, { not: [], from: [], args: 2, inside: "", depth: 0, slower: 0, failed: false, stack: 0, most: 0,
+    optional: false, print: undefined });
   const depth = perThread(0), open = perThread(0);
-  const gated = o.inside !== "";
+  const gated = o.inside !== "", deepest = o.depth > 0 ? o.depth : 1 << 30, least = o.slower, onlyFailed = o.failed;
+  const late = least > 0 || onlyFailed;
   const show = printer(o);
-  const places = Array.isArray(specs) ? specs : [specs];
-  const entered = probe(places, {
-    enter(c) {
-      if (gated && open.value === 0) return;
-      exit({ depth: depth.value++, func: c.func, a: c.arg0, b: c.arg1, c: c.arg2, d: c.arg3 });
-    },
-    exit: show.enter,
-    optional: o.optional,
-  });
-  const left = probe(places, {
-    enter(c) { this.depth = gated && open.value === 0 ? -1 : depth.value; },
-    leave(c) {
-      if (this.depth < 0) return;
-      depth.value = this.depth - 1; // without the call itself, which the other probe has counted
-      exit({ depth: depth.value, func: c.func, ret: c.ret, ns: c.elapsed });
-    },
-    exit: show.leave,
-    optional: o.optional,
-  });
-  const probes = [entered, left];
+  const frames = o.stack, none = c => "";
+  const stack = frames > 0 ? c => c.stack(frames) : none, early = late ? none : stack, atEnd = late ? stack : none;
+  /** @type {{ calls: string[], functions: string[] }} */
+  const lists = { calls: [], functions: [] };
+  for (const spec of Array.isArray(specs) ? specs : [specs]) (spec.startsWith("syscall:") ? lists.calls : lists.functions).push(spec);
+  /** @type {Probe[]} */
+  const probes = [];
+
+  // Places texts that calls without debug information point to: the arguments of a call, and its result.
+  function place(list, texts, isCall) {
+    if (list.length === 0) return;
+    const first = (c, kind) => (kind & 1) !== 0 && readable(c.arg0) ? str(c.arg0, 64) : "";
+    const second = (c, kind) => (kind & 2) !== 0 && readable(c.arg1) ? str(c.arg1, 64) : "";
+    const third = (c, kind) => (kind & 4) !== 0 && readable(integer(c.ret)) ? str(integer(c.ret), 64) : "";
+    probes.push(probe(list, {
+      enter(c) {
+        this.depth = -1;
+        if (gated && open.value === 0) return;
+        this.depth = depth.value;
+        depth.value = this.depth + 1;
+        if (this.depth >= deepest) return;
+        const typed = pretty(c, "?"), kind = typed === "?" ? texts.get(c.func) : 0;
+        this.a = c.arg0; this.b = c.arg1; this.c = c.arg2; this.d = c.arg3; this.e = c.arg4; this.f = c.arg5;
+        this.typed = typed;
+        this.s = first(c, kind);
+        this.t = second(c, kind);
+        if (late) return;
+        exit({ depth: this.depth, func: c.func, module: c.module, typed, s: this.s, t: this.t, a: c.arg0, b: c.arg1, c: c.arg2, d: c.arg3, e: c.arg4, f: c.arg5,
+          stack: early(c) });
+      },
+      leave(c) {
+        if (this.depth < 0) return;
+        depth.value = this.depth;
+        if (this.depth >= deepest || c.elapsed < least) return;
+        const typed = pretty(c, "?"), bad = failed(integer(c.ret, 1)) || typed === "0x0";
+        if (onlyFailed && !bad) return;
+        const kind = typed === "?" ? texts.get(c.func) : 0;
+        if (late) {
+          exit({ end: 1, bad, depth: this.depth, func: c.func, module: c.module, typed: this.typed, s: this.s, t: this.t, a: this.a, b: this.b, c: this.c, d: this.d,
+            e: this.e, f: this.f, result: typed, ret: c.ret, r: third(c, kind), why: bad ? c.errno : 0, ns: c.elapsed, stack: atEnd(c) });
+        }
+        exit({ end: 1, bad, depth: this.depth, func: c.func, result: typed, ret: c.ret, r: third(c, kind), why: bad ? c.errno : 0, ns: c.elapsed });
+      },
+      exit: e => show.event(e, isCall),
+      not: o.not,
+      from: o.from,
+      optional: o.optional,
+    }));
+  }
+  place(lists.functions, textTable("texts of functions", functions().map(name => [name, textsOf(name)])), false);
+  place(lists.calls, textTable("texts of system calls", pathCalls().map(name => [name, pathArgument(name) + 1])), true);
   if (gated) probes.push(probe(o.inside, { priority: -1, enter(c) { open.value++; }, leave(c) { open.value--; } }));
   show.limit = () => probes.forEach(p => p.disable());
+  end(show.end);
   return { probes };
 }
 
-// printer returns a function that formats and prints the lines.
+// textTable makes a map of which values of a function are texts, for programs.
+function textTable(name, entries) {
+  const texts = map(name, { keys: 1 });
+  for (const [func, kind] of entries) if (kind > 0) texts.set(func, kind);
+  end(() => texts.clear());
+  return texts;
+}
+
+const controls = /[\x00-\x1f\x7f]/g, names = { "\n": "\\n", "\t": "\\t", "\r": "\\r" };
+const oneLine = text => text.replace(controls, c => names[c] ?? "\\x" + c.charCodeAt(0).toString(16).padStart(2, "0"));
+const red = "\x1b[31m", plain = "\x1b[0m";
+
+// printer returns the functions that format and print the lines. A call whose next event is its return is one line; the calls of other
+// threads, and a moment in which nothing happens, end the waiting.
 function printer(o) {
-  let lines = 0, first = 0;
-  const self = { limit: () => {}, enter, leave };
-  function put(e, enter, text) {
-    if (o.most > 0 && lines >= o.most) return; // records that were sent before the probes were disabled
+  const threads = new Map(); // open calls by thread, the outermost first
+  const coloured = columns() > 0 && !env("NO_COLOR");
+  let lines = 0, first = 0, waiting;
+  const self = { limit: () => {}, event, end };
+  every("200ms", flush);
+  if (o.slower > 0 || o.failed) first = now(); // the first call shown is not the first one that began
+
+  function event(e, isCall) {
     if (first === 0) first = e.time;
+    const open = threads.get(e.tid) ?? [];
+    threads.set(e.tid, open);
     const depth = Math.max(0, Number(e.depth));
-    const head = `${milliseconds(e.time - first).padStart(10)} ms  ${`${e.comm}/${e.tid}`.padEnd(16)} ${"  ".repeat(depth)}`;
-    o.print({ text: head + text, enter, depth, func: e.func, tid: e.tid, time: e.time });
+    const calls = e.end && e.module === undefined;
+    let call = calls ? undefined : begun(e, depth, isCall, o.args);
+    if (calls) {
+      while (open.length > 0 && open[open.length - 1].depth > depth) lost(open.pop());
+      if (open.length > 0 && open[open.length - 1].depth === depth && open[open.length - 1].func === e.func) call = open.pop();
+      if (call === undefined) return; // its beginning was before the probes, or is lost
+    } else if (!e.end) {
+      while (open.length > 0 && open[open.length - 1].depth >= depth) lost(open.pop());
+      if (waiting) flush();
+      open.push(call);
+      waiting = call;
+      return;
+    }
+    finish(call, e, isCall);
+  }
+
+  // finish prints the end of a call.
+  function finish(call, e, isCall) {
+    const result = resultText(e, call, isCall), value = result === "" || result === "void" ? "" : ` = ${result}`;
+    const data = { func: call.func, module: call.module, depth: call.depth, call: call.text, result, ns: e.ns, failed: e.bad, stack: call.stack };
+    const shown = e.bad && coloured ? red + value + plain : value;
+    if (waiting !== undefined && waiting !== call) flush();
+    if (waiting === call || e.module !== undefined) {
+      waiting = undefined;
+      put(call, e, `${call.text}${shown}`, data, true);
+    } else {
+      put(call, e, `}${shown}  ${call.func}`, data, false);
+    }
+  }
+
+  // flush prints the beginning of a call that has not returned.
+  function flush() {
+    const call = waiting;
+    waiting = undefined;
+    if (call) put(call, undefined, `${call.text} {`, undefined, true);
+  }
+
+  // lost is a call whose return was not seen.
+  function lost(call) {
+    if (waiting === call) flush();
+    record(call, undefined, { func: call.func, module: call.module, depth: call.depth, call: call.text, stack: call.stack });
+  }
+
+  function end() {
+    flush();
+    for (const open of threads.values()) while (open.length > 0) lost(open.pop());
+    threads.clear();
+  }
+
+  function put(call, e, text, data, enter) {
+    if (o.most > 0 && lines >= o.most) return; // records that were sent before the probes were disabled
+    const time = e && !enter ? e.time : call.time;
+    const head = `${milliseconds(time - first).padStart(10)} ms ${(e ? duration(e.ns) : "").padStart(10)}  ${call.who.padEnd(16)}  ${"  ".repeat(call.depth)}`;
+    const line = head + text + (enter && call.stack ? `\n${call.stack}` : "");
+    if (o.print) o.print({ text: line, enter, leave: e !== undefined, depth: call.depth, func: call.func, tid: call.tid, time });
+    else if (data) record(call, lines === 0 ? `${title}\n${line}` : line, data);
+    else report(null, lines === 0 ? `${title}\n${line}` : line);
     if (++lines === o.most) self.limit();
   }
-  function enter(e) {
-    const shown = [e.a, e.b, e.c, e.d].slice(0, o.args).map(word);
-    put(e, true, `-> ${e.func}(${shown.join(", ")})`);
-  }
-  function leave(e) {
-    put(e, false, `<- ${e.func} = ${word(e.ret)} [${duration(e.ns)}]`);
+
+  function record(call, text, data) {
+    if (!o.print) report({ name: "call", time: call.time, pid: call.pid, tid: call.tid, comm: call.comm, data }, text);
   }
   return self;
+}
+
+const title = `${"TIME".padStart(13)} ${"DURATION".padStart(10)}  ${"THREAD".padEnd(16)}  CALL`;
+
+// begun is a call as the host keeps it.
+function begun(e, depth, isCall, most) {
+  return { text: oneLine(callLine(e, isCall, most)), func: e.func, module: e.module, depth, time: e.end ? e.time - Number(e.ns) : e.time, pid: e.pid, tid: e.tid, comm: e.comm,
+    who: `${e.comm}/${e.tid}`, stack: e.stack ? String(e.stack) : undefined };
+}
+
+// callLine is a call with its arguments.
+function callLine(e, isCall, most) {
+  const words = [e.a, e.b, e.c, e.d, e.e, e.f];
+  if (isCall) return callText(e.func, words, [{}, { 0: e.s }, { 1: e.t }][(pathArgument(e.func) ?? -1) + 1]);
+  if (e.typed !== "?") return `${e.func}(${e.typed})`;
+  const known = isLibrary(e.module) ? callOf(e.func, words, [e.s, e.t]) : "";
+  return known || `${e.func}(${words.slice(0, most).map(word).join(", ")})`;
+}
+
+// resultText is the result of a call; failures of the C library and of system calls have the name of their error.
+function resultText(e, call, isCall) {
+  const named = e.bad && e.why > 0 && isLibrary(call.module) && (Number(BigInt.asIntN(32, BigInt(e.ret))) < 0 && e.result !== "0x0" || setsErrno(call.func));
+  const why = named ? ` ${errno(e.why)}` : "";
+  if (isCall) return isError(e.ret) ? `-1 ${errno(e.ret)}` : word(e.ret);
+  if (e.result !== "?") return oneLine(e.result === "0x0" ? "NULL" : e.result) + why;
+  const known = isLibrary(call.module) ? resultOf(call.func, e.ret, e.r) : "";
+  return oneLine(known || word(e.bad ? BigInt.asIntN(32, BigInt(e.ret)) : e.ret)) + why;
 }
 
 // word formats small integers as decimal numbers and others as addresses; floats, booleans and structs stay as they are.

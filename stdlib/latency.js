@@ -4,9 +4,12 @@
 //   latency("libc:read", "reads");                               // a histogram, printed at the end
 //   slower("libc:write", { ms: 10 }, e => console.log(e.func, e.ns, `${e.stack}`));
 //
-// latency(spec, name, { when, bits, optional })   a histogram of nanoseconds, and count, average and total. when: a program c => … that
+// latency(spec, name, { when, bits, not, from, optional })   a histogram of nanoseconds, and count, average and total. when: a program c => … that
 //                                             runs in leave: only calls for which it is true count. bits: 0 to 5 for finer buckets (0). Returns
 //                                             { spec, hist, stats, probes, print(), summary() }
+// latencies(spec, name, { when, not, from, optional })   calls of each function: a table of count, total, average, median, 99 % and maximum. Returns
+//                                             { probes, print({ top }), rows() }
+// picked({ slower, failed })                  a program for when: calls of so many nanoseconds or more, and calls that fail: a negative int or NULL
 // slower(spec, { ms, us, frames, when, optional }, fn)   calls fn on the host for each call that took ms + us or longer, with { func, ns, ret, a, b, c, stack }: its
 //                                             first three arguments and a stack of at most `frames` frames (8). Returns { probes }
 // quantile(histogram, part)                   an upper bound of the quantile, part is from 0 to 1: 0.99 gives a value that 99 % of all do not exceed
@@ -17,11 +20,13 @@
 
 import { options } from "gotap/module";
 import { duration } from "gotap/time";
+import { failed } from "gotap/structs";
+import { show, ordered } from "gotap/table";
 
 const always = c => true;
 
 export function latency(spec, name = `${spec}, ns`, given) {
-  const { when, bits, optional } = options("gotap/latency", given, { when: always, bits: 0, optional: false });
+  const { when, bits, not, from, optional } = options("gotap/latency", given, { when: always, bits: 0, not: [], from: [], optional: false });
   const took = hist(name, { bits }), all = stats(`${name}: all`);
   const placed = probe(spec, {
     leave(c) {
@@ -30,6 +35,8 @@ export function latency(spec, name = `${spec}, ns`, given) {
       all.add(c.elapsed);
     },
     optional,
+    not,
+    from,
   });
   const self = { spec, hist: took, stats: all, probes: [placed], print, summary };
   function summary() {
@@ -43,6 +50,43 @@ export function latency(spec, name = `${spec}, ns`, given) {
     console.log(summary());
   }
   return self;
+}
+
+export function picked(given) {
+  const { slower, failed: onlyFailed } = options("gotap/latency", given, { slower: 0, failed: false });
+  return c => c.elapsed >= slower && (!onlyFailed || failed(integer(c.ret, 1)) || pretty(c, "") === "0x0");
+}
+
+const bits = 3; // a bucket is an eighth of a power of two: quantiles are up to 13 % too large
+
+export function latencies(spec, name, given) {
+  const { when, not, from, optional } = options("gotap/latency", given, { when: always, not: [], from: [], optional: false });
+  const took = hist(`${name}: buckets`, { keys: 1, bits }), all = stats(`${name}: all`, { keys: 1 }), longest = max(`${name}: longest`, { keys: 1 });
+  const placed = probe(spec, {
+    leave(c) {
+      if (!when(c)) return;
+      took.at(c.func).add(c.elapsed);
+      all.at(c.func).add(c.elapsed);
+      longest.at(c.func).add(c.elapsed);
+    },
+    optional,
+    not,
+    from,
+  });
+  function rows() {
+    const buckets = new Map(took.take()), most = new Map(longest.take());
+    return ordered(all.take(), s => s.total).map(([func, s]) => {
+      const least = part => Math.min(Number(quantile(buckets.get(func), part)), Number(most.get(func)));
+      return [func, s.count, s.total, s.average, least(0.5), least(0.99), most.get(func)];
+    });
+  }
+  function print(given) {
+    const { top } = options("gotap/latency", given, { top: Infinity });
+    const found = rows(), times = ["total", "average", "median", "99 %", "longest"].map(column => [column, duration]);
+    if (found.length > 0) show(name, ["function", "calls", ...times], found, { top });
+    else console.error(`${Array.isArray(spec) ? spec.join(", ") : spec}: no call was seen`);
+  }
+  return { probes: [placed], print, rows };
 }
 
 // All values of a bucket count as its upper end.

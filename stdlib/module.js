@@ -8,6 +8,8 @@
 // options(module, given, defaults)   the given options completed with their defaults; an option without a default is an error
 // places(text)                       splits a text into places at its commas; commas within brackets, as in
 //                                    "geo::area(int, int)", do not separate places
+// chosen(text, without)              what a user chose for probe(): { specs, not } of places that are separated by commas, and of those
+//                                    to leave out; without places the main program's own functions
 // linked(library, names)             the places of a library's functions: in the library itself, or in a program that was
 //                                    linked with it statically, as node is with OpenSSL
 // inOrder(module, name, given, fn, needed)  [options, function] of two arguments in any order; with needed a missing function is an error
@@ -56,6 +58,15 @@ export function places(text) {
   }
   list.push(text.slice(start));
   return list.map(place => place.trim()).filter(place => place !== "");
+}
+
+// Functions that the compiler adds to every program; _start never returns.
+const startup = ["_start", "_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones", "__do_global_*", "__libc_csu_*", "__x86.get_pc_thunk.*",
+  "_dl_relocate_static_pie"].map(name => `a.out:${name}`);
+
+export function chosen(text, without = "") {
+  const specs = places(text);
+  return specs.length > 0 ? { specs, not: places(without) } : { specs: ["a.out:*"], not: [...startup, ...places(without)] };
 }
 
 export const linked = (library, names) => names.flatMap(name => [`${library}:${name}`, name]);

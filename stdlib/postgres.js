@@ -10,7 +10,7 @@
 // lockWaits(fn)           calls fn with { lock, ns } for each wait for a light-weight lock inside the server
 // checkpoints(fn)         calls fn with { ns } for each checkpoint
 //
-// Trace a server process, or the postmaster with --follow children: each connection has a process. The text of a query is cut
+// Trace a server process, or the postmaster with follow("children") or --follow children: each connection has a process. The text of a query is cut
 // at 1024 bytes. If the server has no marks, a line at the end says so.
 
 import { inOrder, options, absent } from "gotap/module";

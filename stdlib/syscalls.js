@@ -14,6 +14,8 @@
 // flags(n, table)                                 for tables of your own: { NAME: bit, … }
 // callText(name, args, texts?)                    "openat(AT_FDCWD, "/etc/hosts", O_RDONLY|O_CLOEXEC)" from raw argument words; texts has
 //                                                 the strings that arguments point to, by their position
+// pathCalls()                                     the calls that have a path as their first or second argument
+// pathArgument(name)                              which of them it is, 0 or 1; undefined for other calls
 //
 // Bits without a name are shown as a hexadecimal number. The numbers are those of Linux on x86-64 and, except O_DIRECTORY and
 // its neighbours, of ARM. Host only: programs put the numbers into the record.
@@ -151,3 +153,13 @@ function trimmed(name, args, parts) {
   const made = 0o100n | 0o20000000n;
   return (BigInt(args[at] ?? 0) & made) === 0n ? parts.slice(0, at + 1) : parts;
 }
+
+const positions = (names, at) => Object.fromEntries(names.split(",").map(name => [name, at]));
+
+const pathArguments = {
+  ...positions("access,chdir,chmod,chown,creat,execve,lchown,link,lstat,mkdir,open,readlink,rename,rmdir,stat,statfs,symlink,truncate,unlink,utimes", 0),
+  ...positions("faccessat,faccessat2,fchmodat,fchownat,linkat,mkdirat,newfstatat,openat,openat2,readlinkat,renameat2,statx,symlinkat,unlinkat,utimensat", 1),
+};
+
+export const pathCalls = () => Object.keys(pathArguments);
+export const pathArgument = name => Object.hasOwn(pathArguments, name) ? pathArguments[name] : undefined;

@@ -1,8 +1,12 @@
 // gotap/table: aligned columns that fit the terminal.
 //
-//   import { table, size } from "gotap/table";
-//   console.log(table([["read", 12, 0.5], ["write", 3, 11]], { head: ["call", "count", "ms"] }));
+//   import { show, table, size } from "gotap/table";
+//   import { duration } from "gotap/time";
+//   show("calls", ["call", "count", ["time", duration]], [["read", 12, 500], ["write", 3, 11000]]);
 //
+// show(name, columns, rows, { head, top })   prints a table. A column is its name, or [name, format]: format(value) is the text of a
+//                                     value. Where records are written the table is one, with all rows and with the values: nanoseconds,
+//                                     bytes. head: false leaves out the line of names
 // table(rows, { head, top, width })   text; columns of numbers are aligned right, others left. top: shows at most this many rows and
 //                                     counts the others in a last line. width: of a line (default: of the terminal; 0: no limit);
 //                                     the widest text columns are cut with "…" until the line fits
@@ -13,6 +17,14 @@
 // Host only.
 
 import { options } from "gotap/module";
+
+export function show(name, columns, rows, given) {
+  const { head, top } = options("gotap/table", given, { head: true, top: Infinity });
+  const all = columns.map(column => Array.isArray(column) ? column : [column, value => value]);
+  const names = all.map(([column]) => column);
+  const texts = rows.map(row => row.map((value, k) => all[k][1](value)));
+  report({ name, columns: names, rows }, table(texts, { head: head ? names : undefined, top }));
+}
 
 export function table(rows, given) {
   const { head, top, width } = options("gotap/table", given, { head: undefined, top: Infinity, width: columns() });
