@@ -9,6 +9,9 @@ import (
 // demoWord is the hidden first argument of the demonstration process.
 const demoWord = "__demo"
 
+// demoFunction is the demonstration's own function, as debug information and symbols name it.
+const demoFunction = "work"
+
 // demoTime is how long the demonstration lasts without -T: enough for a few lines of every("1s").
 const demoTime = 3200 * time.Millisecond
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,35 +22,77 @@ func newList(w *World) *cobra.Command {
 	var pid string
 	var verbose bool
 	c := &cobra.Command{
-		Use:   "list [flags] SPEC [-- COMMAND ARG…]",
+		Use:   "list [flags] SPEC|PROGRAM [-- COMMAND ARG…]",
 		Short: "List the places that match: in a file named by SPEC, in -p PID, or in COMMAND",
 		Long: `list prints one place per line, written as a script names it.
 SPEC is a place as in probe(): libc:mem*, /bin/ls:main, usdt:*:*, syscall:open*, main.c lines as @main.c:42.
+Without a file, -p and COMMAND, a function is looked for in the C library. PROGRAM is the file of a program or library: its functions
+are listed, or those of COMMAND when there is no SPEC.
 COMMAND is started, inspected before its first instruction, and ended.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			own, command := splitCommand(c, args)
+			if len(own) == 0 && (pid != "" || len(command) > 0) {
+				own = []string{place.MainProgram + ":*"}
+			}
 			if len(own) != 1 {
 				return withStatus(statusUsage, errors.New("list takes one SPEC"))
 			}
-			spec, err := place.Parse(own[0])
+			text := w.listed(own[0], pid != "" || len(command) > 0)
+			spec, err := place.Parse(text)
 			if err != nil {
 				return withStatus(statusUsage, err)
 			}
-			found, err := listPlaces(spec, pid, command, verbose)
+			found, err := listPlaces(w, spec, pid, command, verbose)
 			if err != nil {
 				return err
 			}
 			printPlaces(w, found, verbose)
-			reportLibraries(w, own[0], found)
+			reportLibraries(w, text, found)
 			return nil
 		},
 	}
-	c.Flags().StringVarP(&pid, "pid", "p", "", "list what this process maps")
+	c.Flags().StringVarP(&pid, "pid", "p", "", "list what this process maps, by number or name")
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "add arguments, types, addresses and inlined copies")
 	return c
 }
 
-func listPlaces(spec place.Spec, pid string, command []string, copies bool) ([]catalog.Entry, error) {
+// listed returns the specification that a text of list means. A file stands for its functions; a function that is not said to be anywhere
+// is looked for in the C library.
+func (w *World) listed(text string, target bool) string {
+	if target || strings.Contains(text, ":") && !isFile(text) || strings.HasPrefix(text, "@") {
+		return text
+	}
+	if st, err := os.Stat(text); err == nil && st.Mode().IsRegular() {
+		if !strings.Contains(text, "/") {
+			text = "./" + text
+		}
+		return text + ":*"
+	}
+	if strings.Contains(text, "/") {
+		return text
+	}
+	if path, err := exec.LookPath(text); err == nil && !inLibrary(text) {
+		return path + ":*"
+	}
+	return cLibrary + ":" + text
+}
+
+// cLibrary is the library that list searches when nothing else is named.
+const cLibrary = "libc"
+
+// inLibrary reports whether the C library has a function.
+func inLibrary(name string) bool {
+	spec, err := place.Parse(cLibrary + ":" + name)
+	if err != nil {
+		return false
+	}
+	all := catalog.New()
+	defer all.Close()
+	found, err := all.File(spec)
+	return err == nil && len(found) > 0
+}
+
+func listPlaces(w *World, spec place.Spec, pid string, command []string, copies bool) ([]catalog.Entry, error) {
 	all := catalog.New()
 	all.Copies = copies
 	defer all.Close()
@@ -59,11 +103,14 @@ func listPlaces(spec place.Spec, pid string, command []string, copies bool) ([]c
 	case pid != "" && len(command) > 0:
 		return nil, withStatus(statusUsage, errors.New("-p and a COMMAND exclude each other"))
 	case pid != "":
-		n, perr := parsePid(pid)
+		pids, perr := w.processes(pid)
 		if perr != nil {
-			return nil, withStatus(statusUsage, fmt.Errorf("-p %w", perr))
+			return nil, perr
 		}
-		found, err = all.Process(n, spec)
+		if len(pids) > 1 {
+			fmt.Fprintf(w.errs(), "gotap: %s is %s; these are the places of the first\n", pid, processList(pids))
+		}
+		found, err = all.Process(pids[0], spec)
 	case len(command) > 0:
 		found, err = listCommand(all, spec, command)
 	case spec.Module == "" && spec.Kind != place.Syscall:

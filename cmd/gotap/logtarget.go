@@ -13,7 +13,7 @@ import (
 	"gotap/script/output/syslog"
 )
 
-// A logTarget is one --log, open: where a session writes what it produces. The layout is in script/output/records.md.
+// A logTarget is one --log, open: where a session writes what it produces. The layout is in docs/json.md.
 type logTarget struct {
 	name string // as given
 	sink output.Sink

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -47,6 +48,8 @@ type runOptions struct {
 	exits      string // a script beside a definition file
 	record     string // --record
 
+	generated bool // the script is one of gotap with words from the command line: errors do not show its text
+
 	reportFlags
 	definitionFlags
 }
@@ -55,16 +58,32 @@ type runOptions struct {
 type reportFlags struct{ stats, quiet, verbose bool }
 
 func (o *runOptions) register(c *cobra.Command) {
+	o.registerScript(c)
+	o.registerSession(c)
+}
+
+// registerScript registers the flags about the script.
+func (o *runOptions) registerScript(c *cobra.Command) {
 	f := c.Flags()
 	f.VarP(&onceValue{to: &o.text, empty: true}, "eval", "e", "the script itself, instead of a file")
-	f.StringArrayVarP(&o.pids, "pid", "p", nil, "attach to this process, or to several: 12,34 (repeatable)")
-	f.StringVar(&o.follow, "follow", "", "none, threads or children (default children with COMMAND, threads with -p)")
-	f.StringVarP(&o.duration, "for", "T", "", "end after this time, as in 10s")
-	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file, once there is some; - is standard output; %F, %H%M%S and the like of strftime become the time of the start")
-	f.VarP(&onceValue{to: &o.rotate}, "rotate", "S", "SIZE[,FILES]: when the file of -o has SIZE (512K, 10M, 1G; a bare number is megabytes) begin a new one; older ones are FILE.1 to FILE.N, 10 in all when no number is given")
-	f.StringVarP(&o.format, "format", "f", "text", "text or json")
 	f.StringArrayVar(&o.args, "arg", nil, "name=value, read by option() in the script (repeatable)")
 	f.BoolVar(&o.unsafe, "unsafe", false, "allow programs to change the target")
+	f.BoolVarP(&o.watch, "watch", "w", false, "replace the script when its file changes; values stay, errors keep the old one")
+	f.StringVar(&o.record, "record", "", "keep what the script gets in this file, for gotap test")
+	f.StringVar(&o.exits, "exits", "", "beside a definition file, a script whose facility(N, fn) gets what ends with exit N")
+	o.definitionFlags.register(c)
+	o.definitionFlags.registerSelection(c)
+}
+
+// registerSession registers the flags about the target, the output and the end.
+func (o *runOptions) registerSession(c *cobra.Command) {
+	f := c.Flags()
+	f.StringArrayVarP(&o.pids, "pid", "p", nil, "attach to this process, to several, 12,34, or to all with this name (repeatable)")
+	f.StringVar(&o.follow, "follow", "", "none, threads or children (default children with COMMAND, threads with -p)")
+	f.StringVarP(&o.duration, "for", "T", "", "end after this time, as in 10s")
+	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file, once there is some; - is standard output, and COMMAND's goes to standard error then; %F, %H%M%S and the like of strftime become the time of the start")
+	f.VarP(&onceValue{to: &o.rotate}, "rotate", "S", "SIZE[,FILES]: when the file of -o has SIZE (512K, 10M, 1G; a bare number is megabytes) begin a new one; older ones are FILE.1 to FILE.N, 10 in all when no number is given")
+	f.StringVarP(&o.format, "format", "f", "text", "text or json")
 	f.StringVar(&o.engine, "engine", "auto", "auto, emulate, step, or inline: programs run in the target as native code, without a stop; what needs stops is refused")
 	f.StringVar(&o.affinity, "affinity", "", "auto: gotap and a target with one thread share a CPU where the target cannot notice it; off: no affinity is changed (default auto)")
 	f.StringVar(&o.remote, "remote", "", "trace through the GDB stub at HOST:PORT: QEMU's, gdbserver's, a kernel's")
@@ -75,15 +94,10 @@ func (o *runOptions) register(c *cobra.Command) {
 	f.BoolVar(&o.stats, "stats", false, "print at the end what every probe did")
 	f.IntVar(&o.readyFD, "ready-fd", noReadyFD, "write the line \"ready\" to this descriptor once all probes are armed")
 	f.BoolVar(&o.preserve, "preserve-status", false, "exit with the status of COMMAND, or of the one process of -p; 128 and the signal's number when a signal ended it")
-	f.BoolVarP(&o.watch, "watch", "w", false, "replace the script when its file changes; values stay, errors keep the old one")
-	f.StringVar(&o.record, "record", "", "keep what the script gets in this file, for gotap test")
 	f.StringArrayVar(&o.logNames, "log", nil, "write to "+logTargetUse+" (repeatable); files are appended to")
 	f.BoolVar(&o.background, "background", false, "go on without this terminal once all probes are armed; needs -o or --log")
-	f.StringVar(&o.exits, "exits", "", "beside a definition file, a script whose facility(N, fn) gets what ends with exit N")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no status lines; losses are still reported")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report more")
-	o.definitionFlags.register(c)
-	o.definitionFlags.registerSelection(c)
 }
 
 // A onceValue is the value of a flag that may be given once: a second script or file would replace the first in
@@ -131,6 +145,7 @@ type plan struct {
 	readyOwn bool               // it is not a standard stream
 	logs     []*logTarget
 	terminal bool         // --log terminal
+	apart    bool         // -o -: standard output has data only
 	beside   gotap.Script // --exits
 
 	definition definition.Options
@@ -140,26 +155,36 @@ type plan struct {
 // check parses and checks all flags before anything is started.
 func (o runOptions) check(w *World, script string, command []string) (*plan, error) {
 	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
-	for _, step := range []func() error{p.checkPids, p.checkRemote, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkAffinity, p.checkDuration, p.checkBudget, p.checkArgs,
+	for _, step := range []func() error{func() error { return p.checkPids(w) }, p.checkRemote, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkAffinity, p.checkDuration, p.checkBudget, p.checkArgs,
 		p.checkWords, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
-		if err := step(); err != nil {
+		var known *statusError
+		if err := step(); errors.As(err, &known) {
+			return nil, err
+		} else if err != nil {
 			return nil, withStatus(statusUsage, err)
 		}
 	}
 	return p, nil
 }
 
-func (p *plan) checkPids() error {
+func (p *plan) checkPids(w *World) error {
 	if len(p.runOptions.pids) > 0 && len(p.command) > 0 {
 		return fmt.Errorf("-p and a COMMAND exclude each other")
 	}
 	for _, list := range p.runOptions.pids {
 		for _, text := range pidTexts(list) {
-			pid, err := parsePid(text)
+			pids, err := w.processes(text)
 			if err != nil {
-				return &hintError{fmt.Errorf("-p %w", err), pidHint(text)}
+				return err
 			}
-			p.pids = append(p.pids, pid)
+			for _, pid := range pids {
+				if !slices.Contains(p.pids, pid) {
+					p.pids = append(p.pids, pid)
+				}
+			}
+			if len(pids) > 1 && !p.quiet || len(pids) == 1 && !p.quiet && text != strconv.Itoa(pids[0]) {
+				fmt.Fprintf(w.errs(), "gotap: %s is %s\n", text, processList(pids))
+			}
 		}
 	}
 	return nil
@@ -172,14 +197,6 @@ func pidTexts(list string) []string {
 		return []string{list}
 	}
 	return texts
-}
-
-// pidHint suggests how to name a process when the text is not a number.
-func pidHint(text string) string {
-	if text != "" && (text[0] < '0' || text[0] > '9') && text[0] != '-' {
-		return `the processes of a name have numbers: -p "$(pidof ` + text + `)"`
-	}
-	return ""
 }
 
 // maxPid is the largest number a process can have (the kernel's PID_MAX_LIMIT on 64-bit machines).

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"os"
+	"fmt"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -18,8 +18,8 @@ const commandBehind = "the program to trace and its arguments come after --, as 
 
 // otherFlags are flags of run in other tracers, without their dashes.
 var otherFlags = map[string]string{
-	"c": commandBehind, "cmd": commandBehind, "n": `-p "$(pidof NAME)" names processes`, "name": `-p "$(pidof NAME)" names processes`,
-	"attach-name": `-p "$(pidof NAME)" names processes`, "P": "an argument of the script is --arg name=value", "parameters": "an argument of the script is --arg name=value",
+	"c": commandBehind, "cmd": commandBehind, "n": "-p NAME means the processes with this name", "name": "-p NAME means the processes with this name",
+	"attach-name": "-p NAME means the processes with this name", "P": "an argument of the script is --arg name=value", "parameters": "an argument of the script is --arg name=value",
 	"l": "gotap list 'libc:mem*' lists places", "d": "gotap check, gotap explain and gotap dis show what was compiled", "dry-run": "gotap check compiles and verifies",
 	"json": "-f json", "i": "places are named in the script: gotap run funccount --arg f='libc:mem*'", "x": "places are named in the script; gotap help probes",
 	"S": "system calls are places, syscall:NAME; gotap run syscalls", "pause": "COMMAND starts when all probes are armed", "info": "gotap doctor",
@@ -27,7 +27,7 @@ var otherFlags = map[string]string{
 
 // otherCommands are commands of other tracers.
 var otherCommands = map[string]string{
-	"attach": "gotap run -p PID SCRIPT", "trace": "gotap run SCRIPT, with -p PID or -- COMMAND", "exec": "gotap run SCRIPT -- COMMAND",
+	"attach": "gotap run -p PID SCRIPT", "exec": "gotap run SCRIPT -- COMMAND",
 	"repl": "gotap has no console: gotap run -w replaces a script while it runs, gotap ctl inspects a session",
 	"stat": "gotap run funccount", "info": "gotap doctor", "compile": "gotap build SCRIPT -o FILE.ppdf", "script": "gotap run SCRIPT",
 }
@@ -74,14 +74,21 @@ func explainCommand(root *cobra.Command, err error) error {
 
 func commandHint(root *cobra.Command, name string) string {
 	_, isSample := samples.Find(name)
-	st, err := os.Stat(name)
 	switch ext := filepath.Ext(name); {
 	case ext == ".js" || ext == ".ts" || ext == ".dpdf" || ext == ".ppdf" || isSample:
 		return "gotap run " + name
+	case isProgram(name) && otherCommands[name] == "":
+		return programHint(name)
 	case otherCommands[name] != "":
 		return otherCommands[name]
-	case err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0:
-		return "gotap run SCRIPT -- " + name
 	}
 	return nearCommand(root, name)
+}
+
+// programHint says what can be done with a program.
+func programHint(name string) string {
+	if !strings.Contains(name, "/") && isFile(name) {
+		name = "./" + name
+	}
+	return fmt.Sprintf("gotap trace -- %s shows its calls, gotap list %[1]s its functions, gotap run SAMPLE -- %[1]s runs a sample of gotap samples", name)
 }

@@ -7,15 +7,36 @@ import (
 	"time"
 
 	"gotap/cmd/gotap/datafile"
+	"gotap/cmd/gotap/terminal"
 )
 
 // checkOutput understands "-" as standard output, and puts the time into the name of a file.
 func (p *plan) checkOutput() error {
 	if p.output == "-" {
-		p.output, p.terminal = "", true
+		p.output, p.terminal, p.apart = "", true, true
 	}
 	p.output = datafile.Stamped(p.output, time.Now())
 	return nil
+}
+
+// commandOutput returns where COMMAND writes: with -o - only data go to standard output.
+func (p *plan) commandOutput(w *World) *os.File {
+	if p.apart {
+		return w.Stderr
+	}
+	return w.Stdout
+}
+
+// mixes reports whether records and what COMMAND prints get into one pipe or file, where nobody can part them.
+func (p *plan) mixes(w *World) bool {
+	return p.json && len(p.command) > 0 && p.output == "" && !p.apart && (len(p.logs) == 0 || p.terminal) && !terminal.Is(w.Stdout) && !isNull(w.Stdout)
+}
+
+// isNull reports whether what is written to a file is dropped.
+func isNull(f *os.File) bool {
+	st, err := f.Stat()
+	null, nerr := os.Stat(os.DevNull)
+	return err == nil && nerr == nil && os.SameFile(st, null)
 }
 
 // openOutput opens the file of -o.

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
+	"gotap/samples"
 )
 
 // A recordLayout is the description of records, as the document's tables have it.
@@ -21,27 +23,30 @@ type recordLayout struct {
 	version string
 	types   map[string]map[string]bool // fields by type; true: may be missing
 	data    map[string]bool            // fields of a definition's record
+	shown   []string                   // the examples
 	target  map[string]bool            // fields of a target at the end
 }
 
-// readLayout reads records.md, and nothing else.
+// recordsPage is the page that describes the records.
+const recordsPage = "docs/json.md"
+
+// readLayout reads that page, and nothing else.
 func readLayout(t *testing.T) recordLayout {
 	t.Helper()
-	text, err := os.ReadFile("../../script/output/records.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := page(t, recordsPage)
 	l := recordLayout{types: map[string]map[string]bool{}, data: map[string]bool{}, target: map[string]bool{}}
-	title := regexp.MustCompile(`^# Records of gotap, version (\d+)\n`).FindSubmatch(text)
-	if title == nil {
-		t.Fatal("no version in the title")
+	version := regexp.MustCompile(`The records are version (\d+)\.`).FindStringSubmatch(text)
+	if version == nil {
+		t.Fatal("the page has no version")
 	}
-	l.version = string(title[1])
+	l.version = version[1]
 	table := ""
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
 		name := strings.TrimSpace(cells[0])
 		switch {
+		case strings.HasPrefix(line, "{"):
+			l.shown = append(l.shown, line)
 		case !strings.HasPrefix(line, "|"):
 			table = ""
 		case table == "":
@@ -54,12 +59,114 @@ func readLayout(t *testing.T) recordLayout {
 			}
 		case table == "data", table == "target":
 			fields := map[string]map[string]bool{"data": l.data, "target": l.target}[table]
-			for _, field := range strings.Fields(name) {
-				fields[field] = strings.Contains(cells[1], "when")
+			for _, field := range strings.FieldsFunc(name, func(r rune) bool { return r == ' ' || r == ',' }) {
+				fields[strings.TrimSuffix(field, "?")] = strings.HasSuffix(field, "?")
 			}
 		}
 	}
 	return l
+}
+
+// record checks a record against the tables.
+func (l *recordLayout) record(t *testing.T, r map[string]any) {
+	t.Helper()
+	kind, _ := r["type"].(string)
+	if l.types[kind] == nil {
+		t.Errorf("type %q is not documented: %v", kind, r)
+		return
+	}
+	check(t, kind, l.types[kind], r)
+	switch target, _ := r["target"].(map[string]any); kind {
+	case "end":
+		if target != nil {
+			check(t, "target of the end", l.target, target)
+		}
+	case "table":
+		columns, _ := r["columns"].([]any)
+		rows, ok := r["rows"].([]any)
+		if len(columns) == 0 || !ok {
+			t.Errorf("a table without columns or rows: %v", r)
+		}
+		for _, row := range rows {
+			if cells, _ := row.([]any); len(cells) != len(columns) {
+				t.Errorf("a table of %d columns has the row %v", len(columns), row)
+			}
+		}
+	}
+}
+
+// TestRecordExamples holds the examples on the page against its tables; there is one of each type.
+func TestRecordExamples(t *testing.T) {
+	layout, seen := readLayout(t), map[string]bool{}
+	for _, text := range layout.shown {
+		var r map[string]any
+		if err := json.Unmarshal([]byte(text), &r); err != nil {
+			t.Errorf("%s%v", text, err)
+			continue
+		}
+		layout.record(t, r)
+		seen[r["type"].(string)] = true
+	}
+	for kind := range layout.types {
+		if !seen[kind] {
+			t.Errorf("%s has no example of %s", recordsPage, kind)
+		}
+	}
+}
+
+// TestRecordsOfSamples runs every sample that a local program suffices for, and holds what it writes against the page.
+func TestRecordsOfSamples(t *testing.T) {
+	testenv.Require(t, testenv.Ptrace, testenv.GCC)
+	if testing.Short() {
+		t.Skip("it traces live processes")
+	}
+	dir, layout, tables := t.TempDir(), readLayout(t), 0
+	source, err := filepath.Abs("testdata/targets/shop.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-g", "-O1", "-w", "-o", filepath.Join(dir, "shop"), source, "-pthread").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	all, err := samples.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := map[string][]string{"hello": {"order"}, "usdt": {"usdt:libc:*"}} // others than the defaults, which the program does not have
+	for _, s := range all {
+		if s.Topic == "kernels" {
+			continue // they need a machine behind a stub
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			cmd := exec.Command("gotap", slices.Concat([]string{"run", "-q", "-f", "json", "-o", "-", "--unsafe", s.Name}, words[s.Name], []string{"--", "./shop"})...)
+			cmd.Dir = dir
+			out, err := cmd.Output()
+			var failed *exec.ExitError
+			if err != nil && !errors.As(err, &failed) {
+				t.Fatal(err)
+			}
+			lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+			for _, line := range lines {
+				var r map[string]any
+				if err := json.Unmarshal([]byte(line), &r); err != nil {
+					t.Fatalf("%s: %v", line, err)
+				}
+				layout.record(t, r)
+				if r["type"] == "table" {
+					tables++
+				}
+				if r["type"] == "error" && r["severity"] == nil {
+					t.Errorf("%s", line)
+				}
+			}
+			if !strings.Contains(lines[len(lines)-1], `"type":"end"`) {
+				t.Errorf("the last record is %s", lines[len(lines)-1])
+			}
+		})
+	}
+	if tables < 5 {
+		t.Errorf("only %d tables", tables)
+	}
 }
 
 // check compares a record's fields with the table's: none missing, none more.
@@ -87,6 +194,7 @@ const n = count("n"), h = hist("h"), s = avg("s"), st = stats("st"), m = count("
 probe("work", { enter(c) { n.inc(); h.add(c.arg0); s.add(c.arg0); st.add(c.arg0); m.at(c.arg0).inc(); t.inc(); exit({ i: c.arg0, big: 1n << 60n, text: "two" }); } });
 probe("work", { enter(c) { log(u8(8)); } });
 begin(() => { console.log("begin"); console.error("complaint"); });
+end(() => report({ name: "table", columns: ["a", "b"], rows: [[1, "x"], [1n << 60n, null]] }, "as text"));
 end(() => { throw new Error("at the end"); });
 `
 
@@ -108,7 +216,7 @@ log mrf
 exit 3
 `
 
-// TestRecordsAsDocumented decodes what a session writes by the tables of records.md alone.
+// TestRecordsAsDocumented decodes what a session writes by the tables of the page alone.
 func TestRecordsAsDocumented(t *testing.T) {
 	testenv.Require(t, testenv.Ptrace, testenv.GCC)
 	dir := t.TempDir()
@@ -127,14 +235,7 @@ func TestRecordsAsDocumented(t *testing.T) {
 		for _, r := range sessionRecords(t, dir, script) {
 			kind, _ := r["type"].(string)
 			seen[kind] = true
-			if layout.types[kind] == nil {
-				t.Errorf("type %q is not documented: %v", kind, r)
-				continue
-			}
-			check(t, kind, layout.types[kind], r)
-			if kind == "end" {
-				check(t, "target of the end", layout.target, r["target"].(map[string]any))
-			}
+			layout.record(t, r)
 			if script == "all.dpdf" && kind == "event" {
 				checkDefinitionRecord(t, layout, r["data"].(map[string]any))
 			}

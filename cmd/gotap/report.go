@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -38,7 +39,10 @@ func (r *run) warnings(list diag.List) {
 func (r *run) complain(err error) {
 	r.progress.Clear()
 	var list diag.List
-	if !errors.As(err, &list) {
+	if errors.As(err, &list) && r.plan.generated {
+		list = withoutPlaces(list)
+	}
+	if len(list) == 0 && !errors.As(err, &list) {
 		list = diag.List{{Text: err.Error(), Hint: hintOf(err)}}
 		if !r.plan.json {
 			report(r.w.Stderr, err)
@@ -49,6 +53,17 @@ func (r *run) complain(err error) {
 	for _, d := range list {
 		r.out.Error(d)
 	}
+}
+
+// withoutPlaces drops where in the text the diagnostics are, and what differs in nothing else.
+func withoutPlaces(list diag.List) (bare diag.List) {
+	for _, d := range list {
+		d.Span = diag.Span{}
+		if !slices.ContainsFunc(bare, func(b diag.Diagnostic) bool { return b.Text == d.Text }) {
+			bare = append(bare, d)
+		}
+	}
+	return bare
 }
 
 // printStats prints what every probe has done (--stats).

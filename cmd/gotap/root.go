@@ -29,7 +29,7 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 	root.SetErr(w.errs())
 	root.SetIn(w.Stdin)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
-	root.AddCommand(newRun(w), newRecord(w), newTest(w), newCheck(w), newDis(w), newExplain(w), newBuild(w), newList(w), newSamples(w), newBench(w), newDoctor(w), newInit(w), newClean(w), newCtl(w), newEmulate(w), newMan(w))
+	root.AddCommand(newTrace(w), newRun(w), newRecord(w), newTest(w), newCheck(w), newDis(w), newExplain(w), newBuild(w), newList(w), newSamples(w), newBench(w), newDoctor(w), newInit(w), newClean(w), newCtl(w), newEmulate(w), newMan(w))
 	root.SetHelpCommand(newHelp())
 	root.DisableSuggestions = true // explainCommand makes them
 	addTopics(root)

@@ -35,8 +35,18 @@ script's stop(n); with --preserve-status COMMAND's status, or 128+N when signal 
 	return c
 }
 
-// runScript returns the body of run and record; adjust may change the flags once the script is known.
+// runScript is the body of run and record; adjust may change the flags once the script is known.
 func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust func(gotap.Script)) error {
+	return runText(w, c, args, o, func(own, command []string) (gotap.Script, error) {
+		if script, err := o.sampleWithWords(w, own, command, c.Flags().Changed("eval")); err != nil || script.Name != "" {
+			return script, err
+		}
+		return readProgram(w, own, o.text, c.Flags().Changed("eval"))
+	}, adjust)
+}
+
+// runText runs a script that find finds by the command's own arguments and by COMMAND.
+func runText(w *World, c *cobra.Command, args []string, o *runOptions, find func(own, command []string) (gotap.Script, error), adjust func(gotap.Script)) error {
 	if w.control == nil && o.background && w.background == nil {
 		return launchBackground(w)
 	}
@@ -47,7 +57,7 @@ func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust 
 	if c.ArgsLenAtDash() >= 0 && len(command) == 0 {
 		return withStatus(statusUsage, errors.New("no program comes after --"))
 	}
-	text, err := readProgram(w, own, o.text, c.Flags().Changed("eval"))
+	text, err := find(own, command)
 	if err != nil {
 		return o.unread(w, command, err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -153,13 +154,16 @@ func (r *run) checkFlags(text gotap.Script) error {
 func (r *run) options() (gotap.Options, error) {
 	p := r.plan
 	o := gotap.Options{
-		Command: p.command, Stdin: r.commandInput(), Stdout: r.w.Stdout, Stderr: r.w.Stderr, Pids: p.pids, Remote: p.remote, Exe: p.exe,
-		Args: p.args, Definition: p.definition, Beside: p.beside, Follow: p.follow, Engine: p.engine, Affinity: p.affinity, MaxProbes: p.maxSites,
+		Command: p.command, Stdin: r.commandInput(), Stdout: p.commandOutput(r.w), Stderr: r.w.Stderr, Pids: p.pids, Remote: p.remote, Exe: p.exe,
+		Args: p.args, Definition: p.definition, Beside: p.beside, Follow: p.follow, ByScript: p.runOptions.follow == "", Engine: p.engine, Affinity: p.affinity, MaxProbes: p.maxSites,
 		Unsafe: p.unsafe, Budget: p.share, Output: dataSink{r.out, r}, Hooks: r.hooks(),
 		Tool: gotap.Tool{Quiet: p.quiet && !p.stats, Silent: p.quiet, Verbose: p.verbose, Keep: p.watch, Supervised: true, Own: r.w.waiting()},
 	}
 	if p.missing != "error" {
 		o.Missing = gotap.Missing(p.missing)
+	}
+	if p.mixes(r.w) {
+		r.note("standard output has the records and what %s prints: -o FILE, or -o - for the records alone", filepath.Base(p.command[0]))
 	}
 	if len(p.command) > 0 || len(p.pids) > 0 || p.remote != "" {
 		return o, nil

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"gotap/engine/linux/procfs"
+)
+
+// processes returns the processes that a text of -p means: one by its number, or all with a name. A name is that of the program's file,
+// of the command as it was called, or of the process itself, as pidof and pgrep -x have it.
+func (w *World) processes(text string) ([]int, error) {
+	if named := w.processesNamed(text); len(named) > 0 {
+		return named, nil
+	}
+	pid, err := parsePid(text)
+	switch {
+	case err == nil:
+		return []int{pid}, nil
+	case text == "" || text[0] == '-' || text[0] >= '0' && text[0] <= '9' || !strings.ContainsFunc(text, unicode.IsLetter):
+		return nil, withStatus(statusUsage, fmt.Errorf("-p %w", err))
+	}
+	return nil, &hintError{withStatus(statusTarget, fmt.Errorf("-p %s: no process has this name", text)), cmp.Or(w.nearProcess(text), "ps -e lists the processes")}
+}
+
+// processesNamed returns the processes with a name, in the order of their numbers, without gotap's own.
+func (w *World) processesNamed(name string) (pids []int) {
+	own := append(w.waiting(), os.Getpid())
+	for _, pid := range processNumbers() {
+		if slices.Contains(processNames(pid), name) && !slices.Contains(own, pid) && !procfs.Ended(pid) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// processNumbers returns the numbers of all processes that can be seen, in their order.
+func processNumbers() (pids []int) {
+	dirs, _ := filepath.Glob("/proc/[0-9]*")
+	for _, dir := range dirs {
+		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	slices.Sort(pids)
+	return pids
+}
+
+// processNames returns the names of a process. Those of the kernel's threads, which have no program, are left out.
+func processNames(pid int) (names []string) {
+	command := procfs.Read(pid, "cmdline")
+	if command == "" {
+		return nil
+	}
+	called, _, _ := strings.Cut(command, "\x00")
+	for _, name := range []string{filepath.Base(strings.TrimSuffix(procfs.Link(pid, "exe"), " (deleted)")), filepath.Base(called), procfs.Name(pid)} {
+		if name != "" && name != "." {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// nearProcess asks whether a process of a similar name was meant.
+func (w *World) nearProcess(name string) string {
+	const shortest = 3 // characters: every word is like a shorter name
+	var names []string
+	for _, pid := range processNumbers() {
+		names = append(names, processNames(pid)...)
+	}
+	names = slices.DeleteFunc(names, func(n string) bool { return len(n) < shortest })
+	slices.Sort(names)
+	return near(name, slices.Compact(names), "")
+}
+
+// processList returns "process 12", or "2 processes: 12, 34".
+func processList(pids []int) string {
+	texts := make([]string, len(pids))
+	for i, pid := range pids {
+		texts[i] = strconv.Itoa(pid)
+	}
+	if len(pids) == 1 {
+		return "process " + texts[0]
+	}
+	return fmt.Sprintf("%s: %s", plural(len(pids), "process"), strings.Join(texts, ", "))
+}

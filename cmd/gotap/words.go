@@ -1,0 +1,68 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gotap"
+	"gotap/samples"
+	"gotap/script"
+)
+
+// sampleWithWords finds a sample behind which there are words, which are the value of its first option, and gives the sample the function
+// of the demonstration where it would take all of a program's. The script has no name when the arguments are something else.
+func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool) (gotap.Script, error) {
+	if len(own) == 0 || eval || isFile(own[0]) {
+		return gotap.Script{}, nil
+	}
+	s, ok := samples.Find(own[0])
+	if !ok {
+		return gotap.Script{}, nil
+	}
+	text, words := gotap.Script{Name: s.Name + ".js", Text: s.Text}, own[1:]
+	if len(words) == 0 && !o.probesDemo(command) {
+		return text, nil
+	}
+	first := firstOption(w, s.Name)
+	var err error
+	given := slices.ContainsFunc(o.args, func(arg string) bool { return strings.HasPrefix(arg, first.Name+"=") })
+	switch {
+	case len(words) == 0 && first.Name == "f" && first.Default == "" && !given && s.Name != "ltrace":
+		o.args = append(o.args, "f="+demoFunction)
+		return text, nil
+	case len(words) == 0:
+		return text, nil
+	case first.Name == "":
+		err = fmt.Errorf("%s has no options, so %q means nothing to it", s.Name, words[0])
+	case given:
+		err = fmt.Errorf("%s: its option %s is given twice, as --arg and as %q", s.Name, first.Name, words[0])
+	case first.Type != "text" && len(words) > 1:
+		err = fmt.Errorf("%s: its first option, %s, takes one word, so %q is one too many", s.Name, first.Name, words[1])
+	case o.probesDemo(command):
+		err = programForPattern("run "+s.Name, words)
+	}
+	if err != nil {
+		if hintOf(err) == "" {
+			err = &hintError{err, extraHint(words[0])}
+		}
+		return gotap.Script{}, withStatus(statusUsage, err)
+	}
+	o.args = append(o.args, first.Name+"="+strings.Join(words, ","))
+	o.generated = true
+	return text, nil
+}
+
+// probesDemo reports whether there is no target but the demonstration.
+func (o *runOptions) probesDemo(command []string) bool {
+	return len(command) == 0 && len(o.pids) == 0 && o.remote == ""
+}
+
+// firstOption returns the first option that a sample declares; its name is "" when there is none.
+func firstOption(w *World, sample string) script.Option {
+	all := scriptOptions(w, []string{sample}, "", false)
+	if len(all) == 0 {
+		return script.Option{}
+	}
+	return all[0]
+}
