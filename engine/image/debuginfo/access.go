@@ -92,6 +92,9 @@ func (in *Info) findVariable(fn *function.Function, pc uint64, name string) (var
 	if own >= 0 {
 		return variable{params[own], own}, nil
 	}
+	if err := in.rules.Incomplete(fn, params); err != nil && pc == fn.Low {
+		return variable{}, &AccessError{Name: name, Reason: err.Error()}
+	}
 	have = named(have)
 	what := "parameter"
 	if pc != fn.Low {

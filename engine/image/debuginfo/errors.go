@@ -66,3 +66,19 @@ type AccessError struct {
 
 // Error names the value and the reason.
 func (e *AccessError) Error() string { return fmt.Sprintf("cannot read %s: %s", e.Name, e.Reason) }
+
+// NoResultError reports that a function has no result of an index.
+type NoResultError struct {
+	Function     string
+	Index, Count int // the index asked for, counted from 0, and how many results there are
+}
+
+func (e *NoResultError) Error() string {
+	switch e.Count {
+	case 0:
+		return e.Function + " has no result"
+	case 1:
+		return fmt.Sprintf("%s has one result; %d is out of range", e.Function, e.Index)
+	}
+	return fmt.Sprintf("%s has %d results; %d is out of range", e.Function, e.Count, e.Index)
+}

@@ -32,7 +32,7 @@ func goProgram(t *testing.T) *program {
 func TestGoSignaturesAndResults(t *testing.T) {
 	p := goProgram(t)
 	for name, want := range map[string]struct{ signature, result string }{
-		"main.work":         {"main.work(string s, int n, float64 f, int ~p3, []uint8 xs, error e) int", "rax"},
+		"main.work":         {"main.work(string s, int n, float64 f, int ~p3, []uint8 xs, error e) (int, string)", "rax"},
 		"main.(*Stack).Len": {"main.(*Stack).Len(main.Stack *s) int", "rax"},
 		"main.main":         {"main.main() void", ""},
 	} {

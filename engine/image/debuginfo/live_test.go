@@ -28,6 +28,7 @@ type stop struct {
 	Values   map[string]*string
 	bias     uint64
 	word     int
+	entry    *stop // of a moment after the return: the entry of the call
 }
 
 // program is a built test program and its debug information.
@@ -79,6 +80,9 @@ func open(t testing.TB, path string) *program {
 	return p
 }
 
+// isRelocated reports whether the program runs at other addresses than those in its file.
+func (p *program) isRelocated() bool { return p.elf.Type == elf.ET_DYN }
+
 // address is that of a function's symbol.
 func (p *program) address(t testing.TB, name string) uint64 {
 	t.Helper()
@@ -127,7 +131,7 @@ func (p *program) record(t testing.TB, places, expressions string, steps int) []
 		if err := dec.Decode(s); err != nil {
 			t.Fatal(err)
 		}
-		if p.elf.Type == elf.ET_DYN {
+		if p.isRelocated() {
 			s.bias = first.Start
 		}
 		stops = append(stops, s)
@@ -206,12 +210,19 @@ func (s *stop) eval(a compile.Access) (string, error) {
 	case compile.BaseConst:
 		v = uint64(a.Value)
 	case compile.BaseReg:
+		if a.Reg == "st0" {
+			return s.Regs["st0"], nil
+		}
 		v = s.reg(a.Reg)
 	case compile.BaseRegOffset:
 		v = s.reg(a.Reg) + uint64(a.Value)
 	case compile.BaseAddr:
 		v = uint64(a.Value) + s.bias
 	case compile.BaseFrame:
+		if s.entry != nil { // of the call that has returned
+			v = s.entry.reg("rsp") + uint64(s.word) + uint64(a.Value)
+			break
+		}
 		sp := slices.IndexFunc(stackPointers, func(name string) bool { return s.Regs[name] != "" })
 		v = s.reg(stackPointers[sp]) + uint64(s.word) + uint64(a.Value)
 	}

@@ -66,17 +66,35 @@ func (in *Info) Signature(vaddr uint64) (s string, err error) {
 	if variadic {
 		list = append(list, "...")
 	}
-	off, ok, err := in.rules.ResultType(fn)
+	results, err := in.rules.Results(fn)
 	if err != nil {
 		return "", err
 	}
-	return in.entries.QualifiedName(fn.DIE) + "(" + strings.Join(list, ", ") + ") " + in.types.Declare(off, ok, "", 0), nil
+	var types []string
+	for _, off := range results {
+		types = append(types, in.types.Declare(off, true, "", 0))
+	}
+	result := strings.Join(types, ", ")
+	switch len(types) {
+	case 0:
+		result = "void"
+	case 1:
+	default:
+		result = "(" + result + ")"
+	}
+	return in.entries.QualifiedName(fn.DIE) + "(" + strings.Join(list, ", ") + ") " + result, nil
 }
 
 // ReturnAccess returns the access to the result of the function at the address vaddr when it has just returned, or to
 // the part of it that path names, as Access does. Structs in memory yield their address. Of the results of a Go
 // function it is the first. For a function without a result, the access has the type TypeVoid.
 func (in *Info) ReturnAccess(vaddr uint64, path ...string) (a compile.Access, err error) {
+	return in.ResultAccess(vaddr, 0, path...)
+}
+
+// ResultAccess is ReturnAccess for the result of the given index, counted from 0. Only Go's functions have more than one.
+// An index without a result is a *NoResultError.
+func (in *Info) ResultAccess(vaddr uint64, index int, path ...string) (a compile.Access, err error) {
 	defer in.guard(&err)()
 	fn, err := in.functions.At(vaddr)
 	if err != nil {
@@ -85,23 +103,27 @@ func (in *Info) ReturnAccess(vaddr uint64, path ...string) (a compile.Access, er
 	if in.isUntyped(fn) {
 		return a, ErrNone
 	}
-	off, ok, err := in.rules.ResultType(fn)
+	results, err := in.rules.Results(fn)
 	if err != nil {
 		return a, err
 	}
-	t, err := in.types.Strip(off, ok)
+	if index == 0 && len(results) == 0 && len(path) == 0 {
+		return compile.Access{Type: compile.TypeVoid, Ctype: "void"}, nil
+	}
+	if index >= len(results) {
+		return a, &NoResultError{Function: in.entries.QualifiedName(fn.DIE), Index: index, Count: len(results)}
+	}
+	off := results[index]
+	t, err := in.types.Strip(off, true)
 	if err != nil {
 		return a, err
 	}
-	text := in.types.Declare(off, ok, "", 0)
-	if t.Kind == ctype.Void && len(path) == 0 {
-		return compile.Access{Type: compile.TypeVoid, Ctype: text}, nil
-	}
-	p, err := in.rules.Result(fn, t)
+	text := in.types.Declare(off, true, "", 0)
+	p, err := in.rules.Result(fn, index, t)
 	if err != nil {
 		return a, in.explain("the result", vaddr, err)
 	}
-	w := walk{in: in, place: p, typ: off, ok: ok, pc: vaddr, name: "the result"}
+	w := walk{in: in, place: p, typ: off, ok: true, pc: vaddr, name: "the result"}
 	if len(path) > 0 {
 		w.name = "ret"
 		return w.along(path)

@@ -3,6 +3,7 @@ package callconv
 import (
 	"debug/dwarf"
 	"debug/elf"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -86,7 +87,7 @@ func (g golang) values(fn *function.Function, results bool) ([]goValue, error) {
 		return nil, err
 	}
 	var list []goValue
-	for _, e := range entries {
+	for _, e := range g.distinct(entries) {
 		t, err := g.types.OfEntry(e)
 		if err != nil {
 			return nil, err
@@ -120,7 +121,15 @@ func (g golang) resultEntries(fn *function.Function) ([]*dwarf.Entry, error) {
 			list = append(list, e)
 		}
 	}
-	return list, nil
+	return g.distinct(list), nil
+}
+
+// distinct leaves out entries that repeat the one before them: Go's compiler writes some results twice.
+func (g golang) distinct(entries []*dwarf.Entry) []*dwarf.Entry {
+	return slices.CompactFunc(slices.Clone(entries), func(a, b *dwarf.Entry) bool {
+		name := g.entries.Name(a)
+		return name != "" && name != "_" && name == g.entries.Name(b)
+	})
 }
 
 // param returns the place of a parameter at the entry of a Go function.
@@ -256,17 +265,4 @@ func (g golang) align(t *ctype.Type, depth int) int64 {
 		return max(align, min(g.types.Size(t)/2, g.entries.Word()))
 	}
 	return max(align, min(g.types.Size(t), g.entries.Word()))
-}
-
-// result returns the first result of a Go function that has just returned, of type void when it has none. A result on
-// the stack is behind the arguments in the caller's frame.
-func (g golang) result(fn *function.Function) (v goValue, err error) {
-	values, err := g.values(fn, true)
-	if err != nil {
-		return v, err
-	}
-	if len(values) == 0 {
-		return goValue{typ: ctype.None}, nil
-	}
-	return values[0], nil
 }

@@ -15,6 +15,9 @@ import (
 // errDisagree reports a type that compilers pass differently.
 var errDisagree = errors.New("compilers disagree on where values of such a type are passed; probe a line of the function, @FILE:LINE")
 
+// errIncomplete reports that parameters are missing, so that it is not known which of them are the others.
+var errIncomplete = errors.New("the debug information lacks some parameters of the function, so the places of the others are unknown; probe a line of the function, @FILE:LINE")
+
 // undeclaredError reports a class that the module never defines. Clang writes the definition only in the unit with the
 // constructors, which may be built without debug information.
 func undeclaredError(t *ctype.Type) error {
@@ -53,10 +56,10 @@ func (cl *classes) passing(t *ctype.Type, depth int) error {
 // passingClass is passing for a class. The members of one that is passed by reference do not matter.
 func (cl *classes) passingClass(t *ctype.Type, depth int) error {
 	switch {
-	case t.Declared:
-		return undeclaredError(t)
 	case t.ByRef == ctype.ByReference:
 		return nil
+	case t.Declared:
+		return undeclaredError(t)
 	}
 	members, err := cl.types.Members(t)
 	if err != nil {
@@ -70,11 +73,11 @@ func (cl *classes) passingClass(t *ctype.Type, depth int) error {
 		if err := cl.passing(inner, depth+1); err != nil {
 			return err
 		}
-		if t.ByRef == ctype.PassingUnknown && cl.isStuck(inner) {
+		if !t.Told && cl.isStuck(inner) {
 			return errDisagree
 		}
 	}
-	if t.ByRef == ctype.PassingUnknown && cl.mayCopy(t) {
+	if !t.Told && cl.mayCopy(t) {
 		return ErrUnknown
 	}
 	return nil

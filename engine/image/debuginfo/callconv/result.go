@@ -2,6 +2,7 @@ package callconv
 
 import (
 	"debug/dwarf"
+	"errors"
 
 	"gotap/engine/image/debuginfo/ctype"
 	"gotap/engine/image/debuginfo/entry"
@@ -9,27 +10,49 @@ import (
 	"gotap/engine/image/debuginfo/location"
 )
 
-// ResultType returns the type of a function's result, in Go of the first one. ok is false when the function has none.
-func (cv *Rules) ResultType(fn *function.Function) (off dwarf.Offset, ok bool, err error) {
+// Results returns the types of a function's results: one or none, in Go any number.
+func (cv *Rules) Results(fn *function.Function) ([]dwarf.Offset, error) {
 	if fn.Unit.Language() != entry.Go {
-		return cv.entries.TypeRef(fn.DIE)
+		off, ok, err := cv.entries.TypeRef(fn.DIE)
+		if t, e := cv.types.Strip(off, ok); err != nil || e != nil || t.Kind == ctype.Void && t.Tag == 0 {
+			return nil, errors.Join(err, e)
+		}
+		return []dwarf.Offset{off}, nil
 	}
-	values, err := golang{cv}.values(fn, true)
-	if err != nil || len(values) == 0 {
-		return 0, false, err
+	entries, err := golang{cv}.resultEntries(fn)
+	var types []dwarf.Offset
+	for _, e := range entries {
+		off, _, err := cv.entries.TypeRef(e)
+		if err != nil {
+			return nil, err
+		}
+		types = append(types, off)
 	}
-	return cv.entries.TypeRef(values[0].entry)
+	return types, err
 }
 
-// Result returns the place of the result of type t when fn has just returned.
-func (cv *Rules) Result(fn *function.Function, t *ctype.Type) (location.Place, error) {
+// ResultType returns the type of a function's result, in Go of the first one. ok is false when the function has none.
+func (cv *Rules) ResultType(fn *function.Function) (off dwarf.Offset, ok bool, err error) {
+	results, err := cv.Results(fn)
+	if err != nil || len(results) == 0 {
+		return 0, false, err
+	}
+	return results[0], true, nil
+}
+
+// Result returns the place of the result of an index, of type t, when fn has just returned.
+func (cv *Rules) Result(fn *function.Function, index int, t *ctype.Type) (location.Place, error) {
 	if fn.Unit.Language() == entry.Go {
-		v, err := golang{cv}.result(fn)
-		return cv.AtEntry(v.place), err
+		values, err := golang{cv}.values(fn, true)
+		if err != nil {
+			return location.Place{}, err
+		}
+		return cv.AtEntry(values[index].place), nil
 	}
 	if _, changed := cv.rewritten(fn); changed {
 		return location.Place{}, ErrRewritten
 	}
+	t = cv.passedAs(fn, nil, t)
 	if err := cv.knowsPassing(t); err != nil {
 		return location.Place{}, err
 	}

@@ -54,7 +54,11 @@ func (cv *Rules) ReturnType(fn *function.Function) (*ctype.Type, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cv.types.Strip(off, ok)
+	t, err := cv.types.Strip(off, ok)
+	if err != nil {
+		return nil, err
+	}
+	return cv.passedAs(fn, nil, t), nil
 }
 
 // Param returns the place of a parameter at the entry of fn by the calling convention of its language.
@@ -71,7 +75,10 @@ func (cv *Rules) Param(fn *function.Function, params []*dwarf.Entry, index int) 
 		if err != nil {
 			return location.Place{}, err
 		}
-		types[i] = t
+		types[i] = cv.passedAs(fn, params[i], t)
+	}
+	if cv.isIncomplete(fn, params) {
+		return location.Place{}, errIncomplete
 	}
 	ret, err := cv.ReturnType(fn)
 	if err != nil {

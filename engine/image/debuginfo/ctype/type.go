@@ -38,6 +38,7 @@ type Type struct {
 	Char      bool
 	Declared  bool // only declared here, defined elsewhere
 	ByRef     Passing
+	Told      bool         // how it is passed follows from its entry alone
 	CPlusPlus bool         // may have constructors
 	keyword   bool         // its name has struct, union or enum before it
 	Elem      dwarf.Offset // the type that a pointer, array, typedef, qualifier, enumeration or function refers to
@@ -175,6 +176,7 @@ func (t *Type) fillStruct() {
 	case cc == passByValue || !t.CPlusPlus:
 		t.ByRef = ByValue
 	}
+	t.Told = t.ByRef != PassingUnknown
 }
 
 // fillArray reads the dimensions, which are child entries, and computes the size.
