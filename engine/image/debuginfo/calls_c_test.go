@@ -200,7 +200,7 @@ func (g *cLanguage) function(n int) generated {
 		body = " return " + lit + ";"
 		f.results = [][]value{g.values}
 	}
-	f.text = fmt.Sprintf("%s f%d(%s) {%s __asm__ volatile(\"\" : : : \"memory\");%s }\n", ret, n, strings.Join(params, ", "), use, body)
+	f.text = fmt.Sprintf("%s f%d(%s) {%s __asm__ volatile(\"\" : : \"i\"(%d) : \"memory\");%s }\n", ret, n, strings.Join(params, ", "), use, n, body)
 	f.call = fmt.Sprintf("\tf%d(%s);\n", n, strings.Join(args, ", "))
 	return f
 }

@@ -1,6 +1,7 @@
 package callconv
 
 import (
+	"gotap/compile"
 	"gotap/engine/image/debuginfo/ctype"
 	"gotap/engine/image/debuginfo/location"
 )
@@ -29,7 +30,11 @@ func (cc amd64) param(ret *ctype.Type, params []*ctype.Type, _ bool) (location.P
 		if s.splits(t) {
 			return location.Place{}, errDisagree
 		}
+		before := s.stack
 		p = cc.next(&s, t)
+		if p.Base == compile.BaseFrame && int64(before)%16 != 0 && cc.mayBePacked(t) && !cc.byReference(t, 0) {
+			return location.Place{}, errPacked
+		}
 	}
 	return p, nil
 }

@@ -60,6 +60,9 @@ func (cc amd64) classify(t *ctype.Type) amd64Classes {
 		return c
 	}
 	cc.walk(&c, t, 0, 0)
+	if c.class[1] == classSSEUp && c.class[0] != classSSE { // the lower half is that of something else, too (rule 5)
+		c.class[1] = classSSE
+	}
 	return c
 }
 

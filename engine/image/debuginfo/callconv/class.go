@@ -58,7 +58,16 @@ func (cl *classes) alignOfMembers(t *ctype.Type, depth int) int64 {
 			align = max(align, cl.alignOf(inner, depth+1))
 		}
 	}
+	if size := cl.types.Size(t); size > 0 && size%align != 0 {
+		return 1 // packed
+	}
 	return align
+}
+
+// mayBePacked reports whether t has an alignment of more than a word because of its members alone. The debug information
+// does not say whether it is packed, which takes the alignment away, and its size and offsets need not show it.
+func (cl *classes) mayBePacked(t *ctype.Type) bool {
+	return (t.Kind == ctype.Struct || t.Kind == ctype.Union) && t.Align == 0 && cl.alignOf(t, 0) > cl.entries.Word()
 }
 
 // isPacked reports whether a member of t is at an offset that its type is not aligned to.

@@ -15,6 +15,9 @@ import (
 // errDisagree reports a type that compilers pass differently.
 var errDisagree = errors.New("compilers disagree on where values of such a type are passed; probe a line of the function, @FILE:LINE")
 
+// errPacked reports an argument whose place depends on whether its type is packed.
+var errPacked = errors.New("the debug information does not say whether its type is packed, on which its place depends; probe a line of the function, @FILE:LINE")
+
 // errIncomplete reports that parameters are missing, so that it is not known which of them are the others.
 var errIncomplete = errors.New("the debug information lacks some parameters of the function, so the places of the others are unknown; probe a line of the function, @FILE:LINE")
 
