@@ -16,7 +16,24 @@ type Access struct {
 	Ctype  string       // the type as written in the source ("struct point *"), for messages and listings
 	Shape  *Shape       // nil: a number
 	Enum   []Enumerator // names of an enumeration
+	Ref    TypeRef      // the type, for values that are kept and converted; zero: not known
 }
+
+// TypeRef names a type of the debug information of one module. Two values have the same type if their references have the
+// same Name and Address.
+type TypeRef struct {
+	Module  string // path of the module's file
+	Offset  uint64 // of the type's entry
+	Stars   int    // pointers around it
+	Address bool   // the value is the address of an object of the type: of a struct, an array
+	Name    string // without qualifiers and names that stand for others
+}
+
+// Known reports whether the type is known.
+func (r TypeRef) Known() bool { return r.Name != "" }
+
+// Same reports whether two references are to the same type.
+func (r TypeRef) Same(other TypeRef) bool { return r.Name == other.Name && r.Address == other.Address }
 
 // NoNumberError reports a value whose type is not a number, or whose location is unknown.
 type NoNumberError struct{ Err error }
@@ -73,6 +90,9 @@ const (
 	ShapeStruct                   // the access is its address; a struct in registers has none
 )
 
+// AnyElement in a path stands for an element whose index the program computes.
+const AnyElement = "[]"
+
 // AccessBase is the start of an access.
 type AccessBase uint8
 
@@ -84,6 +104,8 @@ const (
 	BaseFrame                       // the canonical frame address + Value (at a function's entry: stack pointer + word size)
 	BaseResult                      // in leave: the address that the caller passed for the result + Value
 	BaseArg                         // argument Value of the call, by the calling convention of the place
+	BaseThread                      // the thread's own variables of the module + Value; the engine makes a register of it
+	BaseValue                       // a value that the program has: a variable, the result of a conversion
 	BaseAddr                        // the address in the process of offset Value (an ELF virtual address)
 )
 
@@ -91,8 +113,9 @@ const (
 type AccessStep struct {
 	Op     AccessOp
 	Reg    string // OpIndex, OpJoin: the register's name
-	Offset int64  // OpOffset: added; OpBits: lowest bit; OpJoin: number of bits already in the value
-	Size   int    // OpLoad: bytes, 1, 2, 4 or 8; OpBits: number of bits; OpIndex: the factor
+	Count  int64  // OpElement: elements; 0: unknown
+	Offset int64  // OpElement: the number of the index; OpOffset: added; OpBits: lowest bit; OpJoin: number of bits already in the value
+	Size   int    // OpLoad: bytes, 1, 2, 4 or 8; OpBits: number of bits; OpIndex, OpElement: the factor
 	Signed bool   // OpLoad, OpBits, OpTruncate: sign-extended; OpIndex: a 32-bit register is
 	Float  bool   // OpLoad, OpTruncate: a float of Size bytes, which becomes an f64
 }
@@ -107,6 +130,7 @@ const (
 	OpBits                     // extract Size bits at Offset
 	OpTruncate                 // keep the low Size bytes of a register
 	OpIndex                    // add the register Reg times Size (1, 2, 4 or 8)
+	OpElement                  // add an index that the program computes, times Size; it is below Count
 	OpJoin                     // the register Reg holds the rest of the value, from bit Offset on
 )
 

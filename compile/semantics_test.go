@@ -94,6 +94,7 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.Min: {{"-1 1", "", "-1", 0}}, opcode.Max: {{"-1 1", "", "1", 0}}, opcode.Abs: {{"-9", "", "9", 0}, {least, "", least, 0}},
 	opcode.Clz: {{"7", "", "61", 0}, {"0", "", "64", 0}}, opcode.Popcnt: {{"-1", "", "64", 0}},
 	opcode.Ext: {{"511", "8", "-1", 0}, {"127", "8", "127", 0}}, opcode.Zext: {{"-1", "8", "255", 0}},
+	opcode.Within: {{"3", "4", "3", 0}, {"4", "4", "", outcome.TrapIndex}, {"-1", "4", "", outcome.TrapIndex}},
 
 	opcode.Fadd: {{half + " " + quarter, "", fl(.75), 0}}, opcode.Fsub: {{half + " " + quarter, "", quarter, 0}},
 	opcode.Fmul: {{half + " " + half, "", quarter, 0}}, opcode.Fdiv: {{half + " " + fl(0), "", fl(math.Inf(1)), 0}},

@@ -389,6 +389,10 @@ func (m *Machine) loop(pc, sp int, steps, fuel uint32) outcome.Trap {
 			if n := in.A; n < 64 {
 				st[(sp-1)&stackMask] &= 1<<n - 1
 			}
+		case opcode.Within:
+			if st[(sp-1)&stackMask] >= in.V {
+				trap = outcome.TrapIndex
+			}
 
 		// Floats.
 		case opcode.Fadd:

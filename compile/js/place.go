@@ -34,6 +34,20 @@ type Place interface {
 	Arg(n int) (a compile.Access, ok bool, err error)
 }
 
+// Typed is a Place that knows types by name and by reference.
+type Typed interface {
+	// Typed resolves what lies below a value of a type.
+	Typed(ref compile.TypeRef, path []string) (compile.Access, error)
+	// TypeNamed finds a type by its name in the source, such as "struct point *".
+	TypeNamed(name string) (compile.TypeRef, error)
+	// SizeOf returns the size of a type in bytes.
+	SizeOf(ref compile.TypeRef) (int64, error)
+	// Enumerator returns the value of an enumeration's constant; ok is false if there is none.
+	Enumerator(name string) (v int64, ok bool, err error)
+	// ResultAccess resolves c.rets[index].field…
+	ResultAccess(index int, path []string) (compile.Access, error)
+}
+
 // Sized is a Place that knows the bytes of a pointer in its target.
 type Sized interface {
 	WordSize() int

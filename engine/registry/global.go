@@ -50,12 +50,12 @@ func (g *Globals) GlobalAddress(name string) (compile.Access, error) {
 	return g.search(name, func(f *module.File, local string) (compile.Access, error) {
 		v, err := g.symbol(f, local)
 		if err == nil {
-			return compile.Access{Base: compile.BaseAddr, Value: int64(v.Addr)}, nil
+			return variable(v), nil
 		}
 		if in, ok := g.Files.Info(f); ok { // variables for which the linker kept no symbol
 			a, inErr := in.Global(g.near(f), []string{local})
-			if inErr == nil && a.Base == compile.BaseAddr {
-				return compile.Access{Base: compile.BaseAddr, Value: a.Value}, nil
+			if inErr == nil && (a.Base == compile.BaseAddr || a.Base == compile.BaseThread) {
+				return compile.Access{Base: a.Base, Value: a.Value}, nil
 			}
 			return a, errors.Join(err, inErr)
 		}
@@ -70,8 +70,12 @@ func (g *Globals) search(name string, in func(f *module.File, local string) (com
 		a, err := in(f, local)
 		var unknown *debuginfo.UnknownError
 		switch {
+		case err == nil && a.Base == compile.BaseThread:
+			return g.threadLocal(f, name, a)
 		case err == nil:
-			a.Module = f.Path
+			if a.Module = f.Path; a.Ref.Known() {
+				a.Ref.Module = f.Path
+			}
 			return g.copied(f, a), nil
 		case errors.Is(err, errNoVariable), errors.As(err, &unknown) && unknown.What == "variable":
 			continue
@@ -151,7 +155,7 @@ func (g *Globals) inFile(f *module.File, name string, path []string) (compile.Ac
 	if err != nil {
 		return compile.Access{}, err
 	}
-	a := compile.Access{Base: compile.BaseAddr, Value: int64(v.Addr)}
+	a := variable(v)
 	switch {
 	case len(path) > 0:
 		return a, &untypedError{fmt.Sprintf("%s in the variable %s of %s", strings.Join(path, "."), name, filepath.Base(f.Path)),
@@ -170,8 +174,6 @@ func (g *Globals) symbol(f *module.File, name string) (*module.Var, error) {
 	}
 	for _, v := range f.LookupVar(name) {
 		switch {
-		case v.TLS:
-			return nil, &GlobalError{name, "thread-local variables are not supported", "read it through a pointer that the program has"}
 		case found != nil && found.Addr != v.Addr:
 			return nil, &GlobalError{name, fmt.Sprintf("%s has several of that name", filepath.Base(f.Path)), fmt.Sprintf("with debug information %s@FILE.c names one", name)}
 		}

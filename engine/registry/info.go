@@ -56,7 +56,15 @@ func (i *Info) Access(path []string) (compile.Access, error) {
 	if !ok {
 		return compile.Access{}, &untypedError{fmt.Sprintf("the argument %s of %s", strings.Join(path, "."), i.Target.Name), "c.arg0 … c.arg9 are its arguments by number"}
 	}
-	return in.Access(i.Target.Vaddr, path)
+	return i.own(in.Access(i.Target.Vaddr, path))
+}
+
+// own says in which module the type of an access is.
+func (i *Info) own(a compile.Access, err error) (compile.Access, error) {
+	if a.Ref.Known() {
+		a.Ref.Module = i.Target.File.Path
+	}
+	return a, err
 }
 
 // Parameters implements js.Parametered.
@@ -91,8 +99,11 @@ func (i *Info) ReturnType() (compile.Access, bool, error) {
 	if !ok || i.Target.Func == nil {
 		return compile.Access{}, false, i.goResult(nil)
 	}
-	a, err := in.ReturnAccess(i.Target.Func.Addr)
-	if err == nil {
+	a, err := i.own(in.ReturnAccess(i.Target.Func.Addr))
+	switch {
+	case err == nil && a.Type == compile.TypeVoid:
+		return a, false, &compile.NoNumberError{Err: fmt.Errorf("%s returns nothing", i.Target.Func.Name)}
+	case err == nil:
 		return a, true, nil
 	}
 	if lost := i.goResult(err); lost != nil {
@@ -110,7 +121,7 @@ func (i *Info) ResultMember(path []string) (compile.Access, error) {
 	if !ok || i.Target.Func == nil {
 		return compile.Access{}, &untypedError{fmt.Sprintf("%s in the result of %s", strings.Join(path, "."), i.Target.Name), "c.ret is its result"}
 	}
-	return in.ReturnAccess(i.Target.Func.Addr, path...)
+	return i.own(in.ReturnAccess(i.Target.Func.Addr, path...))
 }
 
 // Arg implements PlaceInfo.

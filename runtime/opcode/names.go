@@ -70,6 +70,7 @@ const (
 	Popcnt                // ( w -- w ) bits that are 1
 	Ext                   // ( w -- w ) keeps the low n bits and extends their sign
 	Zext                  // ( w -- w ) keeps the low n bits
+	Within                // ( w -- w ) an index: traps unless it is below n, unsigned
 	PickBase              // ( -- x ) copies the word n above the base, 0 being the first
 	PokeBase              // ( x -- ) pops a word and stores it n above the base
 	Fadd                  // ( w w -- w ) a b gives a+b

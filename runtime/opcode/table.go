@@ -78,6 +78,7 @@ var Table = [...]Row{
 	{"Popcnt", "popcnt", 0x3f, NoOperand, "w", "w", Inline, 0, Bits, 0, "bits that are 1"},
 	{"Ext", "ext", 0x40, CountOperand, "w", "w", Inline, 0, Any, 0, "keeps the low n bits and extends their sign"},
 	{"Zext", "zext", 0x41, CountOperand, "w", "w", Inline, 0, Any, 0, "keeps the low n bits"},
+	{"Within", "within", 0x44, WordOperand, "w", "w", Inline, 0, Any, 0, "an index: traps unless it is below n, unsigned"},
 	{"PickBase", "push sbp", 0x42, BaseOperand, "", "x", Exceptions, Moves, Any, 0, "copies the word n above the base, 0 being the first"},
 	{"PokeBase", "pop sbp", 0x43, BaseOperand, "x", "", Exceptions, Moves, Any, 0, "pops a word and stores it n above the base"},
 

@@ -12,7 +12,7 @@ func TestTable(t *testing.T) {
 		switch {
 		case row == nil || row.Function != f:
 			t.Errorf("%s is not found", f.Name)
-		case row.do == nil && f.Name != "global": // global has members, so the compiler reads it itself
+		case row.do == nil && f.Name != "global" && f.Name != "cast": // which have members, so the compiler reads them itself
 			t.Errorf("%s does nothing", f.Name)
 		case !strings.HasPrefix(f.Usage, f.Name+"(") || f.Doc == "" || !strings.Contains(f.Type, "=>"):
 			t.Errorf("%+v is not documented", f)

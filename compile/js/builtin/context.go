@@ -69,6 +69,7 @@ func Members() []Member {
 		{Name: "locals", Type: "any", Doc: "local variables in scope at the place, by debug information: c.locals.sum; all of them: log(c.locals)"},
 		{Name: "mark", Type: "string", Doc: "static mark at the place, \"provider:name\"; empty elsewhere"},
 		{Name: "ret", Type: "any", Leave: true, Doc: "result of the function, and by debug information what it points to or is made of: c.ret.field"},
+		{Name: "rets", Type: "any[]", Leave: true, Doc: "results of a function of Go: c.rets[0] is the first, which is c.ret"},
 		{Name: "regs", Type: "Record<string, number>", Doc: "registers by name"},
 		{Name: "stack", Type: "(frames: number) => Stack", Doc: "at most so many frames, innermost first; calls that the compiler inlined are frames, too"},
 	}

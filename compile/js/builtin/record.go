@@ -19,10 +19,11 @@ import (
 // composed appends an argument of log that is made of others: all arguments, a struct, an array. It reports false for
 // all else.
 func (it *item) composed(e ast.Expression, o operand.Operand) bool {
-	a, ok := operand.PathOf(o)
+	a, ok := it.s.path(o, it.s.reader.At(e))
 	if !ok || !it.s.fetch.IsComposite(a) {
 		return false
 	}
+	operand.UseType(o)
 	it.flat(it.s.fetch.Pretty(a, it.s.reader.At(e)))
 	return true
 }
@@ -229,7 +230,8 @@ func (it *item) record(prefix string, o *ast.ObjectLiteral, seen map[string]bool
 // of no use once the thread goes on.
 func (it *item) field(v ast.Expression) *tree.Expr {
 	o := it.s.reader.Operand(v)
-	if a, ok := operand.PathOf(o); ok && it.s.fetch.IsComposite(a) {
+	if a, ok := it.s.path(o, it.s.reader.At(v)); ok && it.s.fetch.IsComposite(a) {
+		operand.UseType(o)
 		whole := it.s.fetch.Pretty(a, it.s.reader.At(v))
 		if bare, ok := it.s.fetch.Chars(a, it.s.reader.At(v)); ok && whole.Kind != tree.KindBad {
 			return bare
@@ -299,6 +301,6 @@ func conversion(format string, i int) byte {
 
 // isComposite reports whether an operand is a path to what is made of others.
 func (s *Call) isComposite(o operand.Operand) bool {
-	a, ok := operand.PathOf(o)
+	a, ok := s.path(o, s.at)
 	return ok && s.fetch.IsComposite(a)
 }

@@ -114,6 +114,9 @@ var reads = []Row{
 			return tree.Apply(s.at, tree.KindBytes, opcode.Bytes, s.integer(0), s.size(1, 0))
 		}},
 	{Function{"global", "global(name)", "(name: string) => any", "static variable of the program, by debug information or its symbol: global(\"limit\"), global(\"libc:environ\"), global(\"origin\").x, global(\"limit@file.c\")", false}, 1, 1, nil},
+	{Function{"cast", "cast(p, type)", "(p: Pointer, type: string) => any", "p as a value of a type of the program: cast(p, \"struct point *\").x, cast(p, \"geo::Square *\")", false}, 2, 2, nil},
+	{Function{"sizeof", "sizeof(type)", "(type: string) => number", "bytes of a type of the program: sizeof(\"struct point\")", false}, 1, 1, (*Call).sizeof},
+	{Function{"defined", "defined(x)", "(x: any) => boolean", "whether debug information knows x at the place: defined(c.args.flags) ? c.args.flags : 0", false}, 1, 1, (*Call).defined},
 	{Function{"uaddr", "uaddr(name)", "(name: string) => number", "address of a static variable of the program: write.u32(uaddr(\"limit\"), 5)", false}, 1, 1, (*Call).uaddr},
 	{Function{"readable", "readable(p, n?)", "(p: Pointer, n?: number) => boolean", "whether n bytes (1) at p can be read", false}, 1, 2,
 		func(s *Call) *tree.Expr {

@@ -22,7 +22,7 @@ func (s *Call) str() *tree.Expr {
 		if operand.IsBad(o) {
 			return tree.Poison(s.at)
 		}
-		if a, ok := operand.PathOf(o); ok {
+		if a, ok := s.path(o, s.at); ok {
 			if e := s.typedText(a, n); e != nil {
 				return e
 			}
@@ -72,9 +72,15 @@ func isPath(e ast.Expression) bool {
 		return true
 	case *ast.DotExpression:
 		return isPath(e.Left)
+	case *ast.ThisExpression:
+		return true
+	case *ast.BracketExpression:
+		_, isNumber := e.Member.(*ast.NumberLiteral)
+		_, isName := e.Member.(*ast.Identifier)
+		return (isNumber || isName) && isPath(e.Left)
 	case *ast.CallExpression:
 		callee, ok := e.Callee.(*ast.Identifier)
-		return ok && callee.Name == "global"
+		return ok && (callee.Name == "global" || callee.Name == "cast" && isPath(e.ArgumentList[0]))
 	}
 	return false
 }
@@ -90,7 +96,8 @@ func (s *Call) pretty() *tree.Expr {
 		}
 		return s.otherText("the types of the arguments and the result are not known")
 	}
-	if a, ok := operand.PathOf(o); ok {
+	if a, ok := s.path(o, s.at); ok {
+		operand.UseType(o)
 		if len(s.Node.ArgumentList) > 1 && !s.fetch.Known(a) {
 			return s.text(1)
 		}

@@ -12,9 +12,21 @@ import (
 )
 
 // Access is the commands that fetch a value as debug information describes it.
-func (f *Fetcher) Access(a compile.Access, at diag.Span) *tree.Expr {
-	e := f.accessBase(a, at)
+func (f *Fetcher) Access(a compile.Access, at diag.Span) *tree.Expr { return f.access(Path{}, a, at) }
+
+// access is Access of a path, which may start from a value that the program has, and have indexes.
+func (f *Fetcher) access(of Path, a compile.Access, at diag.Span) *tree.Expr {
+	var e *tree.Expr
+	if a.Base == compile.BaseValue && of.Of != nil {
+		e = of.Of.Value
+	} else {
+		e = f.accessBase(a, at)
+	}
 	for _, s := range a.Steps {
+		if s.Op == compile.OpElement {
+			e = element(e, s, of.Indexes, at)
+			continue
+		}
 		e = accessStep(e, s, at)
 	}
 	if e.Kind == tree.KindBad {
@@ -25,7 +37,10 @@ func (f *Fetcher) Access(a compile.Access, at diag.Span) *tree.Expr {
 		e = convertConst(e, k)
 	}
 	typed := *e
-	typed.Kind, typed.Enum = k, a.Enum
+	typed.Kind, typed.Enum, typed.Ref = k, a.Enum, nil
+	if a.Ref.Known() {
+		typed.Ref = &a.Ref
+	}
 	return &typed
 }
 
@@ -151,6 +166,23 @@ func accessStep(e *tree.Expr, s compile.AccessStep, at diag.Span) *tree.Expr {
 		return tree.Apply(at, tree.KindInt, opcode.Add, e, index)
 	}
 	return e
+}
+
+// element adds the index that the program computes.
+func element(e *tree.Expr, s compile.AccessStep, indexes []*tree.Expr, at diag.Span) *tree.Expr {
+	if s.Offset >= int64(len(indexes)) {
+		return tree.Poison(at)
+	}
+	index := indexes[s.Offset]
+	if s.Count > 0 {
+		within := tree.Apply(at, tree.KindInt, opcode.Within, index)
+		within.Cmd.V = uint64(s.Count)
+		index = within
+	}
+	if s.Size > 1 {
+		index = tree.Apply(at, tree.KindInt, opcode.Mul, index, tree.Integer(at, int64(s.Size)))
+	}
+	return tree.Apply(at, tree.KindInt, opcode.Add, e, index)
 }
 
 // extend keeps the low bits of a word.

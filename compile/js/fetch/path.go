@@ -18,6 +18,10 @@ import (
 func (a Path) Spelling() string {
 	head := "c.args"
 	switch {
+	case a.Of != nil:
+		head = a.Of.Spelling
+	case a.OfResult && a.Result > 0:
+		head = fmt.Sprintf("c.rets[%d]", a.Result)
 	case a.OfResult:
 		head = "c.ret"
 	case a.OfLocals:
@@ -33,7 +37,17 @@ type Path struct {
 	Names    []string
 	OfLocals bool
 	OfResult bool
-	Global   string // name of a variable; "" when the path is not a variable's
+	Result   int          // which of several results
+	Global   string       // name of a variable; "" when the path is not a variable's
+	Of       *Given       // the value of a type that the path starts from; nil: none
+	Indexes  []*tree.Expr // of elements that the program chooses, in the order of their names
+}
+
+// Given is a value of a known type: of a variable, or converted by cast.
+type Given struct {
+	Value    *tree.Expr
+	Ref      compile.TypeRef // zero without a place
+	Spelling string
 }
 
 // ErrNoFiles is a place whose target's files are not known.
@@ -103,10 +117,14 @@ func (a Path) Below(name string) Path {
 // Resolve asks debug information where something below c.args or c.ret is.
 func (f *Fetcher) Resolve(a Path) (compile.Access, error) {
 	switch {
+	case a.Of != nil:
+		return f.typedAccess(a)
 	case a.Global != "":
 		return f.globalAccess(a)
 	case a.OfLocals:
 		return f.localAccess(a)
+	case a.OfResult && a.Result > 0:
+		return f.laterResult(a)
 	case a.OfResult:
 		return f.State.Unit.Place.ResultMember(a.Names)
 	}
@@ -115,7 +133,7 @@ func (f *Fetcher) Resolve(a Path) (compile.Access, error) {
 
 // IsGroup reports whether a path has no value, only members: c.args, or a struct in registers.
 func (f *Fetcher) IsGroup(a Path) bool {
-	if len(a.Names) == 0 && a.Global == "" {
+	if a.IsAll() {
 		return true
 	}
 	if f.State.Unit.Place == nil {
@@ -127,7 +145,7 @@ func (f *Fetcher) IsGroup(a Path) bool {
 
 // ArgumentValue is the value of c.args.NAME.field… or c.ret.field….
 func (f *Fetcher) ArgumentValue(a Path, at diag.Span) *tree.Expr {
-	if len(a.Names) == 0 && a.Global == "" {
+	if a.IsAll() {
 		of := "args"
 		if a.OfLocals {
 			of = "locals"
@@ -136,22 +154,26 @@ func (f *Fetcher) ArgumentValue(a Path, at diag.Span) *tree.Expr {
 		return tree.Poison(at)
 	}
 	f.State.Result.UsesPlace = true
-	if !a.OfResult && !a.OfLocals && a.Global == "" {
+	if a.IsArgument() {
 		f.WarnLateArgument("args."+a.Names[0], at)
 	}
 	if f.State.Unit.Place == nil {
-		return tree.Apply(at, tree.KindInt, opcode.Arg) // any argument will do: this is compiled again at the place
+		e := tree.Apply(at, tree.KindInt, opcode.Arg) // any argument will do: this is compiled again at the place
+		e.Ref = &compile.TypeRef{}
+		return e
 	}
 	access, err := f.Resolve(a)
 	if err != nil {
 		f.Errorf(at, report.HintOf(err), "%v", err)
 		return tree.Poison(at)
 	}
-	return f.Access(access, at)
+	return f.access(a, access, at)
 }
 
 func (a Path) Noun() string {
 	switch {
+	case a.Of != nil:
+		return "the value"
 	case a.OfResult:
 		return "the result"
 	case a.OfLocals:
@@ -163,4 +185,9 @@ func (a Path) Noun() string {
 }
 
 // IsAll reports whether a path is c.args or c.locals itself.
-func (a Path) IsAll() bool { return len(a.Names) == 0 && !a.OfResult && a.Global == "" }
+func (a Path) IsAll() bool { return len(a.Names) == 0 && !a.OfResult && a.Global == "" && a.Of == nil }
+
+// IsArgument reports whether a path starts from an argument.
+func (a Path) IsArgument() bool {
+	return len(a.Names) > 0 && !a.OfResult && !a.OfLocals && a.Global == "" && a.Of == nil
+}

@@ -54,11 +54,16 @@ func (f *Fetcher) Pretty(a Path, at diag.Span) *tree.Expr {
 	if f.State.Unit.Place == nil {
 		return tree.Text(at, "") // compiled again at the place
 	}
+	return f.once(a, at, func(a Path) *tree.Expr { return f.pretty(a, at) })
+}
+
+// pretty is Pretty of a path whose values may be computed several times.
+func (f *Fetcher) pretty(a Path, at diag.Span) *tree.Expr {
 	p := &prettier{f: f, at: at}
 	if a.IsAll() {
 		return p.parameters(a)
 	}
-	if !a.OfResult && !a.OfLocals && a.Global == "" {
+	if a.IsArgument() {
 		f.WarnLateArgument("args."+a.Names[0], at)
 	}
 	access, err := f.Resolve(a)
@@ -67,7 +72,7 @@ func (f *Fetcher) Pretty(a Path, at diag.Span) *tree.Expr {
 		return tree.Poison(at)
 	}
 	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && len(s.Members) > 0 {
-		pointer := f.Access(access, at)
+		pointer := f.access(a, access, at)
 		return p.ifReadable(pointer, func() *tree.Expr { return p.members(a, s.Members, 1) })
 	}
 	return p.value(a, access, err, 0)
@@ -185,12 +190,12 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	if p.leaves++; p.leaves > prettyLeaves {
 		return tree.Text(p.at, prettyMore)
 	}
-	e := p.f.Access(access, p.at)
+	e := p.f.access(a, access, p.at)
 	switch kind {
 	case compile.ShapePointer:
 		return p.hex(e)
 	case compile.ShapeText:
-		return p.ifReadable(e, func() *tree.Expr { return p.quoted(p.f.Access(access, p.at), prettyText) })
+		return p.ifReadable(e, func() *tree.Expr { return p.quoted(p.f.access(a, access, p.at), prettyText) })
 	case compile.ShapeChars:
 		return p.quoted(e, min(max(access.Shape.Len, 1), prettyText))
 	}
@@ -263,7 +268,7 @@ func (f *Fetcher) Chars(a Path, at diag.Span) (e *tree.Expr, ok bool) {
 		return nil, false
 	}
 	n := min(max(access.Shape.Len, 1), recordText)
-	return tree.Apply(at, tree.KindText, opcode.Str, f.Access(access, at), tree.Integer(at, int64(n))), true
+	return tree.Apply(at, tree.KindText, opcode.Str, f.access(a, access, at), tree.Integer(at, int64(n))), true
 }
 
 func (p *prettier) hex(e *tree.Expr) *tree.Expr {

@@ -45,7 +45,11 @@ func (f *Fetcher) Result(at diag.Span) (r Result, ok bool) {
 	case a.Type == compile.TypeVoid:
 		return Result{}, false
 	}
-	return Result{e: tree.Apply(at, tree.KindInt, opcode.Retval)}, true
+	e := tree.Apply(at, tree.KindInt, opcode.Retval)
+	if f.State.Unit.Place == nil {
+		e.Ref = &compile.TypeRef{}
+	}
+	return Result{e: e}, true
 }
 
 // ResultAccess asks the place for its result; ok is false when nothing is known of it, and then the access has no type
@@ -72,6 +76,7 @@ type Result struct {
 	high string   // the register with its upper half; "": it is in one
 	at   *onStack // on the stack, where Go has it on some processors; nil: in registers
 
+	Index   int                    // which of several results
 	Unknown *compile.NoNumberError // why it is not a number
 }
 
@@ -122,6 +127,9 @@ func (r Result) Get(f *Fetcher, at diag.Span) *tree.Expr {
 func (r Result) Set(f *Fetcher, at diag.Span, v *tree.Expr) *tree.Expr {
 	f.State.NeedUnsafe(at, "changing the result")
 	switch {
+	case r.Index > 0:
+		f.Errorf(at, "c.ret is the first one", "only the first result can be changed")
+		return tree.Poison(at)
 	case r.Unknown != nil:
 		f.Errorf(at, "change the values that it is computed from", "%v", r.Unknown)
 		return tree.Poison(at)

@@ -53,7 +53,7 @@ func (f *Fetcher) valueBelow(a Path, path string, at diag.Span) (*tree.Expr, err
 	if err != nil {
 		return nil, err
 	}
-	return f.Access(access, at), nil
+	return f.access(a, access, at), nil
 }
 
 // sizedText is counted text as it is shown among other values: in quotation marks, the address where it cannot be read.

@@ -113,7 +113,7 @@ func (l *lowering) assignTo(to operand.Operand, at diag.Span, v *tree.Expr) *tre
 		return tree.Poison(at)
 	}
 	fit, ok := l.fitting(p, v, at)
-	if !ok {
+	if !ok || !l.keepsType(to, v, at) {
 		return tree.Poison(at)
 	}
 	return p.Set(l.fetch, at, fit)

@@ -46,8 +46,8 @@ func (l *lowering) invoke(s *builtin.Call, f operand.Operand, at diag.Span) oper
 			return operand.Bad{}
 		}
 		s.Name = f.Name
-		if f.Name == "global" {
-			return s.Global()
+		if o, ok := s.Operand(); ok {
+			return o
 		}
 		return operand.Value{Expr: b.Call(s, at)}
 	}

@@ -34,6 +34,12 @@ func (l *lowering) contextMember(name string, at diag.Span) operand.Operand {
 			return operand.Bad{}
 		}
 		return r
+	case "rets":
+		if !l.fetch.Returning() {
+			l.Errorf(at, "use it in leave(c) { … }", "the results are known only when the function returns")
+			return operand.Bad{}
+		}
+		return operand.Results{}
 	case "stack":
 		l.Errorf(at, "say how many frames: c.stack(8)", "stack is a method")
 		return operand.Bad{}

@@ -1,8 +1,6 @@
 package lower
 
 import (
-	"strconv"
-
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 
@@ -68,8 +66,13 @@ func (l *lowering) element(e *ast.BracketExpression) operand.Operand {
 		return operand.Bad{}
 	case name.Code == tree.CodeText:
 		return l.member(left, name.Text, at)
+	case left == operand.Results{}:
+		return l.laterResult(name, at)
 	case name.IsConst() && name.Kind == tree.KindInt && operand.HasPathMembers(left): // an element of an array that debug information knows
-		return l.member(left, strconv.FormatInt(int64(name.Cmd.V), 10), at)
+		return l.member(left, constantIndex(name), at)
+	}
+	if o, ok := l.chosen(left, name, at); ok {
+		return o
 	}
 	hint := "read memory with u8(p + i), u32(p + 4 * i), …"
 	switch left.(type) {
@@ -113,6 +116,8 @@ func valueHint(o operand.Operand) string {
 		return "use its members: c.arg0, c.pid, …"
 	case operand.Registers:
 		return "name one: c.regs.rax"
+	case operand.Results:
+		return "name one: c.rets[0] is the first"
 	case operand.This:
 		return "use its members: this.start = c.time"
 	case operand.Aggregation:
@@ -208,14 +213,25 @@ func (l *lowering) test(e ast.Expression) *tree.Expr {
 
 // logicalTest is && or || as a condition, where the sides need not be of one type.
 func (l *lowering) logicalTest(b *ast.BinaryExpression) *tree.Expr {
-	left, right := l.test(b.Left), l.test(b.Right)
+	left := l.test(b.Left)
+	if and := b.Operator == token.LOGICAL_AND; l.decides(left) && (left.Cmd.V != 0) != and {
+		return left
+	}
+	right := l.test(b.Right)
 	return tree.Logical(b.Operator == token.LOGICAL_AND, l.At(b), left, right, tree.KindInt)
 }
 
 // conditional is test ? a : b.
 func (l *lowering) conditional(e *ast.ConditionalExpression) *tree.Expr {
 	at := l.At(e)
-	test, a, b := l.test(e.Test), l.Any(e.Consequent), l.Any(e.Alternate)
+	test := l.test(e.Test)
+	if l.decides(test) {
+		if test.Cmd.V != 0 {
+			return l.Any(e.Consequent)
+		}
+		return l.Any(e.Alternate)
+	}
+	a, b := l.Any(e.Consequent), l.Any(e.Alternate)
 	return l.ops.Choose(at, test, a, b)
 }
 

@@ -50,7 +50,14 @@ func (l *lowering) member(of operand.Operand, name string, at diag.Span) operand
 	case operand.PathConst:
 		return of.Sym.Path.Below(name)
 	case fetch.Result:
-		return fetch.Path{OfResult: true}.Below(name)
+		return fetch.Path{OfResult: true, Result: of.Index}.Below(name)
+	case operand.Results:
+		l.Errorf(at, "c.rets[0] is the first result, c.rets[1] the second", "the results have no member %s", name)
+		return operand.Bad{}
+	}
+	if a, ok := operand.Typed(of, l.fetch, at); ok {
+		operand.UseType(of)
+		return a.Below(name)
 	}
 	if !operand.HasValue(of) {
 		return l.noMember(of, name, at)

@@ -29,6 +29,9 @@ func (l *lowering) builtinName(name string, at diag.Span) operand.Operand {
 		l.Errorf(at, hint, "%s cannot be used in a program", name)
 		return operand.Bad{}
 	}
+	if e, ok := l.enumerator(name, at); ok && (l.state.Unit.Place != nil || report.Suggestion(name, l.knownNames(), inContext(name)) == "") {
+		return operand.Value{Expr: e}
+	}
 	hint := inContext(name)
 	if hint == "" {
 		hint = report.Suggestion(name, l.knownNames(), "a program knows its own variables, constants and shared variables of the script, and the builtins")
@@ -177,8 +180,7 @@ var renamed = map[string]string{
 	"username": "c.uid", "kstack": "c.stack(n): the kernel's own frames are not traced", "rand": "every: 100 in the probe, which takes one hit in 100",
 	"goid": "c.tid, the thread: goroutines are not distinguished", "exe": "exe(e.pid) of gotap/proc, in a callback", "Process": "c.pid, c.tid",
 	"threadId": "c.tid", "vars": "c.locals.NAME",
-	"cast":   "c.args.p.field, c.ret.field or global(\"name\").field, whose types are known; other memory is read with u32(p + offset)",
-	"sizeof": "a number to write out", "quantize": "const h = hist() at the top level, and h.add(x)",
+	"quantize": "const h = hist() at the top level, and h.add(x)",
 }
 
 // inContext is the hint for a name that means something here when it is written otherwise: as a member of the context,

@@ -56,7 +56,11 @@ func (l *lowering) binary(e *ast.BinaryExpression) *tree.Expr {
 // logicalValue is && or || for its value.
 func (l *lowering) logicalValue(e *ast.BinaryExpression) *tree.Expr {
 	at, and := l.At(e), e.Operator == token.LOGICAL_AND
-	left, right := l.Value(e.Left), l.Any(e.Right)
+	left := l.Value(e.Left)
+	if l.decides(left) && left.Kind.Integer() && (left.Cmd.V != 0) != and {
+		return left
+	}
+	right := l.Any(e.Right)
 	if right.Kind == tree.KindVoid { // x && log(…): an effect with a condition
 		test := l.ops.Truth(left)
 		if !and {

@@ -50,13 +50,13 @@ func (n *binder) bindName(id *ast.Identifier, what operand.Operand, fixed bool) 
 		sym.Meaning, sym.Pending = what, false
 		return
 	}
-	if _, ok := what.(fetch.Result); ok { // what it points to, or is made of, has names as well
-		path, isPath = fetch.Path{OfResult: true}, true
+	if r, ok := what.(fetch.Result); ok { // what it points to, or is made of, has names as well
+		path, isPath = fetch.Path{OfResult: true, Result: r.Index}, true
 	}
 	e := n.l.ValueOf(what, at)
 	sym.Pending = false
 	n.initialise(sym, e, !fixed && n.assigned(name))
-	if isPath && sym.Fixed {
+	if isPath && sym.Fixed && path.Of == nil && path.Indexes == nil {
 		sym.Path, sym.Enum = &path, e.Enum
 	}
 }

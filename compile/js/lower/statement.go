@@ -192,6 +192,14 @@ func (ss *statements) varStatement(list []*ast.Binding) {
 
 func (ss *statements) ifStatement(st *ast.IfStatement) {
 	test := ss.l.test(st.Test)
+	if ss.l.decides(test) {
+		if test.Cmd.V != 0 {
+			ss.statement(st.Consequent)
+		} else {
+			ss.statement(st.Alternate)
+		}
+		return
+	}
 	body := ss.collect(func() { ss.statement(st.Consequent) })
 	alt := ss.collect(func() { ss.statement(st.Alternate) })
 	if test.IsConst() {

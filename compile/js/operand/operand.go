@@ -76,7 +76,7 @@ func MethodsOf(o Operand) []string {
 func HasPathMembers(o Operand) bool {
 	switch o := o.(type) {
 	case fetch.Path:
-		return o.OfResult || o.Global != "" || len(o.Names) > 0
+		return o.OfResult || o.Global != "" || o.Of != nil || len(o.Names) > 0
 	case PathConst, fetch.Result:
 		return true
 	}
@@ -161,6 +161,8 @@ type (
 	PathConst struct{ Sym *Symbol }
 	// Registers is c.regs.
 	Registers struct{}
+	// Results is c.rets.
+	Results struct{}
 	// Aggregation is an aggregation, and with keys what .at(…) gives.
 	Aggregation struct {
 		Name   string
@@ -206,6 +208,8 @@ func (a PathConst) Noun() string { return a.Sym.Denotes().Noun() }
 
 func (Registers) Noun() string { return "the registers" }
 
+func (Results) Noun() string { return "the results" }
+
 func (Aggregation) Noun() string { return "an aggregation" }
 
 func (Map) Noun() string { return "a map" }
@@ -226,7 +230,7 @@ func PathOf(o Operand) (fetch.Path, bool) {
 	case PathConst:
 		return *o.Sym.Path, true
 	case fetch.Result:
-		return fetch.Path{OfResult: true}, true
+		return fetch.Path{OfResult: true, Result: o.Index}, true
 	}
 	return fetch.Path{}, false
 }

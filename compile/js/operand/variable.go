@@ -126,13 +126,14 @@ func (c ThisField) Get(f *fetch.Fetcher, at diag.Span) *tree.Expr {
 		return tree.ApplyA(at, tree.KindText, opcode.PushThisS, uint32(kept.Offset))
 	}
 	e := tree.ApplyA(at, kept.Kind, opcode.PushThis, uint32(kept.Offset/8))
-	e.Quotient = kept.Quotient
+	e.Quotient, e.Ref = kept.Quotient, kept.Held.Ref()
 	return e
 }
 
 func (c ThisField) Set(f *fetch.Fetcher, at diag.Span, v *tree.Expr) *tree.Expr {
 	kept := f.State.Storage.Field(c.Name, v.Kind)
 	kept.Set = true
+	kept.Held.Put(v)
 	if kept.Quotient == nil {
 		kept.Quotient = tree.QuotientIn(v)
 	}

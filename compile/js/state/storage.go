@@ -25,6 +25,7 @@ type Field struct {
 	Set    bool      // is assigned to somewhere
 	Read   diag.Span // where it was read first
 
+	Held     tree.Holding
 	Quotient *tree.Expr // the integer division that it has a value from
 }
 

@@ -89,6 +89,7 @@ type Expr struct {
 	Format      *record.Format
 	DeferredEnd *compile.Command     // codeItem: what ends it, when it does not go to the host
 	Enum        []compile.Enumerator // names of its values, when it is of an enumeration
+	Ref         *compile.TypeRef     // the type that debug information gives it; nil: none worth keeping
 	Quotient    *Expr                // the integer division that the value of a variable came from
 	Intended    bool                 // an integer division that needs no warning: the script cuts it itself, or a warning was given
 	StackNeed   int                  // words of stack, roughly: decides what is computed first
@@ -182,7 +183,7 @@ var stable = map[opcode.Op]bool{opcode.Arg: true, opcode.ArgF: true, opcode.Retv
 
 // Local reads a variable.
 func Local(at diag.Span, s *Slot) *Expr {
-	return &Expr{Code: CodeLocal, Kind: s.Kind, At: at, Slot: s, Quotient: s.quotient, StackNeed: 1}
+	return &Expr{Code: CodeLocal, Kind: s.Kind, At: at, Slot: s, Ref: s.Held.Ref(), Quotient: s.quotient, StackNeed: 1}
 }
 
 // Set assigns to a variable.
@@ -194,6 +195,7 @@ func Set(at diag.Span, s *Slot, v *Expr) *Expr {
 	if s.quotient == nil {
 		s.quotient = QuotientIn(v)
 	}
+	s.Held.Put(v)
 	return (&Expr{Code: CodeSet, Kind: k, At: at, Slot: s, Args: []*Expr{v}, Effects: Writes}).Complete()
 }
 

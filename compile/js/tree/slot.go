@@ -46,6 +46,7 @@ type Slot struct {
 	Index int
 	Kind  Kind
 	Fixed bool // is assigned once, before every read
+	Held  Holding
 
 	quotient *Expr // the integer division that it has a value from
 }

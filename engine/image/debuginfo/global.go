@@ -29,13 +29,11 @@ func (e *AmbiguousError) Error() string {
 	return fmt.Sprintf("several files have a variable %s of their own: use %s", e.Name, strings.Join(each, " or "))
 }
 
-// errThread reports a thread-local variable.
-var errThread = fmt.Errorf("thread-local variables are not supported")
-
 // Global returns the access to the static variable path[0] of the module, or to the part of it that the rest of the
 // path names, as Access does for parameters. The name may have namespaces ("geo::limit") and, behind "@", a source file
 // ("limit@area.c") when several have a variable of that name. Without a file, the variable of the unit around pc is
-// preferred. The access has BaseAddr.
+// preferred. The access has BaseAddr, for a
+// thread-local variable BaseThread.
 //
 // Errors are *UnknownError, *AmbiguousError, *AccessError, or match ErrNone, ErrSplit or ErrAlt.
 func (in *Info) Global(pc uint64, path []string) (a compile.Access, err error) {
@@ -196,10 +194,6 @@ func (gs *globals) place(e *dwarf.Entry) (location.Place, error) {
 		return location.Place{}, err
 	case !ok:
 		return location.Place{}, location.ErrNowhere
-	}
-	const tlsOld, tls = 0xe0, 0x9b // the last operation of a thread-local variable's location
-	if last := loc.Expr[len(loc.Expr)-1]; len(loc.Expr) > 1 && (last == tls || last == tlsOld) {
-		return location.Place{}, errThread
 	}
 	return gs.locations.Locate(&function.Function{Unit: u}, 0, loc.Expr)
 }

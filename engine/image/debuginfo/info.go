@@ -28,6 +28,7 @@ type Info struct {
 	lines     *lines.Tables
 	globals   globals
 	inlines   inlines
+	names     map[*entry.Unit]*names // nil: of all units
 }
 
 // Open returns the debug information in files. Each section comes from the first file that has it: usually the program,
@@ -37,7 +38,7 @@ func Open(files ...File) (*Info, error) {
 	if len(files) == 0 {
 		return nil, ErrNone
 	}
-	in := &Info{entries: entry.New(files...)}
+	in := &Info{entries: entry.New(files...), names: map[*entry.Unit]*names{}}
 	in.types, in.functions, in.locations = ctype.New(in.entries), function.New(in.entries), location.New(in.entries)
 	in.rules = callconv.New(in.entries, in.types, in.functions, in.locations)
 	in.lines = lines.New(in.entries, in.functions)

@@ -83,6 +83,10 @@ func (w *walk) arrayShape(t *ctype.Type) *compile.Shape {
 // pointerShape returns the shape of a pointer, which depends on the type it points to.
 func (w *walk) pointerShape(t *ctype.Type) *compile.Shape {
 	s := &compile.Shape{Kind: compile.ShapePointer}
+	if w.pointers > 1 {
+		s.Other = true
+		return s
+	}
 	to, err := w.in.types.Strip(t.Elem, t.HasElem)
 	s.Other = err == nil && t.HasElem && !w.in.mayBeBytes(to)
 	switch {
@@ -112,6 +116,15 @@ func (in *Info) mayBeBytes(t *ctype.Type) bool {
 
 // enumerators returns the names of an enumeration, or nil when it has too many.
 func (in *Info) enumerators(t *ctype.Type) []compile.Enumerator {
+	names := in.allEnumerators(t)
+	if len(names) > maxEnumerators {
+		return nil
+	}
+	return names
+}
+
+// allEnumerators returns the names of an enumeration.
+func (in *Info) allEnumerators(t *ctype.Type) []compile.Enumerator {
 	if t.Kind != ctype.Enum || t.Entry == nil {
 		return nil
 	}
@@ -123,8 +136,5 @@ func (in *Info) enumerators(t *ctype.Type) []compile.Enumerator {
 		}
 		return nil
 	})
-	if len(names) > maxEnumerators {
-		return nil
-	}
 	return names
 }

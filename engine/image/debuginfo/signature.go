@@ -135,7 +135,7 @@ func (in *Info) ResultAccess(vaddr uint64, index int, path ...string) (a compile
 		return compile.Access{Shape: w.shape(t)}, in.explain("the result", vaddr, err)
 	}
 	a.Shape, a.Enum = w.shape(t), in.enumerators(t)
-	a.Ctype = text
+	a.Ctype, a.Ref = text, w.ref(t)
 	return a, nil
 }
 

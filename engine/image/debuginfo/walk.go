@@ -15,18 +15,23 @@ import (
 
 // walk follows a path from a variable to the value it names.
 type walk struct {
-	in    *Info
-	place location.Place
-	typ   dwarf.Offset
-	ok    bool // false: void
-	pc    uint64
-	name  string        // the path so far, as a script writes it
-	bits  *ctype.Member // the bit-field that the walk has reached, which has no place of its own
-	rest  *ctype.Type   // a row of an array of several dimensions, instead of typ
+	in       *Info
+	place    location.Place
+	typ      dwarf.Offset
+	ok       bool // false: void
+	pc       uint64
+	name     string        // the path so far, as a script writes it
+	bits     *ctype.Member // the bit-field that the walk has reached, which has no place of its own
+	pointers int           // how many pointers are around the type that the walk has reached
+	indexes  int           // chosen by the program so far
+	rest     *ctype.Type   // a row of an array of several dimensions, instead of typ
 }
 
 // stripped returns the type that the walk has reached, without typedefs and qualifiers.
 func (w *walk) stripped() (*ctype.Type, error) {
+	if w.pointers > 0 {
+		return &ctype.Type{Tag: dwarf.TagPointerType, Kind: ctype.Pointer, Size: w.in.entries.Word(), Elem: w.typ, HasElem: w.ok}, nil
+	}
 	if w.rest != nil {
 		return w.rest, nil
 	}
@@ -55,6 +60,11 @@ func (w *walk) step(name string) error {
 	if err != nil {
 		return err
 	}
+	if name == compile.AnyElement {
+		err = w.chosen(t)
+		w.name += "[…]"
+		return err
+	}
 	if index, err := strconv.ParseInt(name, 10, 64); err == nil {
 		err = w.index(t, index)
 		w.name += "[" + name + "]"
@@ -78,7 +88,11 @@ func (w *walk) follow(t *ctype.Type) (*ctype.Type, error) {
 		return nil, w.in.explain(w.name, w.pc, err)
 	}
 	w.place = p
-	w.setType(t.Elem, t.HasElem)
+	if w.pointers > 0 {
+		w.pointers--
+	} else {
+		w.setType(t.Elem, t.HasElem)
+	}
 	return w.stripped()
 }
 
@@ -162,6 +176,47 @@ func (w *walk) index(t *ctype.Type, i int64) error {
 	return &AccessError{Name: w.name, Reason: "it is " + w.in.types.Declare(w.typ, w.ok, "", 0) + ", neither an array nor a pointer"}
 }
 
+// chosen moves to the element of an array or of a pointer that the program chooses.
+func (w *walk) chosen(t *ctype.Type) error {
+	number := w.indexes
+	w.indexes++
+	count := int64(0)
+	switch t.Kind {
+	case ctype.Array:
+		if len(t.Dims) > 1 {
+			return &AccessError{Name: w.name, Reason: "an index that is computed can be used with arrays of one dimension only"}
+		}
+		if len(t.Dims) > 0 {
+			count = max(t.Dims[0], 0)
+		}
+		w.setType(t.Elem, t.HasElem)
+	case ctype.Pointer, ctype.Reference:
+		inner, err := w.follow(t)
+		if err != nil {
+			return err
+		}
+		if inner.Kind == ctype.Array && t.Kind == ctype.Reference {
+			w.indexes--
+			return w.chosen(inner)
+		}
+	default:
+		return &AccessError{Name: w.name, Reason: "it is " + w.in.types.Declare(w.typ, w.ok, "", 0) + ", neither an array nor a pointer"}
+	}
+	elem, err := w.stripped()
+	if err != nil {
+		return err
+	}
+	size := w.in.types.Size(elem)
+	switch {
+	case size <= 0:
+		return &AccessError{Name: w.name, Reason: "the size of its elements is unknown"}
+	case !w.place.Memory || len(w.place.Pieces) > 0:
+		return &AccessError{Name: w.name, Reason: "it is in registers, where an index has to be known beforehand"}
+	}
+	w.place = w.place.Element(number, size, count)
+	return nil
+}
+
 // element moves to an element of an array. An element of an array of several dimensions is an array.
 func (w *walk) element(t *ctype.Type, i int64) error {
 	elem, err := w.in.types.Strip(t.Elem, t.HasElem)
@@ -195,7 +250,7 @@ func (w *walk) row(t *ctype.Type, off, size int64) error {
 
 // finish returns the access to the value that the walk has reached.
 func (w *walk) finish() (compile.Access, error) {
-	text := w.in.types.Declare(w.typ, w.ok, "", 0)
+	text := w.in.types.Declare(w.typ, w.ok, strings.Repeat("*", w.pointers), 0)
 	t, err := w.stripped()
 	if err != nil {
 		return compile.Access{}, err
@@ -214,7 +269,34 @@ func (w *walk) finish() (compile.Access, error) {
 	}
 	a.Shape, a.Enum = w.shape(t), w.in.enumerators(t)
 	a.Ctype = strings.TrimSpace(text)
+	a.Ref = w.ref(t)
 	return a, nil
+}
+
+// ref returns the reference to the type t of the value that the walk has reached; zero for numbers, whose names say
+// nothing about what lies below them.
+func (w *walk) ref(t *ctype.Type) compile.TypeRef {
+	var r compile.TypeRef
+	switch t.Kind {
+	case ctype.Struct, ctype.Union, ctype.Array:
+		if w.rest != nil || t.Entry == nil {
+			return r
+		}
+		r = compile.TypeRef{Offset: uint64(t.Offset), Address: true, Name: w.in.types.Canonical(t, 0)}
+	case ctype.Pointer:
+		if w.pointers > 0 {
+			inner, err := w.in.types.Strip(w.typ, w.ok)
+			if err != nil || !w.ok {
+				return r
+			}
+			return compile.TypeRef{Offset: uint64(w.typ), Stars: w.pointers, Name: w.in.types.Canonical(inner, 0) + strings.Repeat("*", w.pointers)}
+		}
+		if t.Entry == nil {
+			return r
+		}
+		r = compile.TypeRef{Offset: uint64(t.Offset), Name: w.in.types.Canonical(t, 0)}
+	}
+	return r
 }
 
 // value returns the access to a value of type t.

@@ -32,8 +32,14 @@ func (cc amd64) param(ret *ctype.Type, params []*ctype.Type, _ bool) (location.P
 		}
 		before := s.stack
 		p = cc.next(&s, t)
-		if p.Base == compile.BaseFrame && int64(before)%16 != 0 && cc.mayBePacked(t) && !cc.byReference(t, 0) {
+		if p.Base != compile.BaseFrame || int64(before)%16 == 0 || cc.byReference(t, 0) {
+			continue
+		}
+		switch {
+		case cc.mayBePacked(t):
 			return location.Place{}, errPacked
+		case t.Kind == ctype.Int && t.Size == 16: // before version 18, clang does not align it
+			return location.Place{}, errDisagree
 		}
 	}
 	return p, nil

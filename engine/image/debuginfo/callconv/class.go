@@ -27,12 +27,13 @@ type classes struct {
 
 // alignOf returns the alignment of a type in memory in bytes.
 func (cl *classes) alignOf(t *ctype.Type, depth int) int64 {
-	if t.Align > 0 {
+	switch {
+	case t.Kind == ctype.Struct, t.Kind == ctype.Union:
+		return max(t.Align, cl.alignOfMembers(t, depth))
+	case t.Align > 0:
 		return t.Align
 	}
 	switch t.Kind {
-	case ctype.Struct, ctype.Union:
-		return cl.alignOfMembers(t, depth)
 	case ctype.Array:
 		if elem, err := cl.types.Strip(t.Elem, t.HasElem); err == nil && depth < ctype.MaxNesting {
 			return cl.alignOf(elem, depth+1)

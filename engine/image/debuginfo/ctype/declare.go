@@ -123,9 +123,32 @@ func (ts *Types) Name(t *Type) string {
 	return name
 }
 
+// BaseNames returns GCC's names of base types, with those that sources use.
+func BaseNames() map[string]string { return baseNames }
+
 // baseNames maps GCC's names of base types to those that sources use.
 var baseNames = map[string]string{
 	"long int": "long", "short int": "short", "long long int": "long long", "_Bool": "bool",
 	"long unsigned int": "unsigned long", "short unsigned int": "unsigned short",
 	"long long unsigned int": "unsigned long long",
+}
+
+// Canonical returns a name for a stripped type that is the same for all ways of writing it, and in all units.
+func (ts *Types) Canonical(t *Type, depth int) string {
+	switch {
+	case depth > MaxNesting:
+		return "?"
+	case t.Kind == Pointer || t.Kind == Array:
+		inner, err := ts.Strip(t.Elem, t.HasElem)
+		if err != nil {
+			return "?"
+		}
+		if t.Kind == Array {
+			return ts.Canonical(inner, depth+1) + t.brackets()
+		}
+		return ts.Canonical(inner, depth+1) + "*"
+	case t.Name == "":
+		return "type at " + strconv.FormatUint(uint64(t.Offset), 16)
+	}
+	return ts.Name(t)
 }

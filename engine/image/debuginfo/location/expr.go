@@ -46,6 +46,12 @@ func (l *locator) op(op uint8, c *entry.Cursor) error {
 		return l.entryValue(c.Bytes(int(c.ULEB())))
 	case 0xa0, 0xf2: // implicit_pointer
 		return ErrPointee
+	case 0x9b, 0xe0: // form_tls_address, GNU_push_tls_address
+		p, err := l.pop()
+		if err != nil || !p.isConst() && p.Base != compile.BaseAddr {
+			return errComplex
+		}
+		return l.push(Place{Base: compile.BaseThread, Value: p.Value})
 	case 0x96: // nop
 		return nil
 	}

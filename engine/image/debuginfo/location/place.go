@@ -22,6 +22,9 @@ type Place struct {
 // InRegister returns the place of a value that is a whole register.
 func InRegister(reg string) Place { return Place{Base: compile.BaseReg, Reg: reg} }
 
+// Given returns the place of a value that the program has. memory: it is the address of the value.
+func Given(memory bool) Place { return Place{Base: compile.BaseValue, Memory: memory} }
+
 // AtFrame returns the memory off bytes above the canonical frame address, where arguments on the stack start.
 func AtFrame(off int64) Place { return Place{Base: compile.BaseFrame, Value: off, Memory: true} }
 
@@ -51,10 +54,22 @@ func (p Place) Add(off int64) Place {
 		p.steps = append(p.steps, compile.AccessStep{Op: compile.OpOffset, Offset: off})
 		return p
 	}
-	if p.Base == compile.BaseReg {
+	switch p.Base {
+	case compile.BaseReg:
 		p.Base = compile.BaseRegOffset
+	case compile.BaseValue:
+		p.steps = append(p.steps, compile.AccessStep{Op: compile.OpOffset, Offset: off})
+		return p
 	}
 	p.Value += off
+	return p
+}
+
+// Element returns the element of an array in memory that the index of the given number chooses. Elements have size bytes;
+// there are count of them, 0: unknown.
+func (p Place) Element(number int, size, count int64) Place {
+	p = p.clone()
+	p.steps = append(p.steps, compile.AccessStep{Op: compile.OpElement, Offset: int64(number), Size: int(size), Count: count})
 	return p
 }
 

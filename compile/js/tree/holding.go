@@ -1,0 +1,43 @@
+package tree
+
+import (
+	"gotap/compile"
+)
+
+// Holding is what is known of the type of the values that something holds: a variable, a field of this, the values of a
+// map. It has the type of the first value, until a value of another type is put in. 0 fits each type.
+type Holding struct {
+	ref   *compile.TypeRef
+	Mixed bool // values of several types, or of none, were put in
+	Used  bool // members of what it holds were read
+}
+
+// Ref returns the type, or nil.
+func (h *Holding) Ref() *compile.TypeRef {
+	if h.Mixed {
+		return nil
+	}
+	return h.ref
+}
+
+// Fits reports whether a value has the type of those before it.
+func (h *Holding) Fits(v *Expr) bool {
+	switch {
+	case v.IsConst() && v.Cmd.V == 0, v.Code == CodeZero, v.Kind.Silent():
+		return true
+	case v.Ref == nil:
+		return h.ref == nil && !h.Mixed
+	}
+	return h.ref == nil && !h.Mixed || h.ref != nil && h.ref.Same(*v.Ref)
+}
+
+// Put notes a value that is put in.
+func (h *Holding) Put(v *Expr) {
+	switch {
+	case v.IsConst() && v.Cmd.V == 0, v.Code == CodeZero, v.Kind.Silent():
+	case v.Ref == nil || !h.Fits(v):
+		h.Mixed = true
+	case h.ref == nil:
+		h.ref = v.Ref
+	}
+}
