@@ -7,7 +7,7 @@ GOTESTSUM = gotest.tools/gotestsum@v1.13.0
 TEST = $(GO) run $(GOTESTSUM) --format standard-quiet --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test
 export CGO_ENABLED ?= 0
 
-FUZZTIME ?= 1s
+FUZZTIME ?= 500ms
 # Packages whose tests trace live processes, boot machines or link the program.
 LIVE = gotap/cmd/gotap/static gotap/engine gotap/engine/armtest gotap/engine/remote gotap/cmd/gotap
 

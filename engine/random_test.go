@@ -16,12 +16,8 @@ import (
 // several threads and in signal handlers. A program counts its own calls and returns and adds up its results, and prints that: probes have to
 // have seen the same.
 func TestRandomPrograms(t *testing.T) {
-	seeds := uint64(18)
-	if longRun() {
-		seeds = 100
-	}
 	builds := [][]string{{"-O2"}, {"-O0"}, {"-Os", "-no-pie"}, append([]string{"-O2"}, variants["32"]...), {"-O3", "-fcf-protection=full"}, {"-O1", "-static"}}
-	for seed := range seeds {
+	for seed := range uint64(scaled(12, 100)) {
 		flags := builds[seed%uint64(len(builds))]
 		t.Run(fmt.Sprintf("%d %s", seed, flags[0]), func(t *testing.T) {
 			testenv.Require(t, testenv.AMD64, testenv.GCC, testenv.Ptrace)
