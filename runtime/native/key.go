@@ -59,7 +59,7 @@ func repeatable(op opcode.Op) bool {
 		opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PushThis:
 		return true
 	}
-	return op >= opcode.Add && op <= opcode.Zext && !MayRing(op)
+	return isInteger(op) && !MayRing(op)
 }
 
 // lacksUse decides about the use of a key of integers, with a number of parts.

@@ -57,11 +57,26 @@ func (p *planner) lacksInline(pc int, row *opcode.Row) string {
 			return "there is no such scratch word"
 		}
 	}
-	if row.Needs&opcode.NeedFloat != 0 {
+	if !calculates(p.Code.Insts[pc].Op) {
 		return interpreted(row)
 	}
 	return ""
 }
+
+// calculates reports whether native code executes an operation that moves words, calculates with integers, or jumps. An operation that is
+// new is left to the interpreter until it is added here.
+func calculates(op opcode.Op) bool {
+	switch op {
+	case opcode.Nop, opcode.Jmp, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge, opcode.Jz, opcode.Jnz, opcode.Loop, opcode.Abort, opcode.Exit,
+		opcode.PushD, opcode.Dup, opcode.DupN, opcode.Xchg, opcode.Over, opcode.Drop, opcode.Pick, opcode.Poke, opcode.Depth, opcode.PushTV, opcode.PopTV,
+		opcode.Within:
+		return true
+	}
+	return isInteger(op)
+}
+
+// isInteger reports whether an operation calculates with integers.
+func isInteger(op opcode.Op) bool { return op >= opcode.Add && op <= opcode.Zext }
 
 // lacksContext decides about what is in registers, or the same at every hit of a place.
 func (p *planner) lacksContext(pc int, row *opcode.Row) string {
@@ -183,7 +198,7 @@ func (p *planner) lacksKeyed(pc int) string {
 // MayRing reports whether native code may stop before an operation that it can execute.
 func MayRing(op opcode.Op) bool {
 	switch op {
-	case opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt:
+	case opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt:
 		return true
 	}
 	return false

@@ -41,6 +41,8 @@ func (p *part) calculate(in *runtime.Inst) {
 		p.multiply()
 	case opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod:
 		p.divide(in.Op)
+	case opcode.Within:
+		p.within(in.V)
 	case opcode.Neg:
 		p.unary(p.neg)
 	case opcode.Not:
@@ -66,6 +68,19 @@ func (p *part) calculate(in *runtime.Inst) {
 			p.lowBits(int(in.A), in.Op == opcode.Ext)
 		}
 	}
+}
+
+// within rings unless the top word is below n, unsigned.
+func (p *part) within(n uint64) {
+	w, beyond := p.stack[len(p.stack)-1], p.bell()
+	x := p.register(w, rdx)
+	if fits32(n) {
+		p.aluImm(opCmp, r(x), int32(n))
+	} else {
+		p.movImm(p.used(rax), n)
+		p.alu(opCmp, r(x), r(rax))
+	}
+	p.jcc(condAE, beyond)
 }
 
 // binary computes a op b.

@@ -284,7 +284,9 @@ func (g *generator) expression() {
 	}
 	g.push()
 	for range g.IntN(5) {
-		switch g.IntN(6) {
+		switch g.IntN(7) {
+		case 6:
+			g.emit(opcode.Within, 0, ^uint64(0)>>g.IntN(64))
 		case 0:
 			g.op(pick(g.Rand, unaryOps...), 0)
 		case 1:

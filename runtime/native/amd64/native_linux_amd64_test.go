@@ -43,7 +43,7 @@ var nativeOps = []opcode.Op{
 	opcode.Zext, opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV,
 	opcode.FetchAddGV, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.Agg,
 	opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel, opcode.Item, opcode.LogInt, opcode.EndItem,
-	opcode.PushPT, opcode.PopPT, opcode.AddPT,
+	opcode.Within, opcode.PushPT, opcode.PopPT, opcode.AddPT,
 }
 
 // checkCoverage reports operations that were never executed natively, although they can be, and aggregations.

@@ -166,7 +166,7 @@ func (c *tracee) mmap(t testing.TB, addr, size, prot, fd, off int) {
 }
 
 // patience is how long native code may take in a test.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // run lets the tracee run with registers until it stops, and returns the registers and the signal. Code that does not
 // end is killed. Only the tracing thread may call it.
