@@ -70,7 +70,8 @@ type Arena struct {
 	ring record.Ring
 	pool pool
 
-	mu       sync.Mutex // guards declaring, allocating, and the replacement of the two lists
+	next     atomic.Uint64 // the word of that name: other processes may write to the word itself
+	mu       sync.Mutex    // guards declaring, allocating, and the replacement of the two lists
 	objects  atomic.Pointer[[]*Instance]
 	programs atomic.Pointer[[]record.Program]
 }
@@ -124,6 +125,7 @@ func NewOn(words []uint64, ring int) (*Arena, error) {
 	a.bytes = unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
 	a.words[wordMagic], a.words[wordVersion], a.words[wordSize] = arenaMagic, arenaVersion, uint64(size)
 	a.words[wordRingBytes], a.words[wordNext] = uint64(ring), uint64(ringData+ring)
+	a.next.Store(uint64(ringData + ring))
 	a.ring = record.NewRing(a.bytes[ringData:ringData+ring], words[ringData/8:(ringData+ring)/8], record.RingWords{
 		Head: &words[wordRingHead], Tail: &words[wordRingTail], Sleep: &words[wordRingSleep], Lost: &words[wordLostRing]})
 	a.objects.Store(new([]*Instance))
@@ -148,11 +150,12 @@ func (a *Arena) load(index uint64) uint64 { return atomic.LoadUint64(&a.words[in
 
 // allocateLocked allocates zeroed memory, aligned to a cache line. The caller holds a.mu.
 func (a *Arena) allocateLocked(bytes uint64) (uint64, bool) {
-	off := a.words[wordNext]
+	off := a.next.Load()
 	bytes = (bytes + 63) &^ 63
 	if bytes > uint64(len(a.bytes))-off {
 		return 0, false
 	}
+	a.next.Store(off + bytes)
 	atomic.StoreUint64(&a.words[wordNext], off+bytes)
 	return off, true
 }

@@ -9,11 +9,10 @@ import (
 // forever if it has died. So backoff first yields, then sleeps, and finally gives up.
 type backoff struct{ turns int }
 
-const (
-	yields   = 64
-	sleeps   = 2000
-	sleepFor = 50 * time.Microsecond
-)
+// How long: tests change it.
+var yields, sleeps = 64, 2000
+
+const sleepFor = 50 * time.Microsecond
 
 // wait lets other threads run. It returns false after waiting for long enough.
 func (b *backoff) wait() bool {

@@ -1,9 +1,6 @@
 package arena
 
-import (
-	"sync/atomic"
-	"unsafe"
-)
+import "unsafe"
 
 // ControlOffset is where the control word lies in an arena.
 const ControlOffset = wordControl * 8
@@ -14,7 +11,7 @@ const ControlOffset = wordControl * 8
 func (a *Arena) Control() *uint32 { return (*uint32)(unsafe.Pointer(&a.words[wordControl])) }
 
 // Used returns how many bytes of the arena, from its start on, are in use. It grows as objects are declared.
-func (a *Arena) Used() uint64 { return atomic.LoadUint64(&a.words[wordNext]) }
+func (a *Arena) Used() uint64 { return a.next.Load() }
 
 // Reserve allocates zeroed memory for what executors share besides objects, aligned to a cache line, and returns its offset in bytes
 // and its words. It is never freed. ok is false if the arena has no more. It is safe for concurrent use.

@@ -353,7 +353,7 @@ func (st *Storage) elements(take bool) []snapshot.Entry {
 func (h *Handle) collectTable(st *Storage, take bool) []snapshot.Entry {
 	var list []snapshot.Entry
 	t := &st.table
-	seen := map[string]bool{}
+	seen, alive := map[string]bool{}, true
 	for slot := range t.state {
 		if atomic.LoadUint64(&t.state[slot])&statusMask != slotFull || !t.pinAny(slot) {
 			continue
@@ -364,8 +364,8 @@ func (h *Handle) collectTable(st *Storage, take bool) []snapshot.Entry {
 			continue
 		}
 		seen[id] = true
-		if take {
-			t.settle(slot)
+		if take && alive { // a thread that has died keeps one slot; what other processes write may keep all of them
+			alive = t.settle(slot)
 		}
 		key := st.shape.Decode(t.key(slot))
 		if d, ok := h.slotData(st, slot); ok || st.Kind == object.KindMap {

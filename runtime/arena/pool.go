@@ -52,7 +52,12 @@ func (a *Arena) CopyThis(to, from uint64, size int) {
 
 // FreeThis frees what AllocThis returned for the same number of bytes. Only the tracing thread may call it.
 func (a *Arena) FreeThis(off uint64, size int) {
-	if n := blockClass(size); n >= 0 && off != 0 {
+	n := blockClass(size)
+	if n < 0 || off%8 != 0 {
+		return
+	}
+	// The offset may come from memory that other processes write.
+	if first, next := uint64(ringData), a.next.Load(); off >= first && off < next && next-off >= uint64(1)<<n {
 		a.pool.free[n] = append(a.pool.free[n], off)
 	}
 }

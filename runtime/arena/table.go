@@ -111,7 +111,7 @@ func (t *table) find(key []uint64, hash uint64) (slot int, ok bool) {
 // search searches the first reach slots starting at the key's home.
 func (t *table) search(key []uint64, hash, reach uint64) (int, found) {
 	tag, result := tagOf(hash), absent
-	for d := range reach {
+	for d := range min(reach, t.mask+1) { // other processes may have written the reach
 		slot := int((hash + d) & t.mask)
 		switch t.pin(slot, tag) {
 		case present:

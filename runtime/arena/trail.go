@@ -36,7 +36,7 @@ func (st *Storage) leave(hdr *record.Header, item []byte) {
 	defer st.table.unpin(slot)
 	cell := st.table.cell(slot)
 	used, records := cell[trailUsed], cell[trailRecords:]
-	if used+uint64(hdr.Size) > uint64(len(records)*8) {
+	if most := uint64(len(records) * 8); used > most || uint64(hdr.Size) > most-used {
 		cell[trailDropped]++
 		return
 	}
@@ -59,7 +59,8 @@ func (a *Arena) endTrail(tid uint32, item []byte, keep bool) {
 	defer st.table.unpin(slot)
 	cell := st.table.cell(slot)
 	if keep {
-		a.ring.PutWords(cell[trailRecords:][:cell[trailUsed]/8])
+		records := cell[trailRecords:]
+		a.ring.PutWords(records[:min(cell[trailUsed]/8, uint64(len(records)))]) // other processes may write there
 		atomic.AddUint64(&obj.desc[descDropped], cell[trailDropped])
 	}
 	cell[trailUsed], cell[trailDropped] = 0, 0

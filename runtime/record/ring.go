@@ -27,11 +27,16 @@ import (
 // A reader that finds nothing sets the sleep word, checks again, and sleeps. A writer that has committed swaps the
 // sleep word for 0 and wakes the reader only if the word was 1. So hits that log nothing wake nobody, and a busy reader
 // is not woken.
+//
+// A process that maps the arena may write anything anywhere at any time. So the reader keeps its position to itself and only
+// tells it to the writers by the tail; nobody uses a size or a position from the ring that has not been checked since it was
+// loaded. Such a process can spoil what the ring holds, and nothing else.
 type Ring struct {
 	data                    []byte
 	first                   []uint64 // data as words
 	head, tail, sleep, lost *uint64
-	wake                    chan struct{} // holds at most one token
+	read                    *atomic.Uint64 // the position of the reader
+	wake                    chan struct{}  // holds at most one token
 	size                    uint64
 }
 
@@ -61,7 +66,7 @@ type RingWords struct {
 // NewRing returns a ring on zeroed memory, whose size is a power of two. bytes and words are the same memory.
 func NewRing(bytes []byte, words []uint64, shared RingWords) Ring {
 	return Ring{data: bytes, first: words, head: shared.Head, tail: shared.Tail, sleep: shared.Sleep, lost: shared.Lost,
-		wake: make(chan struct{}, 1), size: uint64(len(bytes))}
+		read: new(atomic.Uint64), wake: make(chan struct{}, 1), size: uint64(len(bytes))}
 }
 
 // Commit writes a record to the ring, or counts it as lost. It fills in the header's Size.
@@ -97,7 +102,7 @@ func (r *Ring) publish(at, word uint64) {
 
 // reserve reserves room for a record and returns its offset in the data.
 func (r *Ring) reserve(size uint64) (at uint64, ok bool) {
-	for {
+	for range mostTries {
 		head, tail := atomic.LoadUint64(r.head), atomic.LoadUint64(r.tail)
 		at = head & (r.size - 1)
 		need, filler := size, uint64(0)
@@ -105,7 +110,7 @@ func (r *Ring) reserve(size uint64) (at uint64, ok bool) {
 			filler = r.size - at
 			need += filler
 		}
-		if need > r.size-(head-tail) {
+		if used := head - tail; head%8 != 0 || used > r.size || need > r.size-used {
 			return 0, false
 		}
 		if !atomic.CompareAndSwapUint64(r.head, head, head+need) {
@@ -117,12 +122,17 @@ func (r *Ring) reserve(size uint64) (at uint64, ok bool) {
 		}
 		return at, true
 	}
+	return 0, false
 }
+
+// mostTries is how often a writer tries to reserve space while others are faster. Only a process that does nothing but write to head can be
+// faster that often.
+const mostTries = 1 << 16
 
 // peek returns the committed record at the tail, without consuming it.
 func (r *Ring) peek() (record []byte, word uint64) {
 	for {
-		at := atomic.LoadUint64(r.tail) & (r.size - 1)
+		at := r.read.Load() & (r.size - 1)
 		word = atomic.LoadUint64(&r.first[at/8])
 		size := word & 0xffff_ffff
 		if word == 0 {
@@ -143,21 +153,39 @@ func (r *Ring) peek() (record []byte, word uint64) {
 
 // consume zeroes the bytes at the tail and returns them to the writers.
 func (r *Ring) consume(size uint64) {
-	tail := atomic.LoadUint64(r.tail)
-	at := tail & (r.size - 1)
+	read := r.read.Load()
+	at := read & (r.size - 1)
 	atomic.StoreUint64(&r.first[at/8], 0)
 	clear(r.data[at+8 : at+size])
-	atomic.StoreUint64(r.tail, tail+size)
+	r.moveTo(read + size)
+}
+
+// moveTo sets the position of the reader.
+func (r *Ring) moveTo(at uint64) {
+	r.read.Store(at)
+	atomic.StoreUint64(r.tail, at)
+}
+
+// reserved returns the number of bytes that are reserved or committed and have not been read; ok is false if the head is damaged.
+func (r *Ring) reserved() (bytes uint64, ok bool) {
+	bytes = atomic.LoadUint64(r.head) - r.read.Load()
+	return bytes, bytes <= r.size && bytes%8 == 0
 }
 
 // resync drops everything that was reserved. It runs after damage, when sizes cannot be trusted any more. It overtakes
 // writers that have reserved but not committed. The number of lost records is unknown, so it counts one.
 func (r *Ring) resync() {
-	head, tail := atomic.LoadUint64(r.head), atomic.LoadUint64(r.tail)
-	for p := tail; p < head; p += 8 {
+	read := r.read.Load()
+	bytes, ok := r.reserved()
+	end := read + bytes
+	if !ok {
+		bytes, end = r.size, read
+		atomic.StoreUint64(r.head, read)
+	}
+	for p := read; p != read+bytes; p += 8 {
 		atomic.StoreUint64(&r.first[p&(r.size-1)/8], 0)
 	}
-	atomic.StoreUint64(r.tail, head)
+	r.moveTo(end)
 	atomic.AddUint64(r.lost, 1)
 }
 
@@ -165,8 +193,9 @@ func (r *Ring) resync() {
 // remaining records are lost, and each of them is counted.
 func (r *Ring) PutWords(records []uint64) {
 	for len(records) > HeaderSize/8 {
-		size := records[0] & 0xffff_ffff
-		if size == 0 || size/8 > uint64(len(records)) {
+		word := records[0]
+		size := word & 0xffff_ffff
+		if size < HeaderSize || size%8 != 0 || size/8 > uint64(len(records)) {
 			return // only another process that maps the arena can cause this
 		}
 		at, ok := r.reserve(size)
@@ -174,7 +203,7 @@ func (r *Ring) PutWords(records []uint64) {
 			for i := uint64(1); i < size/8; i++ {
 				binary.LittleEndian.PutUint64(r.data[at+8*i:], records[i])
 			}
-			r.publish(at, records[0])
+			r.publish(at, word)
 		} else {
 			atomic.AddUint64(r.lost, 1)
 		}
@@ -187,6 +216,7 @@ func (r *Ring) PutWords(records []uint64) {
 func (r *Ring) Next(programs []Program) (rec Record, ok bool) {
 	p, word := r.peek()
 	if word == 0 {
+		r.mend()
 		return Record{}, false
 	}
 	if len(p) < HeaderSize {
@@ -199,17 +229,31 @@ func (r *Ring) Next(programs []Program) (rec Record, ok bool) {
 	return rec, true
 }
 
+// mend restores the words that writers read, if a process has written to them that should not. The reader has found no record.
+func (r *Ring) mend() {
+	if _, ok := r.reserved(); !ok {
+		r.resync()
+	}
+	if read := r.read.Load(); atomic.LoadUint64(r.tail) != read {
+		atomic.StoreUint64(r.tail, read)
+	}
+}
+
 // Unfinished returns the position of the next record if that is reserved and not committed. Any goroutine may call it.
 func (r *Ring) Unfinished() (at uint64, ok bool) {
-	at = atomic.LoadUint64(r.tail)
+	at = r.read.Load()
 	return at, atomic.LoadUint64(r.head) != at && atomic.LoadUint64(&r.first[at&(r.size-1)/8])&committed == 0
 }
 
 // SkipUnfinished skips records that are reserved and not committed, because their writers have ended, and counts them as lost. No
 // writer may be writing; the reader may read.
 func (r *Ring) SkipUnfinished() (skipped int) {
-	head, at := atomic.LoadUint64(r.head), atomic.LoadUint64(r.tail)
-	for end := at + r.size; at < head && at < end; {
+	at := r.read.Load()
+	bytes, ok := r.reserved()
+	if !ok {
+		return 0 // the reader will find it
+	}
+	for end := at + bytes; at < end; {
 		first := &r.first[at&(r.size-1)/8]
 		word := atomic.LoadUint64(first)
 		size := word & 0xffff_ffff
@@ -241,15 +285,21 @@ func (r *Ring) Wake() {
 }
 
 // Written returns the position up to which the ring has been written, in bytes since its creation.
-func (r *Ring) Written() uint64 { return atomic.LoadUint64(r.head) }
+func (r *Ring) Written() uint64 {
+	read := r.read.Load()
+	if bytes, ok := r.reserved(); ok {
+		return read + bytes
+	}
+	return read
+}
 
 // Consumed returns the position up to which the ring has been read.
-func (r *Ring) Consumed() uint64 { return atomic.LoadUint64(r.tail) }
+func (r *Ring) Consumed() uint64 { return r.read.Load() }
 
 // Pending reports whether a record is in the ring or being written to it. Any goroutine may call it.
 func (r *Ring) Pending() bool {
-	tail := atomic.LoadUint64(r.tail) // loaded first, because head only grows
-	return atomic.LoadUint64(r.head) != tail
+	read := r.read.Load() // loaded first, because head only grows
+	return atomic.LoadUint64(r.head) != read
 }
 
 // Wait sleeps until a record is available (true) or done is closed (false). Only the goroutine that calls next may call
