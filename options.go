@@ -38,7 +38,7 @@ type Options struct {
 	ByScript  bool // what the script asks for with follow() counts instead of Follow
 	Engine    Engine
 	Affinity  Affinity
-	MaxProbes int     // probed places at most; 0: 1000
+	MaxProbes int     // probed places at most; 0: 1000, and any number with Inline
 	Unsafe    bool    // programs may change the target
 	Budget    float64 // the share of time for which targets may be stopped, above 0 to 1; 0: no limit
 	Missing   Missing

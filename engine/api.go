@@ -34,6 +34,7 @@ const (
 	Emulate = backend.Emulate
 	Step    = backend.Step
 	Inline  = backend.Inline
+	Mixed   = backend.Mixed
 )
 
 // Whether a session may share a CPU with its target.

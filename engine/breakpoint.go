@@ -41,12 +41,16 @@ type insistError struct {
 }
 
 func (e *insistError) Error() string {
+	return fmt.Sprintf("--engine inline cannot take %#x: %s", e.addr, reasonOf(e.why))
+}
+
+// reasonOf returns why a jump does not fit, without the place.
+func reasonOf(err error) string {
 	var window *arch.WindowError
-	why := e.why.Error()
-	if errors.As(e.why, &window) {
-		why = window.Reason
+	if errors.As(err, &window) {
+		return window.Reason
 	}
-	return fmt.Sprintf("--engine inline cannot take %#x: %s", e.addr, why)
+	return err.Error()
 }
 
 func (e *insistError) Unwrap() error { return e.why }

@@ -170,6 +170,7 @@ func crashCases() []crashCase {
 		{"sections", sections, nil, blocking, Auto, false},
 		{"sections, timer, step", sections, []string{"timer"}, blocking, Step, false},
 		{"inline", c(), []string{"3"}, all, Inline, false},
+		{"mixed", c(), []string{"3"}, all, Mixed, false},
 		{"inline, O0", c("-O0"), []string{"1"}, all, Inline, false},
 		{"inline, timer", c(), []string{"1", "timer"}, all, Inline, false},
 		{"inline, sections", sections, nil, blocking, Inline, false},

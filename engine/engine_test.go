@@ -263,7 +263,7 @@ func want[T comparable](t testing.TB, what string, got, want T) {
 }
 
 // engines are the ways to run displaced instructions.
-var engines = map[string]Engine{"auto": Auto, "emulate": Emulate, "step": Step}
+var engines = map[string]Engine{"auto": Auto, "emulate": Emulate, "step": Step, "mixed": Mixed}
 
 func eachEngine(t *testing.T, f func(t *testing.T, e Engine)) {
 	for name, e := range engines {

@@ -77,6 +77,11 @@ func (j jumps) Fits(at executor.Place) error {
 	if err := p.fitsJump(); err != nil {
 		return err
 	}
+	if j.c.s.cfg.Engine == Mixed {
+		if err := j.c.neverRings(p); err != nil {
+			return err
+		}
+	}
 	if err := j.c.fitsCalls(p); err != nil {
 		return err
 	}
@@ -366,7 +371,7 @@ func (c *patcher) settleJump(q *point) {
 
 // enableJumps lets native code run, from now on until the session ends, however it ends. It runs on the tracing thread.
 func (c *patcher) enableJumps() {
-	if c.s.cfg.Engine != Inline || c.s.cfg.Arena == nil || c.s.cfg.Arena.FD() < 0 {
+	if !c.inlines() || c.s.cfg.Arena == nil || c.s.cfg.Arena.FD() < 0 {
 		return
 	}
 	if err := inline.Enable(c.s.cfg.Arena.Control()); err != nil {
@@ -376,7 +381,7 @@ func (c *patcher) enableJumps() {
 
 // disableJumps makes native code run no programs any more.
 func (c *patcher) disableJumps() {
-	if c.s.cfg.Engine == Inline && c.s.cfg.Arena != nil {
+	if c.inlines() && c.s.cfg.Arena != nil {
 		inline.Disable(c.s.cfg.Arena.Control())
 	}
 }

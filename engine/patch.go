@@ -224,9 +224,9 @@ func (c *patcher) install(p *point) error {
 	return err
 }
 
-// withinLimit returns an error for more places than the session may have. Places whose programs stop nothing are not limited.
+// withinLimit returns an error for more places than the session may have.
 func (c *patcher) withinLimit(places int) error {
-	if most := c.s.cfg.MaxProbes; places > most && c.s.cfg.Engine != Inline {
+	if most := c.s.cfg.MaxProbes; places > most {
 		return backend.TooManyError{Limit: most, Wanted: places}
 	}
 	return nil

@@ -171,5 +171,17 @@ func (sp *space) Points() iter.Seq[*retprobe.Point] {
 // Gone implements probes.Space.
 func (sp *space) Gone() bool { return sp.mem.Gone() }
 
+// Stops implements probes.Stopper: it returns why the point's programs stop threads, where native code was to be preferred.
+func (p *point) Stops() string {
+	c := &p.s.patcher
+	if c.s.cfg.Engine != Mixed || !c.inlines() || p.by == (jumps{c}) || !p.isOnlyProbed() {
+		return ""
+	}
+	if err := (jumps{c}).Fits(p); err != nil {
+		return reasonOf(err)
+	}
+	return ""
+}
+
 // Strategy implements retprobe.Breakpoint: it returns the name of the way in which the point's programs run.
 func (p *point) Strategy() string { return p.s.patcher.executors.How(p, p.by) }

@@ -346,6 +346,20 @@ func TestLimitOnPoints(t *testing.T) {
 	want(t, "hits", n.get(), 10)
 }
 
+// TestLimitOnInlinePoints: a limit that is given holds for places that stop nothing, too.
+func TestLimitOnInlinePoints(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	w := newWorld(t, Config{Engine: Inline, Follow: FollowThreads, MaxProbes: 3})
+	w.launch(program(t, "target.c"), "work", "10")
+	n := w.counter()
+	if _, err := w.tryProbe("main+*", Handlers{Enter: w.counts(n)}); err == nil || !strings.Contains(err.Error(), "--max-probes") {
+		t.Errorf("error: %v", err)
+	}
+	w.probe("work", Handlers{Enter: w.counts(n)})
+	w.run()
+	want(t, "hits", n.get(), 10)
+}
+
 func TestEnableAndDisableUnderLoad(t *testing.T) {
 	p := start(t, program(t, "target.c"), "spin", "4")
 	before := text(t, p.pid())

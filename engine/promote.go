@@ -130,6 +130,9 @@ func (c *patcher) refuseJumps(sp *space, pid int, why error) {
 		p.by = breakpoints{c}
 	}
 	sp.jumps.waiting = nil
+	if c.s.cfg.Engine != Inline {
+		return // --stats has the reason
+	}
 	c.s.warn(fmt.Sprintf("process %d: its probes stop threads, because no program can run inside it: %v", pid, why))
 }
 
@@ -160,7 +163,9 @@ func (c *patcher) drop(p *point, why error) {
 	p.jump.waits, p.jump.dropped = false, why
 	p.by = breakpoints{c}
 	for _, pl := range p.Enters {
-		pl.Probe.Refuse(fmt.Sprintf("%#x: threads stop there: %v", p.addr, why))
+		if c.s.cfg.Engine == Inline {
+			pl.Probe.Refuse(fmt.Sprintf("%#x: threads stop there: %v", p.addr, why))
+		}
 	}
 }
 

@@ -92,7 +92,7 @@ func New(cfg Config) (*Session, error) {
 // makeParts connects the parts with their session.
 func (s *Session) makeParts() {
 	s.patcher.executors = executor.List{breakpoints{&s.patcher}}
-	if s.cfg.Engine == Inline {
+	if s.patcher.s = s; s.patcher.inlines() {
 		s.patcher.executors = executor.List{jumps{&s.patcher}, breakpoints{&s.patcher}}
 	}
 	s.life.s, s.stops.s, s.world.s, s.patcher.s, s.others.s, s.images.s = s, s, s, s, s, s

@@ -89,7 +89,7 @@ func (o *runOptions) registerSession(c *cobra.Command) {
 	f.StringVar(&o.remote, "remote", "", "trace through the GDB stub at HOST:PORT: QEMU's, gdbserver's, a kernel's")
 	f.StringVar(&o.exe, "exe", "", "with --remote, the file of the program or kernel that runs there, or a list of its symbols")
 	f.StringVar(&o.missing, "missing", "error", "what a place that is not found is: error, warn or ignore")
-	f.IntVar(&o.maxSites, "max-probes", 1000, "places probed at most")
+	f.IntVar(&o.maxSites, "max-probes", 1000, "places probed at most; unless it is given, --engine inline has no limit")
 	f.StringVar(&o.budget, "budget", "", "percent of the time that targets may be stopped; beyond it probes rest, are disabled, are taken out")
 	f.BoolVar(&o.stats, "stats", false, "print at the end what every probe did")
 	f.IntVar(&o.readyFD, "ready-fd", noReadyFD, "write the line \"ready\" to this descriptor once all probes are armed")
@@ -254,7 +254,7 @@ func (p *plan) checkFollow() error {
 func (p *plan) checkEngine() error {
 	switch p.runOptions.engine {
 	case "auto":
-		p.engine = engine.Auto
+		p.engine = engineOfAuto
 	case "emulate":
 		p.engine = engine.Emulate
 	case "step":
@@ -352,11 +352,17 @@ func (p *plan) checkWords() error {
 	default:
 		return fmt.Errorf("--missing is error, warn or ignore, not %q", p.missing)
 	}
-	if p.maxSites < 1 {
+	if p.maxSites < 1 && p.maxSites != sitesOfEngine {
 		return fmt.Errorf("--max-probes %d: at least 1", p.maxSites)
 	}
 	return nil
 }
+
+// engineOfAuto is what --engine auto means: engine.Auto is the same without native code.
+const engineOfAuto = engine.Mixed
+
+// sitesOfEngine is --max-probes where it is not given: the engine's own limit holds.
+const sitesOfEngine = math.MinInt
 
 // noReadyFD is --ready-fd where it is not given.
 const noReadyFD = -1

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -84,6 +85,9 @@ func (r *run) printStats(result *gotap.Result) {
 		}
 		for _, c := range result.Inlined[p.ID] {
 			fmt.Fprintf(r.w.Stderr, "gotap:   not seen: %s\n", gotap.InlinedText(c))
+		}
+		for _, why := range slices.Sorted(maps.Keys(p.Stops)) {
+			fmt.Fprintf(r.w.errs(), "gotap:   not inline: %s: %s\n", plural(p.Stops[why], "place"), why)
 		}
 		for _, why := range p.Refused {
 			fmt.Fprintf(r.w.errs(), "gotap:   left out: %s\n", why)

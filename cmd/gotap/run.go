@@ -57,6 +57,9 @@ func runText(w *World, c *cobra.Command, args []string, o *runOptions, find func
 	if c.ArgsLenAtDash() >= 0 && len(command) == 0 {
 		return withStatus(statusUsage, errors.New("no program comes after --"))
 	}
+	if !c.Flags().Changed("max-probes") {
+		o.maxSites = sitesOfEngine
+	}
 	text, err := find(own, command)
 	if err != nil {
 		return o.unread(w, command, err)

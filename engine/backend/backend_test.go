@@ -12,6 +12,10 @@ func TestDefaults(t *testing.T) {
 	if c.MaxProbes != 1000 || c.Facilities == nil {
 		t.Errorf("the zero value became %+v", c)
 	}
+	inline := Config{Engine: Inline}
+	if inline.Defaults(); inline.MaxProbes < 1<<30 {
+		t.Errorf("inline places are limited to %d", inline.MaxProbes)
+	}
 	facilities := c.Facilities
 	c.MaxProbes = 5
 	if c.Defaults(); c.MaxProbes != 5 || c.Facilities != facilities {

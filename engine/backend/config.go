@@ -3,6 +3,7 @@ package backend
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
 	"gotap/engine/image/module"
@@ -31,6 +32,7 @@ const (
 	Emulate                 // emulation where it is possible, otherwise a step
 	Step                    // the trap-flag step where it works
 	Inline                  // native code in the target, which stops nothing; places that need stops are refused
+	Mixed                   // native code where programs run to their ends without a stop, elsewhere what Auto does
 )
 
 // Affinity says whether a session may share a CPU with its target (`--affinity`).
@@ -47,7 +49,7 @@ type Config struct {
 	Follow    Follow
 	Engine    Strategy
 	Affinity  Affinity
-	MaxProbes int // physical probe points at most; 0: 1000
+	MaxProbes int // physical probe points at most; 0: 1000, and any number with Inline
 	Unsafe    bool
 	Arena     *arena.Arena
 	// Own are the processes that wait for this one, and this one itself. They are not attached to: gotap would wait for a process
@@ -81,7 +83,11 @@ const defaultMaxProbes = 1000
 
 // Defaults fills in what the zero value of a field stands for.
 func (c *Config) Defaults() {
-	if c.MaxProbes == 0 {
+	switch {
+	case c.MaxProbes != 0:
+	case c.Engine == Inline: // places that stop nothing cost little
+		c.MaxProbes = math.MaxInt
+	default:
 		c.MaxProbes = defaultMaxProbes
 	}
 	if c.Facilities == nil {

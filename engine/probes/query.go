@@ -20,7 +20,12 @@ func (s *Set) Query() []registry.State {
 func (s *Set) States() []registry.State {
 	var all []registry.State
 	for _, pr := range s.list.All() {
-		all = append(all, pr.State(s.where(pr), s.tracer.NonBreakpoints(pr)))
+		where, stops := s.where(pr)
+		st := pr.State(where, s.tracer.NonBreakpoints(pr))
+		if len(where) > 0 {
+			st.Stops = stops
+		}
+		all = append(all, st)
 	}
 	s.last.Store(&all)
 	return all
@@ -44,22 +49,28 @@ func (s *Set) Recount() {
 	s.last.Store(&all)
 }
 
-// where counts the points of a probe by strategy.
-func (s *Set) where(pr *registry.Probe) map[string]int {
-	found := map[string]int{}
+// Stopper is a breakpoint that can say why its programs stop threads although native code was preferred; "": they do not, or it was not.
+type Stopper interface{ Stops() string }
+
+// where counts the points of a probe by strategy, and those that stop threads by the reason.
+func (s *Set) where(pr *registry.Probe) (found, stops map[string]int) {
+	found, stops = map[string]int{}, map[string]int{}
 	for _, sp := range s.tracer.Spaces() {
 		for p := range sp.Points() {
 			if pr.Has(p.Enters) {
 				found[p.How()]++
+				if at, ok := p.At.(Stopper); ok && at.Stops() != "" {
+					stops[at.Stops()]++
+				}
 			}
 		}
 	}
-	return found
+	return found, stops
 }
 
 // Remember notes where the probes are, before the last process ends.
 func (s *Set) Remember() {
 	for _, pr := range s.list.All() {
-		pr.Last = s.where(pr)
+		pr.Last, pr.Stopped = s.where(pr)
 	}
 }

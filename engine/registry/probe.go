@@ -26,6 +26,7 @@ type Probe struct {
 	Window  uint64         // number of hits when the present window of the budget began
 	Refused []string       // added by Refuse
 	Last    map[string]int // the number of its places in the last process that ended, by strategy
+	Stopped map[string]int // the same for those that stop threads although native code was preferred, by reason
 
 	callers map[*module.File]bool // whether calls from a file count (CalledFrom)
 
@@ -117,7 +118,7 @@ func (pr *Probe) State(where map[string]int, others int) State {
 		Missed: pr.Missed(), TooDeep: pr.TooDeep(),
 		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where)}
 	if st.Places == 0 && !pr.Removed && len(pr.Last) > 0 { // it had places in a process that ended
-		st.Places, st.Strategy = total(pr.Last), maps.Clone(pr.Last)
+		st.Places, st.Strategy, st.Stops = total(pr.Last), maps.Clone(pr.Last), maps.Clone(pr.Stopped)
 	}
 	switch {
 	case pr.Removed:

@@ -120,4 +120,5 @@ type State struct {
 	TooDeep     uint64         // the part of Missed due to more than MaxActive simultaneous calls
 	Refused     []string       // sites left out, with the reason
 	Strategy    map[string]int // number of sites by strategy
+	Stops       map[string]int // number of sites that stop threads although native code was preferred, by reason
 }
