@@ -74,10 +74,9 @@ func (s *Session) info(t place.Target) PlaceInfo {
 	return &registry.Info{Files: &s.names.Files, Target: t, ISA: abi.Of(t.File).ISA, Modules: s.names.Mapped}
 }
 
-// otherInfo returns the answers for a place that is not code. Registers are as wide as the kernel shows them to us,
-// whatever their width in the target.
+// otherInfo returns the answers for a place that is not code.
 func (s *Session) otherInfo(name string, names arch.Arch) PlaceInfo {
-	return &registry.Other{Place: name, Regs: names, Word: 8, Globals: registry.Globals{Files: &s.names.Files, Modules: s.names.Mapped}}
+	return &registry.Other{Place: name, Regs: names, Word: shownWord, Globals: s.globals()}
 }
 
 var _ arming.Process = (*process)(nil)

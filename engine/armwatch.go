@@ -25,7 +25,7 @@ func (d *watches) watchedAccess() bool {
 	}
 	if d.emulateHere() {
 		d.runWatches(met&d.watchesOf(place.OnExecute) | d.t.emu.memory.met)
-		d.t.calling.endCall(0)
+		d.commit()
 		d.t.SetRegs()
 	} else {
 		ran := met
@@ -34,7 +34,7 @@ func (d *watches) watchedAccess() bool {
 		}
 		d.t.s.stats.Unwatched++
 		d.runWatches(ran)
-		d.t.calling.endCall(0)
+		d.commit()
 		d.unwatch(met)
 	}
 	d.t.resume(0)

@@ -83,7 +83,7 @@ func (p *point) covers(addr uint64) bool {
 // Arg implements runtime.Thread.
 func (w *view) Arg(n int) (uint64, bool) {
 	a := w.t.proc.arch
-	if w.t.calling.now.in {
+	if w.t.calling.InPrograms() {
 		return w.t.proc.arch.Word(a.SyscallArg(n, &w.t.Regs)), n < 6
 	}
 	v, err := a.Arg(n, &w.t.Regs, w.t.proc.space.mem)
@@ -131,7 +131,7 @@ func (w *view) getFPRegs() bool {
 
 // Return implements runtime.Thread.
 func (w *view) Return() uint64 {
-	if w.t.calling.now.in {
+	if w.t.calling.InPrograms() {
 		return w.t.proc.arch.SyscallRet(&w.t.Regs)
 	}
 	return w.t.proc.arch.Word(w.t.Regs[w.t.proc.arch.Ret()])

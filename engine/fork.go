@@ -261,10 +261,7 @@ func (s *Session) execed(t *thread) {
 func (t *thread) reset() {
 	t.calls.Drop()
 	t.dropStack()
-	if !t.calling.executing() { // the end of the call that made the image is still to come
-		t.calling.dropCall()
-	}
-	t.calling.dropInterrupted()
+	t.calling.Replaced()
 	t.h.Drop()
 	t.guard.NewImage()
 	t.proc.watches = nil

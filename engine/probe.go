@@ -117,7 +117,7 @@ func (t tracer) SyncNonBreakpoints() error { return t.s.others.syncSpecials() }
 
 // NonBreakpoints implements probes.Tracer.
 func (t tracer) NonBreakpoints(pr *probe) int {
-	return t.s.others.calls.places(pr) + t.s.others.watchPlaces(pr)
+	return t.s.others.calls.Count(pr) + t.s.others.watchPlaces(pr)
 }
 
 // KeepCalls implements probes.Tracer.
@@ -125,7 +125,7 @@ func (t tracer) KeepCalls(pr *probe) {
 	t.s.patcher.takeOf(pr)
 	for _, th := range t.s.threads {
 		th.calls.Keep(pr)
-		th.calling.now.pending.Keep(pr)
+		th.calling.Keep(pr)
 	}
 }
 

@@ -223,8 +223,7 @@ func (t *thread) forget() {
 	s.affinity.Gone(t.Tid)
 	t.calls.Drop()
 	t.dropStack()
-	t.calling.dropCall()
-	t.calling.dropInterrupted()
+	t.calling.Drop()
 	t.h.Drop()
 	if t.ticket != 0 {
 		delete(s.tickets, t.ticket)

@@ -17,7 +17,7 @@ type errnoFunction struct {
 // Errno implements runtime.ProcessInfo. It does not call the C library's function, but evaluates it on a copy of the
 // registers.
 func (w *view) Errno() (uint64, bool) {
-	if w.t.calling.now.in {
+	if w.t.calling.InPrograms() {
 		return w.callError(), true
 	}
 	sp := w.t.proc.space

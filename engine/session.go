@@ -19,6 +19,7 @@ import (
 	"gotap/engine/locate"
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
+	"gotap/engine/syscallprobe"
 	"gotap/engine/threadstate"
 	"gotap/engine/throttle"
 	"gotap/engine/tracee"
@@ -82,6 +83,7 @@ func New(cfg Config) (*Session, error) {
 	s.affinity.Init(affinityHost{s}, cfg.Affinity == AffinityAuto)
 	s.places = locate.New(host{s}, &s.names.Files)
 	s.Set = probes.New(tracer{s}, s.places, &s.cfg)
+	s.others.calls = syscallprobe.Probes{Conventions: conventions(), Globals: s.globals()}
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.runner.Tell(cfg.Changed)
 	s.arrivals.reserve.fill()

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"gotap/engine/place"
+	"gotap/engine/syscallprobe"
 )
 
 // Probes that are not breakpoints: on system calls and on data. This file connects them to the registry of probes.
@@ -12,7 +13,7 @@ import (
 // otherProbes are the probes that breakpoints alone do not serve: on system calls, on data, and on marks with semaphores.
 type otherProbes struct {
 	s        *Session
-	calls    callProbes
+	calls    syscallprobe.Probes
 	sysnames int  // enabled probes on system calls
 	watching int  // watchpoints
 	marks    bool // there are probes on marks with semaphores
@@ -25,7 +26,7 @@ func (x *otherProbes) addSpecials(pr *probe) error {
 		var err error
 		switch spec.Kind {
 		case place.Syscall:
-			err = x.addCalls(pr, spec)
+			err = x.calls.Add(pr, spec)
 		case place.Watch:
 			err = x.addWatches(pr, spec)
 		}
@@ -56,7 +57,7 @@ func (x *otherProbes) addWatches(pr *probe, spec place.Spec) error {
 // dropSpecials removes a probe from everything that is not a breakpoint.
 func (x *otherProbes) dropSpecials(pr *probe) {
 	x.specialsChanged()
-	x.calls.drop(pr)
+	x.calls.Drop(pr)
 	x.s.warnOf(x.dropWatches(pr))
 }
 

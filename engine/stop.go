@@ -188,18 +188,16 @@ func (t *thread) syscallStop() {
 	case t.queue.PutOff():
 	case t.exec.step.active:
 		if t.exec.atCall(); t.s.others.sysnames > 0 {
-			t.calling.side = ptrace.SyscallEntry
-			t.calling.callEntered()
+			t.calling.entered()
 		}
 		t.resume(0)
 	case t.exec.postCall || t.exec.seeExit != nil:
 		t.exec.callSeen()
 		if t.exec.afterCall(); t.s.others.sysnames > 0 {
-			t.calling.side = ptrace.SyscallExit
-			t.calling.callLeft()
+			t.calling.left()
 		}
 		t.resume(0)
-	case t.s.others.sysnames == 0 && !t.calling.now.awaited() && !t.protection.unarmed:
+	case t.s.others.sysnames == 0 && !t.calling.Awaited() && !t.protection.unarmed:
 		t.resume(0)
 	default:
 		t.calling.tracedCall()

@@ -67,6 +67,7 @@ func makeThread(s *Session, p *process, tid int) *thread {
 	t.guard.Init(&t.Thread, threadHost{t}, &s.guards, &t.inject, &t.queue)
 	t.h.Init(s.runner, &t.view, &t.view, t.Regs[:], uint32(tid))
 	t.calls.Init(&t.view, &t.h, nil)
+	t.calling.Init(&t.calling, &t.h, &s.others.calls)
 	return t
 }
 
@@ -101,7 +102,7 @@ func (t *thread) resume(sig int) {
 		e = ptrace.Step(t.Tid, sig)
 	case way == sigqueue.Freely:
 		e = ptrace.Cont(t.Tid, sig) // the stop that ends it is not a system call's
-	case way == sigqueue.ToCall, t.exec.postCall, t.exec.seeExit != nil, t.protection.unarmed, (t.s.others.sysnames > 0 && !t.s.throttle.Resting() || t.calling.now.awaited()) && !t.unprobed && !t.proc.unprobed:
+	case way == sigqueue.ToCall, t.exec.postCall, t.exec.seeExit != nil, t.protection.unarmed, (t.s.others.sysnames > 0 && !t.s.throttle.Resting() || t.calling.Awaited()) && !t.unprobed && !t.proc.unprobed:
 		e = ptrace.ContToSyscall(t.Tid, sig)
 	default:
 		e = ptrace.Cont(t.Tid, sig)

@@ -255,7 +255,14 @@ func (d *watches) watchTrap() bool {
 	if !d.watchHit() {
 		return false
 	}
-	d.t.calling.endCall(0)
+	d.commit()
 	d.t.resume(0)
 	return true
+}
+
+// commit commits what the programs of watchpoints logged, and writes back registers that they changed.
+func (d *watches) commit() {
+	if d.t.h.Len() > 0 {
+		d.t.calling.Commit(0)
+	}
 }

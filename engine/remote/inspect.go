@@ -76,6 +76,7 @@ func (s *Session) inspect() error {
 	}
 	s.mem.WordSize = s.stub.isa.WordSize()
 	s.stub.kernel = auxErr != nil && !offset && inUpperHalf(file, s.stub.isa.WordSize())
+	s.calls.inspected(s.program.globals())
 	t, err := s.threadOf(stop.Thread)
 	if err != nil {
 		return err

@@ -82,7 +82,7 @@ func (t tracer) AddNonBreakpoints(pr *probe) error {
 // DropNonBreakpoints implements probes.Tracer.
 func (t tracer) DropNonBreakpoints(pr *probe) {
 	t.s.watches.drop(pr)
-	t.s.calls.drop(pr)
+	t.s.calls.probes.Drop(pr)
 	t.s.syncSemaphores()
 	t.s.calls.sync()
 }
@@ -93,7 +93,9 @@ func (t tracer) SyncNonBreakpoints() error {
 }
 
 // NonBreakpoints implements probes.Tracer.
-func (t tracer) NonBreakpoints(pr *probe) int { return t.s.watches.count(pr) + t.s.calls.count(pr) }
+func (t tracer) NonBreakpoints(pr *probe) int {
+	return t.s.watches.count(pr) + t.s.calls.probes.Count(pr)
+}
 
 // KeepCalls implements probes.Tracer.
 func (t tracer) KeepCalls(pr *probe) { t.s.threads.keepCalls(pr) }

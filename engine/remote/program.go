@@ -146,6 +146,10 @@ func (p *program) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 // otherInfo returns what programs on a system call or on an access to data may know about it: the thread's place is
 // not known beforehand.
 func (p *program) otherInfo(name string) registry.PlaceInfo {
-	return &registry.Other{Place: name, Regs: p.stub.isa, Word: p.stub.isa.WordSize(),
-		Globals: registry.Globals{Files: &p.names.Files, Modules: p.mapped}}
+	return &registry.Other{Place: name, Regs: p.stub.isa, Word: p.stub.isa.WordSize(), Globals: p.globals()}
+}
+
+// globals finds the variables that programs name where the place is not code.
+func (p *program) globals() registry.Globals {
+	return registry.Globals{Files: &p.names.Files, Modules: p.mapped}
 }

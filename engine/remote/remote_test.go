@@ -515,6 +515,30 @@ func TestSyscalls(t *testing.T) {
 	}
 }
 
+// TestInterruptedSyscalls: a call that a signal interrupts ends once, with what the program gets: also when a handler runs before it is made
+// again, and when the kernel sleeps the rest of a time.
+func TestInterruptedSyscalls(t *testing.T) {
+	for _, k := range kinds[len(kinds)-2:] {
+		t.Run(k.name, func(t *testing.T) {
+			k.name, k.source = k.name+"-interrupted", "testdata/interrupted.c"
+			g := k.start(t)
+			got, errs, status := run(t, `
+				const reads = count({ keys: 1 });
+				let slept = 0, asked = 0;
+				probe("syscall:read", { enter(c) { this.one = c.arg2 === 1 ? 1 : 0; }, leave(c) { if (this.one === 1) reads.at(c.ret).inc(); } });
+				probe("syscall:*nanosleep*", { leave(c) { slept++; } });
+				probe("syscall:getppid", { leave(c) { asked++; } });
+				end(() => console.log(reads.get(-4), reads.get(1), slept, asked));`, "--remote", g.address)
+			if status != 0 || !strings.HasPrefix(got, "3 3 2 6\n") {
+				t.Errorf("status %d\n%s\n%s", status, got, errs)
+			}
+			if out, _ := g.wait(t); !strings.Contains(out, "bad=0\n") {
+				t.Errorf("the target wrote %q", out)
+			}
+		})
+	}
+}
+
 // TestLibraries: functions of libraries are found when the loader has mapped them.
 func TestLibraries(t *testing.T) {
 	k := kinds[len(kinds)-1]

@@ -82,7 +82,7 @@ func newSession(cfg Config, client *rsp.Client) *Session {
 	s.points = breakpoints{stub: &s.stub, control: s.control, mem: s.mem, program: &s.program, cfg: &s.cfg, points: map[uint64]*point{}}
 	s.points.executors = executor.List{&s.points}
 	s.watches = watchpoints{stub: &s.stub, control: s.control}
-	s.calls = syscalls{stub: &s.stub, control: s.control, program: &s.program, threads: &s.threads}
+	s.calls = syscalls{stub: &s.stub, control: s.control, threads: &s.threads}
 	s.report = reporter{cfg: &s.cfg.Config, threads: &s.threads, warned: map[string]bool{}}
 	s.places = locate.New(host{s}, &s.program.names.Files)
 	s.Set = probes.New(tracer{s}, s.places, &s.cfg.Config)

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,53 +10,28 @@ import (
 
 	"gotap/engine/linux/syscallnames"
 	"gotap/engine/place"
-	"gotap/engine/registry/retprobe"
+	"gotap/engine/registry"
 	"gotap/engine/remote/control"
 	"gotap/engine/remote/rsp"
+	"gotap/engine/syscallprobe"
 )
 
 // syscalls are the probes on system calls, for stubs that can stop a process at them, as gdbserver can: at the entry
 // and the end of the requested calls. While no such probe is enabled, system calls cost nothing. For those of a machine
 // see kernelcall.go. The control's lock guards them.
 type syscalls struct {
+	probes  syscallprobe.Probes
 	stub    *stub
 	control *control.Control
-	program *program
 	threads *threads
-	list    []callProbe
 	caught  []int // system calls that the stub reports, in ascending order
+	all     bool  // it reports all
 }
 
-// callProbe is a probe on one system call.
-type callProbe struct {
-	number int
-	pl     *placement
-}
-
-// compile compiles a probe for the system calls that a specification names.
-func (cs *syscalls) compile(pr *probe, spec place.Spec) ([]callProbe, error) {
-	if !cs.stub.client.Has("QCatchSyscalls") {
-		return nil, &place.RefusedError{Place: spec.String(), Reason: "this stub does not tell of system calls",
-			Help: "gdbserver does, and QEMU's user emulation from version 9.0 on; the C library's function of the call is a place as well, as libc:openat"}
-	}
-	var found []callProbe
-	for number, name := range syscallnames.Names(cs.stub.isa.Machine) {
-		if name == "" || !spec.Matches(name) {
-			continue
-		}
-		code, err := pr.Spec.Compile(cs.program.otherInfo("syscall:" + name))
-		if err == nil {
-			err = code.Fits(spec)
-		}
-		if err != nil {
-			return nil, err
-		}
-		found = append(found, callProbe{number, &placement{Probe: pr, Code: code, Func: name}})
-	}
-	if len(found) == 0 && !pr.Spec.Optional {
-		return nil, place.NoCall(spec, syscallnames.Names(cs.stub.isa.Machine))
-	}
-	return found, nil
+// inspected is called when the target's processor is known.
+func (cs *syscalls) inspected(globals registry.Globals) {
+	a := cs.stub.isa
+	cs.probes = syscallprobe.Probes{Conventions: []syscallprobe.Convention{{Machine: a.Machine, Regs: a, Word: a.WordSize()}}, Globals: globals}
 }
 
 // add adds a probe's system calls.
@@ -65,11 +41,9 @@ func (cs *syscalls) add(pr *probe) error {
 		if spec.Kind != place.Syscall || cs.stub.kernel {
 			continue
 		}
-		found, err := cs.compile(pr, spec)
-		if err != nil {
+		if err := cs.addSpec(pr, spec); err != nil {
 			all = errors.Join(all, &place.ListedError{Index: i, Err: err})
 		}
-		cs.list = append(cs.list, found...)
 	}
 	if all != nil {
 		return all
@@ -77,95 +51,99 @@ func (cs *syscalls) add(pr *probe) error {
 	return cs.sync()
 }
 
-// count returns the number of system calls that a probe is on.
-func (cs *syscalls) count(pr *probe) (n int) {
-	for _, c := range cs.list {
-		if c.pl.Probe == pr {
-			n++
-		}
+// addSpec adds the system calls that a specification names.
+func (cs *syscalls) addSpec(pr *probe, spec place.Spec) error {
+	if !cs.stub.client.Has("QCatchSyscalls") {
+		return &place.RefusedError{Place: spec.String(), Reason: "this stub does not tell of system calls",
+			Help: "gdbserver does, and QEMU's user emulation from version 9.0 on; the C library's function of the call is a place as well, as libc:openat"}
 	}
-	return n
-}
-
-// drop removes a probe's system calls for good; sync makes the stub ignore them.
-func (cs *syscalls) drop(pr *probe) {
-	cs.list = slices.DeleteFunc(cs.list, func(c callProbe) bool { return c.pl.Probe == pr })
+	return cs.probes.Add(pr, spec)
 }
 
 // sync makes the stub report the system calls that have enabled probes. The end of a call has to be seen although its
 // probe is disabled if the call was the probe's last hit.
 func (cs *syscalls) sync() error {
-	var want []int
-	for _, c := range cs.list {
-		if !cs.control.Closing() && (c.pl.Probe.Armed() || cs.threads.awaitReturn(c.pl)) {
-			want = append(want, c.number)
-		}
+	if !cs.control.Closing() && cs.threads.any((*syscallprobe.Calls).Returning) {
+		return cs.catchAll()
 	}
-	slices.Sort(want)
-	want = slices.Compact(want)
-	if slices.Equal(want, cs.caught) {
+	var want []int
+	if !cs.control.Closing() {
+		want = cs.probes.Numbers(cs.stub.isa.Machine, cs.threads.any((*syscallprobe.Calls).Interrupted), func(pl *placement) bool {
+			return pl.Probe.Armed() || cs.threads.awaitReturn(pl)
+		})
+	}
+	if slices.Equal(want, cs.caught) && !cs.all {
 		return nil
 	}
 	if err := cs.stub.client.CatchSyscalls(want); err != nil {
 		return fmt.Errorf("cannot choose the system calls that are seen: %w", err)
 	}
-	cs.caught = want
+	cs.caught, cs.all = want, false
 	return nil
 }
 
-// callState is the state of a thread that makes system calls.
-type callState struct {
-	again   bool             // the kernel is about to make the call again
-	pending retprobe.Pending // leave handlers of the current call
+// catchAll makes the stub report all system calls.
+func (cs *syscalls) catchAll() error {
+	if cs.all {
+		return nil
+	}
+	if err := cs.stub.client.CatchAllSyscalls(); err != nil {
+		return fmt.Errorf("cannot see the ends of all system calls: %w", err)
+	}
+	cs.all = true
+	return nil
 }
 
 // atCall handles a stop at a system call: its entry or its end.
 func (t *thread) atCall(stop rsp.Stop) error {
 	digits, _, _ := strings.Cut(stop.Value, ";")
-	number, err := strconv.ParseUint(digits, 16, 31)
+	number, err := strconv.ParseUint(digits, 16, 64)
 	if err != nil {
 		return fmt.Errorf("cannot read the number of a system call: %w", err)
 	}
-	t.view.at, t.view.inCall = nil, true
-	t.h.Begin(t.s.stub.isa.WordSize())
 	if stop.Reason == "syscall_entry" {
-		t.callEntered(int(number))
+		t.s.stats.Hits++
+		t.sys.Entered(number)
 	} else {
-		t.callLeft()
+		t.sys.Left()
 	}
-	if t.h.Skip {
-		t.h.Skip = false
-		t.s.report.warn("skip has no effect on system calls through a stub")
-	}
-	t.h.Commit()
-	t.view.inCall = false
-	if err := t.s.calls.sync(); err != nil {
-		return err
-	}
-	return t.regs.Write()
+	return errors.Join(t.s.calls.sync(), t.regs.Write())
 }
 
-// callEntered runs the programs of probes on the system call that begins.
-func (t *thread) callEntered(number int) {
-	if t.sys.again {
-		t.sys.again = false
-		return
-	}
-	t.sys.pending.Miss(&t.h)
-	t.s.stats.Hits++
-	for _, c := range t.s.calls.list {
-		if c.number == number {
-			t.sys.pending.Enter(&t.h, c.pl)
-		}
-	}
+// calling is a thread that makes system calls. It implements syscallprobe.Thread.
+type calling struct{ t *thread }
+
+var _ syscallprobe.Thread = calling{}
+
+// Machine implements syscallprobe.Thread.
+func (k calling) Machine() elf.Machine { return k.t.s.stub.isa.Machine }
+
+// Begin implements syscallprobe.Thread.
+func (k calling) Begin() {
+	k.t.view.at = nil
+	k.t.h.Begin(k.t.s.stub.isa.WordSize())
 }
 
-// callLeft runs the programs that wait for the end of the system call. A call that the kernel will make again has
-// not ended.
-func (t *thread) callLeft() {
-	if syscallnames.Restarts(t.s.stub.isa.SyscallRet(&t.regs.General)) {
-		t.sys.again = true
-		return
-	}
-	t.sys.pending.Leave(&t.h)
+// Commit implements syscallprobe.Thread. The registers are written when the stop has been handled.
+func (k calling) Commit(from int) { k.t.h.CommitFrom(from) }
+
+// PC implements syscallprobe.Thread.
+func (k calling) PC() uint64 { return *k.t.regs.PC() }
+
+// SP implements syscallprobe.Thread.
+func (k calling) SP() uint64 { return k.t.regs.SP() }
+
+// Result implements syscallprobe.Thread.
+func (k calling) Result() uint64 { return k.t.s.stub.isa.SyscallRet(&k.t.regs.General) }
+
+// SetResult implements syscallprobe.Thread.
+func (k calling) SetResult(v uint64) { k.t.view.SetReturn(v) }
+
+// Restarts implements syscallprobe.Thread.
+func (k calling) Restarts() bool { return syscallnames.Restarts(k.Result()) }
+
+// Skip implements syscallprobe.Thread.
+func (k calling) Skip() bool {
+	k.t.s.report.warn("skip has no effect on system calls through a stub")
+	return false
 }

@@ -5,6 +5,7 @@ import (
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/remote/register"
 	"gotap/engine/remote/rsp"
+	"gotap/engine/syscallprobe"
 )
 
 // thread is a thread of the target, or a processor of a machine: what happens when it stops (hit.go), and how it
@@ -16,10 +17,10 @@ type thread struct {
 	id   int    // the number in the name
 
 	regs  register.File
-	h     hit.Hit         // the programs of the present hit
-	calls retprobe.Thread // the calls that it is in
-	sys   callState       // the system call that it is in
-	view  view            // what the programs see of it
+	h     hit.Hit            // the programs of the present hit
+	calls retprobe.Thread    // the calls that it is in
+	sys   syscallprobe.Calls // the system calls that it is in
+	view  view               // what the programs see of it
 
 	before uint64 // the stack pointer before the instruction that the target ran itself
 }
@@ -29,8 +30,9 @@ func newThread(s *Session, name string, id int) *thread {
 	t := &thread{s: s, name: name, id: id}
 	t.regs.Init(s.stub.client, s.stub.layout, name)
 	t.view = view{id: id, stub: &s.stub, mem: s.mem, program: &s.program, points: &s.points, threads: &s.threads,
-		regs: &t.regs, h: &t.h, calls: &t.calls}
+		regs: &t.regs, h: &t.h, calls: &t.calls, sys: &t.sys}
 	t.h.Init(s.runner, t, &t.view, t.regs.General[:], uint32(id))
+	t.sys.Init(calling{t}, &t.h, &s.calls.probes)
 	t.calls.Init(&t.view, &t.h, s.threads.sharedCalls())
 	return t
 }

@@ -5,6 +5,7 @@ import (
 	"gotap/engine/registry"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/remote/rsp"
+	"gotap/engine/syscallprobe"
 )
 
 // threads are the target's threads, or a machine's processors, as far as they have stopped by themselves; others are
@@ -39,14 +40,24 @@ func (ts *threads) sharedCalls() *retprobe.List {
 func (ts *threads) keepCalls(pr *probe) {
 	for _, t := range ts.byName {
 		t.calls.Keep(pr)
-		t.sys.pending.Keep(pr)
+		t.sys.Keep(pr)
 	}
 }
 
 // awaitReturn reports whether a thread is in a system call whose end is due for a placement.
 func (ts *threads) awaitReturn(pl *registry.Placement) bool {
 	for _, t := range ts.byName {
-		if t.sys.pending.Due(pl) {
+		if t.sys.Due(pl) {
+			return true
+		}
+	}
+	return false
+}
+
+// any reports whether something is so of the system calls of any thread.
+func (ts *threads) any(is func(*syscallprobe.Calls) bool) bool {
+	for _, t := range ts.byName {
+		if is(&t.sys) {
 			return true
 		}
 	}
@@ -82,6 +93,11 @@ func (ts *threads) elsewhere(calls *retprobe.Thread, p *retprobe.Point, sp uint6
 func (ts *threads) replaced() {
 	for _, t := range ts.byName {
 		t.calls.Drop()
+		if t == ts.last {
+			t.sys.Replaced()
+		} else {
+			t.sys.Drop()
+		}
 	}
 	clear(ts.byName)
 	ts.byName[ts.last.name] = ts.last

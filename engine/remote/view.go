@@ -8,6 +8,7 @@ import (
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/remote/memory"
 	"gotap/engine/remote/register"
+	"gotap/engine/syscallprobe"
 	"gotap/runtime"
 )
 
@@ -24,10 +25,10 @@ type view struct {
 	regs    *register.File
 	h       *hit.Hit
 	calls   *retprobe.Thread
+	sys     *syscallprobe.Calls
 
-	at     *point // the point that was hit; nil at a system call, or at an access to watched data
-	inCall bool   // the programs that run now belong to a system call
-	sig    int    // the signal, in fault handlers
+	at  *point // the point that was hit; nil at a system call, or at an access to watched data
+	sig int    // the signal, in fault handlers
 }
 
 var (
@@ -50,7 +51,7 @@ func (v *view) Writable(addr, n uint64) bool { return v.program.writable(v.stub.
 
 // Arg implements runtime.Thread.
 func (v *view) Arg(n int) (uint64, bool) {
-	if v.inCall {
+	if v.sys.InPrograms() {
 		return v.stub.isa.Word(v.stub.isa.SyscallArg(n, &v.regs.General)), n < 6
 	}
 	if pl := v.h.Now.Placement; pl != nil && isKernelCall(pl.Target) {
@@ -73,7 +74,7 @@ func (v *view) FloatWord(n int) (uint64, bool) { return v.regs.FloatWord(n) }
 
 // Return implements runtime.Thread.
 func (v *view) Return() uint64 {
-	if v.inCall {
+	if v.sys.InPrograms() {
 		return v.stub.isa.Word(v.stub.isa.SyscallRet(&v.regs.General))
 	}
 	return v.stub.isa.Word(v.regs.General[v.stub.isa.Ret()])
@@ -116,7 +117,7 @@ func (v *view) Field(f runtime.Field) uint64 {
 
 // Errno implements runtime.ProcessInfo.
 func (v *view) Errno() (uint64, bool) {
-	if v.inCall {
+	if v.sys.InPrograms() {
 		const last = 4095 // the kernel's errors are -4095 … -1
 		if ret := int64(v.Return()); v.h.Now.Leave && ret < 0 && ret >= -last {
 			return uint64(-ret), true

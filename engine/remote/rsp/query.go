@@ -105,6 +105,12 @@ func processOf(thread string) (process string, ok bool) {
 	return strings.CutPrefix(process, "p")
 }
 
+// CatchAllSyscalls is CatchSyscalls for all numbers, also of calls whose number the kernel does not know at their end.
+func (c *Client) CatchAllSyscalls() error {
+	_, err := c.Call("QCatchSyscalls:1")
+	return err
+}
+
 // CatchSyscalls makes the stub stop the process of a thread at the entries and the ends of the system calls with
 // these numbers, and at no others; without numbers, at none. A stub that can do it has the feature
 // "QCatchSyscalls".
