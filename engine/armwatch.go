@@ -1,12 +1,10 @@
 package engine
 
 import (
-	"fmt"
 	"strings"
 
 	"gotap/arch"
 	"gotap/engine/isa"
-	"gotap/engine/linux/debugreg"
 	"gotap/engine/place"
 )
 
@@ -19,37 +17,26 @@ import (
 // emulated, such as a store-exclusive, runs without the watchpoints that it hit. Those see nothing more of its
 // thread until they are set again.
 func (d *watches) watchedAccess() bool {
-	met := d.metWatches()
+	met := d.Met()
 	if met == 0 {
 		return false
 	}
 	if d.emulateHere() {
-		d.runWatches(met&d.watchesOf(place.OnExecute) | d.t.emu.memory.met)
+		d.runWatches(met&d.t.proc.watches.Of(place.OnExecute) | d.t.emu.memory.met)
 		d.commit()
 		d.t.SetRegs()
 	} else {
 		ran := met
 		if d.loadsHere() {
-			ran &^= d.watchesOf(place.OnWrite)
+			ran &^= d.t.proc.watches.Of(place.OnWrite)
 		}
 		d.t.s.stats.Unwatched++
 		d.runWatches(ran)
 		d.commit()
-		d.unwatch(met)
+		d.t.s.warnOf(d.Unwatch(met))
 	}
 	d.t.resume(0)
 	return true
-}
-
-// watchesOf returns the watchpoints of the process for one kind of access: bit i is watch i. The debug unit reports
-// the address of an access but not its kind, and watchpoints of another kind may watch the same data.
-func (d *watches) watchesOf(kind place.Access) (set uint64) {
-	for i, w := range d.t.proc.watches {
-		if w.spec.Access == kind {
-			set |= 1 << i
-		}
-	}
-	return set
 }
 
 // loadsHere reports whether the instruction at the thread's program counter is a load, which includes a
@@ -68,21 +55,6 @@ func (d *watches) insnHere() (arch.Insn, arch.Arch, error) {
 	addr := *d.t.PC()
 	in, err := set.Decode(d.t.proc.space.code(addr, isa.LongestInsn), addr)
 	return in, set, err
-}
-
-// unwatch removes the watchpoints of a set from a stopped thread.
-func (d *watches) unwatch(met uint64) {
-	left := d.regs
-	for i := range debugreg.Slots {
-		if met>>i&1 == 1 {
-			left.Unset(i)
-		}
-	}
-	if e := debugreg.Write(d.t.Tid, d.regs, left); e != 0 {
-		d.t.s.warn(fmt.Sprintf("cannot set the debug registers of thread %d: %v", d.t.Tid, e))
-		return
-	}
-	d.regs = left
 }
 
 // emulateHere completes the instruction at the thread's program counter by emulation, whatever module it is in, and

@@ -169,7 +169,7 @@ func (l *lifecycle) letStoppedGo() {
 // a thread that was last resumed with a single step. The death of a tracer does not end that step (exit_ptrace in
 // kernel/ptrace.c), and the thread would raise SIGTRAP after its next instruction.
 func (t *thread) letGo(sig int) {
-	t.watch.clearDebugRegs()
+	t.watch.Clear()
 	informed := sig != 0 && ptrace.JobControl>>(sig-1)&1 == 0
 	if (t.MidCall || informed || t.stepping) && t.proc.guard.Handled() && ptrace.Interrupt(t.Tid) == 0 {
 		t.queue.Unmask() // a handler restores the mask that it began with
@@ -252,7 +252,7 @@ func (l *lifecycle) interruptBusy() {
 		if t.vforking || !t.state.Is(threadstate.Running, threadstate.Fresh) {
 			continue
 		}
-		if !t.mustStop && !t.guard.IsOpen() && !t.exec.step.active && !t.exec.postCall && !t.watch.hasDebugRegs() && asleep(t.Tid) {
+		if !t.mustStop && !t.guard.IsOpen() && !t.exec.step.active && !t.exec.postCall && !t.watch.Armed() && asleep(t.Tid) {
 			t.state.To(threadstate.LeftAsleep)
 			continue
 		}

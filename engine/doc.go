@@ -48,7 +48,7 @@
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
 // execution (step.go, inplacearm.go, armcall.go), emulation (emulator.go), view, which is what programs see of it
-// (context.go, target.go), calling (syscalls.go, package syscallprobe), watches (watch.go) and protection (protect.go). Parts in packages of their
+// (context.go, target.go), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package watchpoint) and protection (protect.go). Parts in packages of their
 // own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
 // call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go and sessionhost.go.
 //

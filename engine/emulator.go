@@ -8,7 +8,6 @@ import (
 	"gotap/engine/isa"
 	"gotap/engine/linux/hostcpu"
 	"gotap/engine/linux/ptrace"
-	"gotap/engine/place"
 )
 
 // emulation completes the instruction under a breakpoint on the thread's registers, and gives it the thread's memory, vector
@@ -44,12 +43,7 @@ func (m *threadMemory) WriteMemory(addr uint64, p []byte) error {
 
 // note records the watchpoints that an access hits.
 func (m *threadMemory) note(addr uint64, n int, write bool) {
-	for i, w := range m.t.proc.watches {
-		kind := w.spec.Access == place.OnReadWrite || write && w.spec.Access == place.OnWrite
-		if kind && addr < w.addr+uint64(w.spec.Len) && w.addr < addr+uint64(n) {
-			m.met |= 1 << i
-		}
-	}
+	m.met |= m.t.proc.watches.Touched(addr, n, write)
 }
 
 // ThreadPointer implements arm.ThreadPointer: it returns the register through which the C library finds

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"gotap/engine/abi"
-	"gotap/engine/linux/debugreg"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/threadstate"
@@ -267,7 +266,8 @@ func (t *thread) reset() {
 	t.proc.watches = nil
 	t.queue.Reset()
 	t.exec.step, t.exec.redo = step{}, redo{}
-	t.exec.postCall, t.protection.unarmed, t.exec.seeExit, t.vforking, t.watch.regs = false, false, nil, false, debugreg.Regs{}
+	t.exec.postCall, t.protection.unarmed, t.exec.seeExit, t.vforking = false, false, nil, false
+	t.watch.Replaced()
 }
 
 // unfollow detaches from a process that no longer shares its memory with a probed one.

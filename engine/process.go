@@ -14,6 +14,7 @@ import (
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/semaphore"
 	"gotap/engine/threadstate"
+	"gotap/engine/watchpoint"
 )
 
 // process is a traced thread group. Tracing thread only.
@@ -30,7 +31,7 @@ type process struct {
 	awaited  bool // an attach waits for its fallback
 	child    bool // another process of the session created it
 	exec     bool // it has called exec since it was created: its image is its own
-	watches  []*watch
+	watches  watchpoint.List
 	guard    crashsafe.Process
 }
 

@@ -126,7 +126,7 @@ func (x *execution) stepped() {
 	met := x.step.met
 	x.endStep()
 	if x.t.s.others.watching > 0 {
-		x.t.watch.runWatches(met | x.t.watch.metWatches())
+		x.t.watch.runWatches(met | x.t.watch.Met())
 	}
 	if own {
 		x.trapAfterStep()
@@ -278,7 +278,7 @@ func (x *execution) untilStepped() (st ptrace.Status, ok bool) {
 		case sig == ptrace.SIGTRAP && code > 0: // another iteration
 			x.afterStep()
 			if x.t.s.others.watching > 0 { // the programs run after the other threads are released
-				x.step.met |= x.t.watch.metWatches()
+				x.step.met |= x.t.watch.Met()
 			}
 			x.step.st = x.step.p.site.BeforeStep(&x.t.Regs, x.step.slot)
 		case sig == ptrace.SIGTRAP && x.t.guard.MergeBlocked():

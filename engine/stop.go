@@ -23,7 +23,7 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 	t.state.To(threadstate.Stopped)
 	t.MidCall = st.AtSyscall() || st.Event() != ptrace.EventNone && st.Event() != ptrace.EventStop
 	s.stats.Stops++
-	if t.watch.due && !fresh && !s.life.closing {
+	if t.watch.Due() && !fresh && !s.life.closing {
 		t.watch.armDebugRegs()
 	}
 	if !fresh && !s.life.closing {

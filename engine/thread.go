@@ -65,6 +65,7 @@ func makeThread(s *Session, p *process, tid int) *thread {
 	t.queue.Init(&t.Thread, threadHost{t})
 	t.inject.Init(&t.Thread, threadHost{t})
 	t.guard.Init(&t.Thread, threadHost{t}, &s.guards, &t.inject, &t.queue)
+	t.watch.Init(&t.Thread, &t.watch)
 	t.h.Init(s.runner, &t.view, &t.view, t.Regs[:], uint32(tid))
 	t.calls.Init(&t.view, &t.h, nil)
 	t.calling.Init(&t.calling, &t.h, &s.others.calls)

@@ -109,10 +109,10 @@ func (h threadHost) Interrupt(fn func()) {
 }
 
 // Watched implements crashsafe.Target.
-func (h threadHost) Watched() bool { return h.t.watch.hasDebugRegs() || h.t.s.others.watching > 0 }
+func (h threadHost) Watched() bool { return h.t.watch.Armed() || h.t.s.others.watching > 0 }
 
 // LeftWatched implements crashsafe.Target.
-func (h threadHost) LeftWatched() { h.t.watch.due = true }
+func (h threadHost) LeftWatched() { h.t.watch.Postpone(true) }
 
 // Arg implements crashsafe.Target.
 func (h threadHost) Arg(n int) (v uint64, ok bool) { return h.t.view.Arg(n) }

@@ -69,7 +69,7 @@ func (t *thread) leaveToParent() {
 	}
 	t.SetRegs()
 	t.MidCall = false
-	t.watch.clearDebugRegs()
+	t.watch.Clear()
 	t.guard.Unprotect()
 	t.detach(0)
 	s.dropProcess(p)

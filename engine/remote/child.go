@@ -73,7 +73,7 @@ func (s *Session) forgetProgram() {
 	s.program.replaced()
 	s.loader.replaced()
 	s.stops.replaced()
-	s.watches.list = nil
+	s.watches.replaced()
 	s.sems = semaphore.Counts{}
 	s.mem.Forget()
 }

@@ -25,9 +25,11 @@ func (h host) Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, e
 	return h.s.cfg.Boundaries(f, code, vaddr)
 }
 
-// InFiles implements locate.Host. System calls of a process have no places in files (syscall.go); those of a
-// machine are functions of its kernel.
-func (h host) InFiles(spec place.Spec) bool { return spec.Kind != place.Syscall || h.s.stub.kernel }
+// InFiles implements locate.Host. System calls of a process have no places in files (syscall.go), and neither have data
+// that are named by their address; system calls of a machine are functions of its kernel.
+func (h host) InFiles(spec place.Spec) bool {
+	return (spec.Kind != place.Syscall || h.s.stub.kernel) && !(onData(spec) && spec.Absolute())
+}
 
 // Resolve implements locate.Host. Functions whose implementation the loader selects are left out; if there are no
 // others, they are an error.
@@ -51,9 +53,12 @@ func (h host) Resolve(r *place.Resolver, spec place.Spec, files []*module.File) 
 	return found, err
 }
 
-// Info implements locate.Host.
+// Info implements locate.Host. Programs for watchpoints are compiled when their addresses are known.
 func (h host) Info(spec place.Spec, t place.Target) registry.PlaceInfo {
-	if isKernelCall(t) || onData(spec) {
+	if onData(spec) {
+		return nil
+	}
+	if isKernelCall(t) {
 		return h.s.program.otherInfo(t.Name)
 	}
 	return &registry.Info{Files: &h.s.program.names.Files, Target: t, ISA: h.s.stub.isa.ISA, Modules: h.s.program.mapped}

@@ -70,10 +70,9 @@ func (t tracer) Replacing() bool { return false }
 // AwaitReplaced implements probes.Tracer.
 func (t tracer) AwaitReplaced() error { return nil }
 
-// AddNonBreakpoints implements probes.Tracer. Watchpoints have been added already, as places in a module: see
-// ArmSpecial.
+// AddNonBreakpoints implements probes.Tracer.
 func (t tracer) AddNonBreakpoints(pr *probe) error {
-	if err := errors.Join(t.s.watches.sync(), t.s.syncSemaphores()); err != nil {
+	if err := errors.Join(t.s.addWatches(pr), t.s.watches.sync(), t.s.syncSemaphores()); err != nil {
 		return err
 	}
 	return t.s.calls.add(pr)
@@ -94,7 +93,7 @@ func (t tracer) SyncNonBreakpoints() error {
 
 // NonBreakpoints implements probes.Tracer.
 func (t tracer) NonBreakpoints(pr *probe) int {
-	return t.s.watches.count(pr) + t.s.calls.probes.Count(pr)
+	return t.s.watches.list.Count(pr) + t.s.calls.probes.Count(pr)
 }
 
 // KeepCalls implements probes.Tracer.
@@ -115,20 +114,9 @@ func (t tracer) HasVDSO() bool { return false }
 // Gone implements arming.Process.
 func (t tracer) Gone() bool { return t.s.control.Ended() }
 
-// ArmSpecial implements arming.Process: it sets watchpoints on data.
-func (t tracer) ArmSpecial(pr *probe, spec place.Spec, target place.Target, m *module.Loaded) (done bool, err error) {
-	if !onData(spec) {
-		return false, nil
-	}
-	pl, err := t.s.places.Place(pr, spec, target)
-	if err == nil {
-		err = pl.Code.Fits(spec)
-	}
-	if err != nil {
-		return true, err
-	}
-	t.s.watches.add(pl, spec, m.Addr(target.Vaddr))
-	return true, nil
+// ArmSpecial implements arming.Process. Watchpoints are armed with the other probes that are not breakpoints.
+func (t tracer) ArmSpecial(_ *probe, spec place.Spec, _ place.Target, _ *module.Loaded) (done bool, err error) {
+	return onData(spec), nil
 }
 
 // Attach implements arming.Process.

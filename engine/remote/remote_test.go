@@ -3,6 +3,7 @@ package remote_test
 import (
 	"bytes"
 	"cmp"
+	"debug/elf"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -443,6 +445,30 @@ func TestWatch(t *testing.T) {
 	k := kinds[len(kinds)-1]
 	g := k.start(t)
 	got, errs, status := run(t, `probe("watch:counter/4/w", { enter(c) { log("wrote", global("counter"), "in", c.func); }, limit: 3 });`, "--remote", g.address)
+	if status != 0 || got != "wrote 0 in bump\nwrote 1 in bump\nwrote 3 in bump\n" {
+		t.Errorf("status %d\n%s\n%s", status, got, errs)
+	}
+	if out, _ := g.wait(t); !strings.Contains(out, output) {
+		t.Errorf("the target wrote %q", out)
+	}
+}
+
+// TestWatchAddress: data that no file knows is watched by its address, as in native tracing.
+func TestWatchAddress(t *testing.T) {
+	k := kinds[len(kinds)-1]
+	k.name, k.compiler = k.name+"-fixed", append(slices.Clone(k.compiler), "-no-pie")
+	f, err := elf.Open(k.program(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := f.Symbols()
+	i := slices.IndexFunc(all, func(s elf.Symbol) bool { return s.Name == "counter" })
+	if err != nil || i < 0 {
+		t.Fatalf("no variable counter: %v", err)
+	}
+	g := k.start(t)
+	got, errs, status := run(t, fmt.Sprintf(`probe("watch:%#x/4/w", { enter(c) { log("wrote", global("counter"), "in", c.func); }, limit: 3 });`, all[i].Value), "--remote", g.address)
 	if status != 0 || got != "wrote 0 in bump\nwrote 1 in bump\nwrote 3 in bump\n" {
 		t.Errorf("status %d\n%s\n%s", status, got, errs)
 	}

@@ -15,6 +15,7 @@ import (
 	"gotap/engine/remote/memory"
 	"gotap/engine/remote/rsp"
 	"gotap/engine/semaphore"
+	"gotap/engine/watchpoint"
 )
 
 // Config specifies how a session works, and to what it connects.
@@ -81,7 +82,7 @@ func newSession(cfg Config, client *rsp.Client) *Session {
 	s.threads = threads{stub: &s.stub, byName: map[string]*thread{}}
 	s.points = breakpoints{stub: &s.stub, control: s.control, mem: s.mem, program: &s.program, cfg: &s.cfg, points: map[uint64]*point{}}
 	s.points.executors = executor.List{&s.points}
-	s.watches = watchpoints{stub: &s.stub, control: s.control}
+	s.watches = watchpoints{stub: &s.stub, control: s.control, set: map[*watchpoint.Watch]bool{}}
 	s.calls = syscalls{stub: &s.stub, control: s.control, threads: &s.threads}
 	s.report = reporter{cfg: &s.cfg.Config, threads: &s.threads, warned: map[string]bool{}}
 	s.places = locate.New(host{s}, &s.program.names.Files)
@@ -175,6 +176,11 @@ func (s *Session) restore() error {
 // armAppeared arms all probes in new modules.
 func (s *Session) armAppeared(mods []module.Loaded) {
 	s.Appeared(tracer{s}, mods)
+	for _, pr := range s.All() {
+		if err := s.addWatches(pr); err != nil {
+			s.report.warn("%v", err)
+		}
+	}
 	if err := errors.Join(s.watches.sync(), s.syncSemaphores()); err != nil {
 		s.report.warn("%v", err)
 	}

@@ -3,11 +3,11 @@ package remote
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"gotap/engine/place"
 	"gotap/engine/remote/control"
 	"gotap/engine/remote/rsp"
+	"gotap/engine/watchpoint"
 )
 
 // watchpoints are the probes on accesses to data, and the watchpoints that the stub sets for them. The control's lock
@@ -15,88 +15,106 @@ import (
 type watchpoints struct {
 	stub    *stub
 	control *control.Control
-	list    []*watch
-}
-
-// watch is a watchpoint on data.
-type watch struct {
-	pl   *placement
-	addr uint64
-	size int
-	kind rsp.Trap
-	set  bool
+	list    watchpoint.List
+	set     map[*watchpoint.Watch]bool // those that are in the target
 }
 
 // onData reports whether a place is an access to data, independent of the code that makes it.
 func onData(spec place.Spec) bool { return spec.Kind == place.Watch && spec.Access != place.OnExecute }
 
-// add records a watchpoint; sync sets it.
-func (ws *watchpoints) add(pl *placement, spec place.Spec, addr uint64) {
-	pl.Data = true
-	w := &watch{pl: pl, addr: addr, size: spec.Len, kind: rsp.WatchWrite}
-	if spec.Access == place.OnReadWrite {
-		w.kind = rsp.WatchAccess
-	}
-	ws.list = append(ws.list, w)
-}
-
-// count returns the number of a probe's watchpoints.
-func (ws *watchpoints) count(pr *probe) (n int) {
-	for _, w := range ws.list {
-		if w.pl.Probe == pr {
-			n++
+// addWatches adds the watchpoints of a probe that it does not have yet; sync sets them. Data that may be in a library
+// which has not been loaded is none: other names that mean nothing are refused when the probe is prepared.
+func (s *Session) addWatches(pr *probe) (all error) {
+	for i, spec := range pr.Spec.Specs {
+		if !onData(spec) || pr.Removed {
+			continue
+		}
+		err := s.watches.list.Add(pr, spec, watchpoint.Process{Places: s.places, Mods: s.program.mods, ISA: s.stub.isa.ISA, Info: s.program.otherInfo})
+		var missing *place.NotFoundError
+		if err != nil && !errors.As(err, &missing) {
+			all = errors.Join(all, &place.ListedError{Index: i, Err: cannotWatch(spec.String(), err)})
 		}
 	}
-	return n
+	return all
+}
+
+// cannotWatch names what cannot be watched, unless the error does.
+func cannotWatch(name string, err error) error {
+	var refused *place.RefusedError
+	if errors.As(err, &refused) {
+		return err
+	}
+	return fmt.Errorf("cannot watch %s: %w", name, err)
+}
+
+// replaced forgets all watchpoints: the target runs another program.
+func (ws *watchpoints) replaced() {
+	ws.list = nil
+	clear(ws.set)
 }
 
 // drop removes a probe's watchpoints for good.
 func (ws *watchpoints) drop(pr *probe) {
-	ws.list = slices.DeleteFunc(ws.list, func(w *watch) bool {
-		if w.pl.Probe == pr {
-			ws.remove(w)
-		}
-		return w.pl.Probe == pr
-	})
+	for _, w := range ws.list.Drop(pr) {
+		ws.remove(w)
+	}
 }
 
 // sync sets the watchpoints that are wanted and removes the others.
 func (ws *watchpoints) sync() error {
 	var all error
 	for _, w := range ws.list {
-		switch want := w.pl.Probe.Armed() && !ws.control.Closing(); {
-		case want && !w.set:
-			err := ws.stub.client.Insert(w.kind, w.addr, w.size)
-			if errors.Is(err, rsp.ErrUnsupported) {
-				err = fmt.Errorf("cannot watch %s: the stub has no watchpoints", w.pl.Target.Name)
-			} else if err != nil {
-				err = fmt.Errorf("cannot watch %s: %w", w.pl.Target.Name, err)
-			}
-			w.set = err == nil
-			all = errors.Join(all, err)
-		case !want && w.set:
+		switch want := w.Placement.Probe.Armed() && !ws.control.Closing(); {
+		case want && !ws.set[w]:
+			all = errors.Join(all, ws.insert(w))
+		case !want:
 			all = errors.Join(all, ws.remove(w))
 		}
 	}
 	return all
 }
 
-// remove removes a watchpoint from the target.
-func (ws *watchpoints) remove(w *watch) error {
-	if !w.set {
+// trapOf is the kind of watchpoint for which a stub is asked.
+func trapOf(w *watchpoint.Watch) rsp.Trap {
+	if w.Spec.Access == place.OnReadWrite {
+		return rsp.WatchAccess
+	}
+	return rsp.WatchWrite
+}
+
+// insert sets a watchpoint in the target.
+func (ws *watchpoints) insert(w *watchpoint.Watch) error {
+	err := ws.stub.client.Insert(trapOf(w), w.Addr, w.Spec.Len)
+	switch {
+	case errors.Is(err, rsp.ErrUnsupported):
+		return fmt.Errorf("cannot watch %s: the stub has no watchpoints", w.Placement.Target.Name)
+	case err != nil:
+		return fmt.Errorf("cannot watch %s: %w", w.Placement.Target.Name, err)
+	}
+	ws.set[w] = true
+	return nil
+}
+
+// remove removes a watchpoint from the target, if it is there.
+func (ws *watchpoints) remove(w *watchpoint.Watch) error {
+	if !ws.set[w] {
 		return nil
 	}
-	w.set = false
-	if err := ws.stub.client.Remove(w.kind, w.addr, w.size); err != nil {
-		return fmt.Errorf("cannot take the watchpoint at %#x away: %w", w.addr, err)
+	delete(ws.set, w)
+	if err := ws.stub.client.Remove(trapOf(w), w.Addr, w.Spec.Len); err != nil {
+		return fmt.Errorf("cannot take the watchpoint at %#x away: %w", w.Addr, err)
 	}
 	return nil
 }
 
-// covers reports whether the probe is armed and an access at an address, of up to eight bytes, may reach its data.
-func (w *watch) covers(addr uint64) bool {
-	const longest = 8
-	return w.set && addr < w.addr+uint64(w.size) && addr+longest > w.addr && w.pl.Probe.Armed()
+// met returns the watchpoints that an access at an address may have hit: bit i is watch i.
+func (ws *watchpoints) met(addr uint64) (set uint64) {
+	for i, w := range ws.list {
+		if ws.set[w] && w.Reaches(addr) {
+			set |= 1 << i
+		}
+	}
+	return set
 }
 
 // sawData handles a watchpoint that was hit: the access has been made.
@@ -104,10 +122,6 @@ func (t *thread) sawData(stop rsp.Stop) error {
 	t.s.stats.Hits++
 	t.view.at = nil
 	t.h.Begin(t.s.stub.isa.WordSize())
-	for _, w := range t.s.watches.list {
-		if w.covers(stop.Addr) {
-			t.h.Enter(w.pl, false)
-		}
-	}
+	t.s.watches.list.Run(&t.h, t.s.watches.met(stop.Addr))
 	return t.finish()
 }
