@@ -5,10 +5,10 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/abi"
-	"gotap/engine/arming"
 	"gotap/engine/image/module"
 	"gotap/engine/locate"
 	"gotap/engine/place"
+	"gotap/engine/probes"
 	"gotap/engine/registry"
 )
 
@@ -79,7 +79,10 @@ func (s *Session) otherInfo(name string, names arch.Arch) PlaceInfo {
 	return &registry.Other{Place: name, Regs: names, Word: shownWord, Globals: s.globals()}
 }
 
-var _ arming.Process = (*process)(nil)
+var _ probes.Process = (*process)(nil)
+
+// AddressSpace implements probes.Process.
+func (p *process) AddressSpace() probes.Space { return tracedSpace{p.space, p.s} }
 
 // Pid implements arming.Process.
 func (p *process) Pid() int { return p.pid }
@@ -110,11 +113,7 @@ func (p *process) Attach(pl *placement, addr uint64, m *module.Loaded) error {
 	if err != nil {
 		return err
 	}
-	if err := pt.Attach(pl, &body{p.s, pt, pl.Target, m}); err != nil {
-		return err
-	}
-	p.s.others.raiseSemaphore(p, pl)
-	return nil
+	return pt.Attach(pl, &body{p.s, pt, pl.Target, m})
 }
 
 // armAll arms all probes in a process, in modules that have just appeared.
@@ -123,7 +122,4 @@ func (s *Session) armAll(p *process, mods []module.Loaded) {
 		return
 	}
 	s.Appeared(p, mods)
-	if s.cfg.Interrupted() == nil {
-		s.others.armSpecials(p)
-	}
 }

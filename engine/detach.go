@@ -93,7 +93,7 @@ func (l *lifecycle) detach(patience time.Duration) {
 	l.closing = true
 	l.s.affinity.End()
 	l.s.patcher.disableJumps()
-	err := l.s.others.lowerSemaphores()
+	err := l.s.ClearAllMarks()
 	l.s.world.holdRunning(func(*space) bool { return true }) // letStoppedGo releases them
 	for sp := range l.s.spaces() {
 		err = errors.Join(err, l.s.patcher.restoreAll(sp))

@@ -40,7 +40,7 @@
 // stopWorld stops threads and is the only one that does (stopworld.go); patcher makes points, chooses the
 // executor of each (package executor; breakpoint.go) and is the only one that writes breakpoints (point.go, patch.go,
 // together.go); otherProbes are those that a breakpoint alone does not serve
-// (special.go, syscalls.go, watch.go); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
+// (special.go, syscalls.go, watch.go; packages syscallprobe and watchpoint); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
 // programs (launch.go); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
 // able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (package throttle,
 // resting.go); affinity shares a CPU with the target (package affinity, affinityhost.go); images is what is known of the code that targets map (symbol.go, vdso.go); lifecycle leads from the start
@@ -48,8 +48,8 @@
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
 // execution (step.go, inplacearm.go, armcall.go), emulation (emulator.go), view, which is what programs see of it
-// (context.go, target.go), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package watchpoint) and protection (protect.go). Parts in packages of their
-// own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
+// (context.go, target.go), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package
+// watchpoint) and protection (protect.go). Parts in packages of their own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
 // call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go and sessionhost.go.
 //
 // # What is where
@@ -61,15 +61,15 @@
 // them, too, with breakpoints in place of the jumps, because the code contains the number of the process. Modules that are
 // mapped later are found through the dynamic loader (modules.go) and armed then (package arming). Calls are watched for
 // leave handlers without touching the target's stack (package retprobe; target.go). The list of probes, and what users ask
-// of it, is a probes.Set, which is the same for remote stubs; probe.go and arm.go are what it asks of the session. System
-// calls, data and static marks have their own files (syscalls.go, watch.go, special.go).
+// of it, is a probes.Set, which is the same for remote stubs, with its probes on system calls, data and static marks; probe.go and arm.go are
+// what it asks of the session.
 //
 // # Why this is one package
 //
 // This is the only package with more than 5,000 lines besides the instruction sets. Its subject is one: processes that
 // are traced with ptrace. What can be said about a single thread, an address space or a probe without the others has a
-// package of its own (tracee, threadstate, inject, sigqueue, crashsafe, throttle, probes, arming, executor, and those of
-// registry). What is left here changes several of them in one stop: a thread's state, the points of its address space
+// package of its own (tracee, threadstate, inject, sigqueue, crashsafe, throttle, syscallprobe, watchpoint, probes, arming, executor,
+// and those of registry). What is left here changes several of them in one stop: a thread's state, the points of its address space
 // and the session's lists, in an order that matters if the session is killed in between. An interface between these
 // would have nearly all of their methods.
 //

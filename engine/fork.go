@@ -212,7 +212,7 @@ func (n *arrivals) abandon(t *thread) {
 	if err := n.s.patcher.restoreAll(p.space); err != nil {
 		n.s.warn(err.Error())
 	}
-	n.s.others.clearSemaphores(p.space)
+	n.s.warnOf(n.s.ClearMarks(p.AddressSpace()))
 	t.guard.Unprotect()
 	t.guard.Close()
 	ptrace.Detach(t.Tid, 0)

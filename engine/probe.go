@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"gotap/engine/arming"
 	"gotap/engine/backend"
 	"gotap/engine/image/module"
 	"gotap/engine/locate"
@@ -13,6 +12,8 @@ import (
 	"gotap/engine/probes"
 	"gotap/engine/registry"
 	"gotap/engine/registry/retprobe"
+	"gotap/engine/semaphore"
+	"gotap/engine/syscallprobe"
 )
 
 // A probe is what a user asked for; a placement is that probe at one place of a file: see package registry. Only
@@ -69,8 +70,8 @@ func (s *Session) snapshot() ([]locate.Process, error) {
 }
 
 // Processes implements probes.Tracer.
-func (t tracer) Processes() []arming.Process {
-	var all []arming.Process
+func (t tracer) Processes() []probes.Process {
+	var all []probes.Process
 	for _, p := range t.s.procs {
 		if !p.unprobed {
 			all = append(all, p)
@@ -83,7 +84,7 @@ func (t tracer) Processes() []arming.Process {
 func (t tracer) Spaces() []probes.Space {
 	var all []probes.Space
 	for sp := range t.s.spaces() {
-		all = append(all, sp)
+		all = append(all, tracedSpace{sp, t.s})
 	}
 	return all
 }
@@ -106,19 +107,23 @@ func (t tracer) Replacing() bool { return t.s.replacing() }
 // AwaitReplaced implements probes.Tracer.
 func (t tracer) AwaitReplaced() error { return t.s.settle() }
 
-// AddNonBreakpoints implements probes.Tracer.
-func (t tracer) AddNonBreakpoints(pr *probe) error { return t.s.others.addSpecials(pr) }
+// Calls implements probes.Tracer.
+func (t tracer) Calls() *syscallprobe.Probes { return &t.s.others.calls }
 
-// DropNonBreakpoints implements probes.Tracer.
-func (t tracer) DropNonBreakpoints(pr *probe) { t.s.others.dropSpecials(pr) }
+// AddCalls implements probes.Tracer.
+func (t tracer) AddCalls(pr *probe, spec place.Spec) error { return t.s.others.calls.Add(pr, spec) }
 
-// SyncNonBreakpoints implements probes.Tracer.
-func (t tracer) SyncNonBreakpoints() error { return t.s.others.syncSpecials() }
-
-// NonBreakpoints implements probes.Tracer.
-func (t tracer) NonBreakpoints(pr *probe) int {
-	return t.s.others.calls.Count(pr) + t.s.others.watchPlaces(pr)
+// SyncCalls implements probes.Tracer.
+func (t tracer) SyncCalls() error {
+	t.s.others.syncCalls()
+	return nil
 }
+
+// SyncWatches implements probes.Tracer.
+func (t tracer) SyncWatches() error { return t.s.others.syncWatches() }
+
+// Closing implements probes.Tracer.
+func (t tracer) Closing() bool { return t.s.life.closing }
 
 // KeepCalls implements probes.Tracer.
 func (t tracer) KeepCalls(pr *probe) {
@@ -166,6 +171,17 @@ func (sp *space) Points() iter.Seq[*retprobe.Point] {
 			}
 		}
 	}
+}
+
+// tracedSpace is an address space with its session. It implements probes.Space.
+type tracedSpace struct {
+	*space
+	s *Session
+}
+
+// Semaphores implements probes.Space.
+func (sp tracedSpace) Semaphores() (*semaphore.Counts, semaphore.Memory) {
+	return &sp.sems, markMemory{sp}
 }
 
 // Gone implements probes.Space.

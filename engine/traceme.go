@@ -65,7 +65,7 @@ func (t *thread) leaveToParent() {
 		s.warnIn(sp, err.Error())
 	}
 	if !sp.unpatched {
-		s.others.clearSemaphores(sp)
+		s.warnOf(s.ClearMarks(p.AddressSpace()))
 	}
 	t.SetRegs()
 	t.MidCall = false

@@ -1,9 +1,6 @@
 package engine
 
 import (
-	"errors"
-
-	"gotap/engine/image/module"
 	"gotap/engine/linux/debugreg"
 	"gotap/engine/place"
 	"gotap/engine/registry"
@@ -29,34 +26,13 @@ func (d *watches) Unprobed() bool { return d.t.unprobed }
 // MarkWatching implements watchpoint.Host.
 func (d *watches) MarkWatching() { d.t.proc.space.guard.MarkWatching() }
 
-// addWatch adds the watchpoints of a specification to a process.
-func (x *otherProbes) addWatch(p *process, pr *probe, spec place.Spec, mods []module.Loaded) error {
-	if p.unprobed {
-		return nil
-	}
-	err := p.watches.Add(pr, spec, watchpoint.Process{Places: x.s.places, Mods: mods, ISA: p.arch.ISA, Slots: debugreg.Slots,
-		Info: func(name string) registry.PlaceInfo { return x.s.otherInfo(name, p.arch.Names) }})
-	var missing *place.NotFoundError
-	if errors.As(err, &missing) && (pr.Spec.Optional || x.s.life.started) {
-		return nil
-	}
-	return err
-}
+// Watches implements probes.Process.
+func (p *process) Watches() *watchpoint.List { return &p.watches }
 
-// dropWatches removes the watchpoints of a probe.
-func (x *otherProbes) dropWatches(pr *probe) error {
-	for _, p := range x.s.procs {
-		p.watches.Drop(pr)
-	}
-	return x.syncWatches()
-}
-
-// watchPlaces counts the watchpoints of a probe.
-func (x *otherProbes) watchPlaces(pr *probe) (n int) {
-	for _, p := range x.s.procs {
-		n += p.watches.Count(pr)
-	}
-	return n
+// Watchable implements probes.Process.
+func (p *process) Watchable(place.Spec) (in watchpoint.Process, ok bool) {
+	info := func(name string) registry.PlaceInfo { return p.s.otherInfo(name, p.arch.Names) }
+	return watchpoint.Process{Places: p.s.places, Mods: p.space.mods, ISA: p.arch.ISA, Slots: debugreg.Slots, Info: info}, true
 }
 
 // syncWatches sets the debug registers of all threads to what they should be. Running threads are stopped for this.

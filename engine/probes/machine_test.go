@@ -1,35 +1,49 @@
 package probes
 
 import (
+	"debug/elf"
 	"errors"
 	"iter"
+	"slices"
 	"testing"
 
-	"gotap/engine/arming"
+	"gotap/arch/x86"
 	"gotap/engine/backend"
 	"gotap/engine/image/module"
 	"gotap/engine/image/symbols"
+	"gotap/engine/isa"
 	"gotap/engine/locate"
 	"gotap/engine/place"
 	"gotap/engine/registry"
 	"gotap/engine/registry/retprobe"
+	"gotap/engine/semaphore"
+	"gotap/engine/syscallprobe"
+	"gotap/engine/watchpoint"
 	"gotap/runtime"
 )
 
 // machine is a tracer of one process, in which functions are points.
 type machine struct {
-	functions map[string]uint64
-	points    map[uint64]*spot
-	refuse    map[uint64]error // of planting, by address
-	together  bool             // breakpoints are planted at the end of Together
-	queued    []*spot
-	replacing int // times that Replacing says so
-	awaited   int
-	over      bool
-	loader    bool // a program's loader has yet to map its libraries
-	others    map[*registry.Probe]bool
-	kept      []string
-	warned    []string
+	functions   map[string]uint64
+	points      map[uint64]*spot
+	refuse      map[uint64]error // of planting, by address
+	together    bool             // breakpoints are planted at the end of Together
+	queued      []*spot
+	replacing   int // times that Replacing says so
+	awaited     int
+	over        bool
+	loader      bool // a program's loader has yet to map its libraries
+	mods        []module.Loaded
+	places      *locate.Locator
+	marks       map[string]*module.Mark
+	calls       syscallprobe.Probes
+	refuseCalls error
+	watches     watchpoint.List
+	set         int // watchpoints, as of the latest SyncWatches
+	raised      semaphore.Counts
+	data        [64]byte
+	kept        []string
+	warned      []string
 }
 
 // spot is a point.
@@ -57,14 +71,17 @@ func (p *spot) Sync() error {
 }
 
 var (
-	file   = &module.File{Segments: []module.Segment{{MemSize: 0x1000}}}
-	mapped = []module.Loaded{{Path: "/a", File: file, Mappings: []module.Mapping{{End: 0x1000}}}}
+	file    = &module.File{Segments: []module.Segment{{MemSize: 0x1000}}}
+	library = &module.File{Segments: []module.Segment{{MemSize: 0x1000}}}
+	mapped  = []module.Loaded{{Path: "/a", File: file, Mappings: []module.Mapping{{End: 0x1000}}}}
 )
 
 func newMachine() (*machine, *Set) {
-	m := &machine{functions: map[string]uint64{"f": 0x10, "g": 0x20}, points: map[uint64]*spot{}, refuse: map[uint64]error{},
-		others: map[*registry.Probe]bool{}}
-	return m, New(m, locate.New(m, new(symbols.Files)), new(backend.Config))
+	m := &machine{functions: map[string]uint64{"f": 0x10, "g": 0x20, "cell": 0x30, "mark": 0x38}, points: map[uint64]*spot{}, refuse: map[uint64]error{}, mods: mapped}
+	m.marks = map[string]*module.Mark{"mark": {PC: 0x38, Semaphore: 8}}
+	m.calls.Conventions = []syscallprobe.Convention{{Machine: elf.EM_X86_64, Regs: x86.New64(), Word: 8}}
+	m.places = locate.New(m, new(symbols.Files))
+	return m, New(m, m.places, new(backend.Config))
 }
 
 var errOver = errors.New("the session is over")
@@ -84,8 +101,8 @@ func (m *machine) Prepare(fn func([]locate.Process, Do) error) error {
 	return fn([]locate.Process{{Pid: 7, Mods: mapped}}, m.Do)
 }
 
-func (m *machine) Processes() []arming.Process { return []arming.Process{m} }
-func (m *machine) Spaces() []Space             { return []Space{m} }
+func (m *machine) Processes() []Process { return []Process{m} }
+func (m *machine) Spaces() []Space      { return []Space{m} }
 
 func (m *machine) Points() iter.Seq[*retprobe.Point] {
 	return func(yield func(*retprobe.Point) bool) {
@@ -118,23 +135,38 @@ func (m *machine) Replacing() bool {
 
 func (m *machine) AwaitReplaced() error { m.awaited++; return nil }
 
-func (m *machine) AddNonBreakpoints(pr *registry.Probe) error {
-	for _, spec := range pr.Spec.Specs {
-		if spec.Kind == place.Syscall {
-			m.others[pr] = true
+func (m *machine) Calls() *syscallprobe.Probes { return &m.calls }
+
+func (m *machine) AddCalls(pr *registry.Probe, spec place.Spec) error { return m.calls.Add(pr, spec) }
+func (m *machine) SyncCalls() error                                   { return m.refuseCalls }
+func (m *machine) Closing() bool                                      { return false }
+func (m *machine) AddressSpace() Space                                { return m }
+func (m *machine) Watches() *watchpoint.List                          { return &m.watches }
+
+func (m *machine) Watchable(place.Spec) (watchpoint.Process, bool) {
+	return watchpoint.Process{Places: m.places, Mods: m.mods, ISA: isa.AMD64, Info: func(string) registry.PlaceInfo { return nil }}, true
+}
+
+func (m *machine) SyncWatches() error {
+	m.set = 0
+	for _, w := range m.watches {
+		if w.Placement.Probe.Armed() {
+			m.set++
 		}
 	}
 	return nil
 }
 
-func (m *machine) DropNonBreakpoints(pr *registry.Probe) { delete(m.others, pr) }
-func (m *machine) SyncNonBreakpoints() error             { return nil }
+func (m *machine) Semaphores() (*semaphore.Counts, semaphore.Memory) { return &m.raised, m }
 
-func (m *machine) NonBreakpoints(pr *registry.Probe) int {
-	if m.others[pr] {
-		return 1
-	}
-	return 0
+func (m *machine) ReadMemory(addr uint64, p []byte) error {
+	copy(p, m.data[addr:])
+	return nil
+}
+
+func (m *machine) WriteMemory(addr uint64, p []byte) error {
+	copy(m.data[addr:], p)
+	return nil
 }
 
 func (m *machine) KeepCalls(pr *registry.Probe) { m.kept = append(m.kept, pr.Spec.Name) }
@@ -145,12 +177,12 @@ func (m *machine) IsLoader(*module.Loaded) bool { return false }
 func (m *machine) Begun(*registry.Probe)        {}
 
 func (m *machine) Pid() int                 { return 7 }
-func (m *machine) Modules() []module.Loaded { return mapped }
+func (m *machine) Modules() []module.Loaded { return m.mods }
 func (m *machine) HasVDSO() bool            { return false }
 func (m *machine) Gone() bool               { return false }
 
-func (m *machine) ArmSpecial(*registry.Probe, place.Spec, place.Target, *module.Loaded) (bool, error) {
-	return false, nil
+func (m *machine) ArmSpecial(_ *registry.Probe, spec place.Spec, _ place.Target, _ *module.Loaded) (bool, error) {
+	return spec.Kind == place.Watch, nil
 }
 
 func (m *machine) Attach(pl *registry.Placement, addr uint64, _ *module.Loaded) error {
@@ -167,16 +199,22 @@ func (m *machine) Interrupted() error                                        { r
 func (m *machine) Boundaries(*module.File, []byte, uint64) ([]uint64, error) { return nil, nil }
 func (m *machine) InFiles(spec place.Spec) bool                              { return spec.Kind != place.Syscall }
 func (m *machine) NoModule(int, place.Spec) error                            { return nil }
-func (m *machine) Awaits(place.Spec, error) (bool, error)                    { return false, nil }
+func (m *machine) Awaits(spec place.Spec, _ error) (bool, error)             { return spec.Name == "later", nil }
 
-func (m *machine) Info(_ place.Spec, t place.Target) registry.PlaceInfo {
+func (m *machine) Info(spec place.Spec, t place.Target) registry.PlaceInfo {
+	if spec.Kind == place.Watch {
+		return nil
+	}
 	return &registry.Info{Target: t}
 }
 
-func (m *machine) Resolve(_ *place.Resolver, spec place.Spec, _ []*module.File) (found []place.Target, err error) {
+func (m *machine) Resolve(_ *place.Resolver, spec place.Spec, files []*module.File) (found []place.Target, err error) {
+	if spec.Name == "later" && slices.Contains(files, library) {
+		return []place.Target{{File: library, Vaddr: 0x34, Name: "later"}}, nil
+	}
 	for name, vaddr := range m.functions {
 		if spec.Matches(name) {
-			found = append(found, place.Target{File: file, Vaddr: vaddr, Name: name})
+			found = append(found, place.Target{File: file, Vaddr: vaddr, Name: name, Mark: m.marks[name]})
 		}
 	}
 	if found == nil {
@@ -188,17 +226,19 @@ func (m *machine) Resolve(_ *place.Resolver, spec place.Spec, _ []*module.File) 
 // planted reports whether there is a breakpoint at an address.
 func (m *machine) planted(addr uint64) bool { return m.points[addr] != nil && m.points[addr].planted }
 
-// spec is a probe on functions; "syscall" stands for a system call.
+// kinds are what the names of specifications stand for, besides functions.
+var kinds = map[string]place.Spec{"getpid": {Kind: place.Syscall}, "cell": {Kind: place.Watch, Len: 4}, "later": {Kind: place.Watch, Len: 4},
+	"mark": {Kind: place.Mark}}
+
+// spec is a probe on functions, or what kinds says.
 func spec(id uint32, names ...string) registry.Spec {
 	s := registry.Spec{ID: id, Name: names[0], Compile: func(registry.PlaceInfo) (registry.Handlers, error) {
 		return registry.Handlers{Enter: new(runtime.Code)}, nil
 	}}
 	for _, name := range names {
-		kind := place.Function
-		if name == "syscall" {
-			kind = place.Syscall
-		}
-		s.Specs = append(s.Specs, place.Spec{Kind: kind, Name: name})
+		one := kinds[name]
+		one.Name = name
+		s.Specs = append(s.Specs, one)
 	}
 	return s
 }

@@ -18,9 +18,9 @@ import (
 // TestLife: a probe is armed where it is added, follows its state, and is reported to the end.
 func TestLife(t *testing.T) {
 	m, s := newMachine()
-	add(t, s, spec(1, "f", "syscall"))
-	if !m.planted(0x10) || len(m.others) != 1 {
-		t.Fatalf("planted %v, others %v", m.planted(0x10), m.others)
+	add(t, s, spec(1, "f", "getpid"))
+	if !m.planted(0x10) || m.calls.Armed() != 1 {
+		t.Fatalf("planted %v, calls %v", m.planted(0x10), m.calls.Armed())
 	}
 	if got := s.Query()[0]; got.State != "active" || got.Places != 2 || !maps.Equal(got.Strategy, map[string]int{"by hand": 1}) {
 		t.Errorf("active: %+v", got)
@@ -129,18 +129,18 @@ func TestExchange(t *testing.T) {
 // the whole list.
 func TestBegin(t *testing.T) {
 	m, s := newMachine()
-	if _, err := s.Begin(spec(1, "syscall")); !errors.Is(err, backend.ErrSettled) {
+	if _, err := s.Begin(spec(1, "getpid")); !errors.Is(err, backend.ErrSettled) {
 		t.Errorf("a program without a loader: %v", err)
 	}
 	m.loader = true
-	if n, err := s.Begin(spec(1, "f", "syscall")); n != 1 || err != nil || len(m.others) != 1 || m.planted(0x10) {
-		t.Fatalf("%d begun, %v; others %v, planted %v", n, err, m.others, m.planted(0x10))
+	if n, err := s.Begin(spec(1, "f", "getpid")); n != 1 || err != nil || m.calls.Armed() != 1 || m.planted(0x10) {
+		t.Fatalf("%d begun, %v; calls %v, planted %v", n, err, m.calls.Armed(), m.planted(0x10))
 	}
-	add(t, s, spec(1, "f", "syscall"))
+	add(t, s, spec(1, "f", "getpid"))
 	if len(s.All()) != 1 || !m.planted(0x10) {
 		t.Errorf("completed: %d probes, planted %v", len(s.All()), m.planted(0x10))
 	}
-	stopping := spec(2, "syscall")
+	stopping := spec(2, "getpid")
 	if _, err := s.Begin(stopping); err != nil {
 		t.Error(err)
 	}

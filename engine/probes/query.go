@@ -21,7 +21,7 @@ func (s *Set) States() []registry.State {
 	var all []registry.State
 	for _, pr := range s.list.All() {
 		where, stops := s.where(pr)
-		st := pr.State(where, s.tracer.NonBreakpoints(pr))
+		st := pr.State(where, s.nonBreakpoints(pr))
 		if len(where) > 0 {
 			st.Stops = stops
 		}

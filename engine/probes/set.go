@@ -25,6 +25,7 @@ type Set struct {
 
 	list  registry.List
 	begun map[uint32]*begun // by number
+	marks bool              // there have been probes on static marks, which may have semaphores
 }
 
 // New returns a Set without probes.
@@ -165,12 +166,12 @@ func (s *Set) arm(pr *registry.Probe) (all error) {
 	if all != nil {
 		return all
 	}
-	return s.tracer.AddNonBreakpoints(pr)
+	return s.addNonBreakpoints(pr)
 }
 
 // Appeared arms all probes in modules that have just appeared in a process. There is no caller to return an error to: what is refused
 // is noted with the probe and reported.
-func (s *Set) Appeared(p arming.Process, mods []module.Loaded) {
+func (s *Set) Appeared(p Process, mods []module.Loaded) {
 	for _, pr := range s.list.All() {
 		err := s.armer.Probe(p, pr, mods)
 		if errors.Is(err, backend.ErrInterrupted) {
@@ -181,6 +182,7 @@ func (s *Set) Appeared(p arming.Process, mods []module.Loaded) {
 			s.tracer.Warn(fmt.Sprintf("probe %s%s: %v", pr.Spec.Name, inProcess(p), err))
 		}
 	}
+	s.nonBreakpointsAppeared(p)
 }
 
 // inProcess names a process that has a number.
@@ -194,7 +196,7 @@ func inProcess(p arming.Process) string {
 // Drop removes a probe with all it placed.
 func (s *Set) Drop(pr *registry.Probe) {
 	pr.Removed, pr.Enabled = true, false
-	s.tracer.DropNonBreakpoints(pr)
+	s.dropNonBreakpoints(pr)
 	for _, sp := range s.tracer.Spaces() {
 		for p := range sp.Points() {
 			p.Detach(pr)
@@ -224,7 +226,7 @@ func (s *Set) SetEnabled(pr *registry.Probe, on bool) error {
 
 // sync follows a change of a probe's state everywhere.
 func (s *Set) sync(pr *registry.Probe) error {
-	return errors.Join(s.syncPoints(pr), s.tracer.SyncNonBreakpoints())
+	return errors.Join(s.syncPoints(pr), s.syncNonBreakpoints())
 }
 
 // syncPoints plants or removes the breakpoints of a probe. Memory that no longer exists is not an error.

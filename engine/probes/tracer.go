@@ -7,8 +7,12 @@ import (
 	"gotap/engine/arming"
 	"gotap/engine/image/module"
 	"gotap/engine/locate"
+	"gotap/engine/place"
 	"gotap/engine/registry"
 	"gotap/engine/registry/retprobe"
+	"gotap/engine/semaphore"
+	"gotap/engine/syscallprobe"
+	"gotap/engine/watchpoint"
 )
 
 // Do runs a function where a tracer may change its processes, and returns its error.
@@ -24,7 +28,7 @@ type Tracer interface {
 	// Prepare runs fn with the processes that exist. fn may take long: it changes processes by way of do alone.
 	Prepare(fn func(procs []locate.Process, do Do) error) error
 	// Processes are those in which probes are armed.
-	Processes() []arming.Process
+	Processes() []Process
 	// Spaces are the address spaces that have points.
 	Spaces() []Space
 	// Together runs fn and plants afterwards, in one stop, the breakpoints that fn wanted. The result has those that failed.
@@ -35,14 +39,16 @@ type Tracer interface {
 	// AwaitReplaced waits until no process replaces its program.
 	AwaitReplaced() error
 
-	// AddNonBreakpoints arms what a probe has that is no breakpoint: system calls, watchpoints, semaphores of static marks.
-	AddNonBreakpoints(pr *registry.Probe) error
-	// DropNonBreakpoints disarms them for good.
-	DropNonBreakpoints(pr *registry.Probe)
-	// SyncNonBreakpoints follows a change of the state of probes.
-	SyncNonBreakpoints() error
-	// NonBreakpoints counts those that a probe has, but for semaphores.
-	NonBreakpoints(pr *registry.Probe) int
+	// Calls are the probes on system calls.
+	Calls() *syscallprobe.Probes
+	// AddCalls adds those of a specification, unless they are breakpoints here.
+	AddCalls(pr *registry.Probe, spec place.Spec) error
+	// SyncCalls makes threads stop at the system calls that have armed probes.
+	SyncCalls() error
+	// SyncWatches sets the watchpoints of all processes that have armed probes, and no others.
+	SyncWatches() error
+	// Closing reports whether the session ends, so that nothing is to be armed any more.
+	Closing() bool
 
 	// KeepCalls makes the leave handlers due of all calls that are under way for a probe.
 	KeepCalls(pr *registry.Probe)
@@ -50,9 +56,21 @@ type Tracer interface {
 	Warn(text string)
 }
 
+// Process is a process in which probes are armed.
+type Process interface {
+	arming.Process
+	AddressSpace() Space
+	// Watches are the watchpoints of the process.
+	Watches() *watchpoint.List
+	// Watchable returns what adding one of a specification takes; ok is false where such a specification means a breakpoint.
+	Watchable(spec place.Spec) (in watchpoint.Process, ok bool)
+}
+
 // Space is an address space.
 type Space interface {
 	Points() iter.Seq[*retprobe.Point]
+	// Semaphores returns how far semaphores of static marks have been raised, and the memory in which they are.
+	Semaphores() (*semaphore.Counts, semaphore.Memory)
 	// Gone reports whether its memory no longer exists.
 	Gone() bool
 }

@@ -62,7 +62,7 @@ func (t *thread) execed(stop rsp.Stop) error {
 	vector := s.stub.auxiliary(aux)
 	s.program.set([]module.Loaded{s.program.loaded(file, s.stub.bias(file, vector))})
 	s.loader.find(file, vector)
-	s.armAppeared(s.program.mods)
+	s.Appeared(tracer{s}, s.program.mods)
 	return nil
 }
 

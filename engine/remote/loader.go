@@ -133,5 +133,5 @@ func (l *loader) appeared(path string, bias uint64) {
 	}
 	s.program.add(s.program.loaded(f, bias))
 	s.report.notify(backend.Event{Kind: backend.EventModule, Tid: s.threads.pid(), Path: path})
-	s.armAppeared(s.program.mods[len(s.program.mods)-1:])
+	s.Appeared(tracer{s}, s.program.mods[len(s.program.mods)-1:])
 }

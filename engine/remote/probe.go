@@ -1,17 +1,18 @@
 package remote
 
 import (
-	"errors"
 	"iter"
 
 	"gotap/arch"
-	"gotap/engine/arming"
 	"gotap/engine/image/module"
 	"gotap/engine/locate"
 	"gotap/engine/place"
 	"gotap/engine/probes"
 	"gotap/engine/registry"
 	"gotap/engine/registry/retprobe"
+	"gotap/engine/semaphore"
+	"gotap/engine/syscallprobe"
+	"gotap/engine/watchpoint"
 )
 
 // A probe is what a user asked for; a placement is that probe at one place of a file: see package registry.
@@ -26,7 +27,7 @@ type tracer struct{ s *Session }
 
 var (
 	_ probes.Tracer  = tracer{}
-	_ arming.Process = tracer{}
+	_ probes.Process = tracer{}
 	_ probes.Space   = tracer{}
 )
 
@@ -50,10 +51,24 @@ func (t tracer) Prepare(fn func([]locate.Process, probes.Do) error) error {
 }
 
 // Processes implements probes.Tracer.
-func (t tracer) Processes() []arming.Process { return []arming.Process{t} }
+func (t tracer) Processes() []probes.Process { return []probes.Process{t} }
 
 // Spaces implements probes.Tracer.
 func (t tracer) Spaces() []probes.Space { return []probes.Space{t} }
+
+// AddressSpace implements probes.Process.
+func (t tracer) AddressSpace() probes.Space { return t }
+
+// Watches implements probes.Process.
+func (t tracer) Watches() *watchpoint.List { return &t.s.watches.list }
+
+// Watchable implements probes.Process.
+func (t tracer) Watchable(spec place.Spec) (in watchpoint.Process, ok bool) {
+	return watchpoint.Process{Places: t.s.places, Mods: t.s.program.mods, ISA: t.s.stub.isa.ISA, Info: t.s.program.otherInfo}, onData(spec)
+}
+
+// Semaphores implements probes.Space.
+func (t tracer) Semaphores() (*semaphore.Counts, semaphore.Memory) { return &t.s.sems, t.s.mem }
 
 // Points implements probes.Space.
 func (t tracer) Points() iter.Seq[*retprobe.Point] { return t.s.points.owners() }
@@ -70,31 +85,20 @@ func (t tracer) Replacing() bool { return false }
 // AwaitReplaced implements probes.Tracer.
 func (t tracer) AwaitReplaced() error { return nil }
 
-// AddNonBreakpoints implements probes.Tracer.
-func (t tracer) AddNonBreakpoints(pr *probe) error {
-	if err := errors.Join(t.s.addWatches(pr), t.s.watches.sync(), t.s.syncSemaphores()); err != nil {
-		return err
-	}
-	return t.s.calls.add(pr)
-}
+// Calls implements probes.Tracer.
+func (t tracer) Calls() *syscallprobe.Probes { return &t.s.calls.probes }
 
-// DropNonBreakpoints implements probes.Tracer.
-func (t tracer) DropNonBreakpoints(pr *probe) {
-	t.s.watches.drop(pr)
-	t.s.calls.probes.Drop(pr)
-	t.s.syncSemaphores()
-	t.s.calls.sync()
-}
+// AddCalls implements probes.Tracer.
+func (t tracer) AddCalls(pr *probe, spec place.Spec) error { return t.s.calls.add(pr, spec) }
 
-// SyncNonBreakpoints implements probes.Tracer.
-func (t tracer) SyncNonBreakpoints() error {
-	return errors.Join(t.s.watches.sync(), t.s.syncSemaphores(), t.s.calls.sync())
-}
+// SyncCalls implements probes.Tracer.
+func (t tracer) SyncCalls() error { return t.s.calls.sync() }
 
-// NonBreakpoints implements probes.Tracer.
-func (t tracer) NonBreakpoints(pr *probe) int {
-	return t.s.watches.list.Count(pr) + t.s.calls.probes.Count(pr)
-}
+// SyncWatches implements probes.Tracer.
+func (t tracer) SyncWatches() error { return t.s.watches.sync() }
+
+// Closing implements probes.Tracer.
+func (t tracer) Closing() bool { return t.s.control.Closing() }
 
 // KeepCalls implements probes.Tracer.
 func (t tracer) KeepCalls(pr *probe) { t.s.threads.keepCalls(pr) }

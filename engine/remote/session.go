@@ -7,7 +7,6 @@ import (
 	"gotap/engine/backend"
 	"gotap/engine/executor"
 	"gotap/engine/history"
-	"gotap/engine/image/module"
 	"gotap/engine/locate"
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
@@ -166,30 +165,9 @@ func (s *Session) Close(now bool) error {
 
 // restore undoes all changes and detaches.
 func (s *Session) restore() error {
-	all := errors.Join(s.points.syncAll(), s.watches.sync(), s.syncSemaphores(), s.calls.sync())
+	all := errors.Join(s.points.syncAll(), s.watches.sync(), s.ClearAllMarks(), s.calls.sync())
 	if err := s.stub.client.Detach(s.threads.last.name); err != nil {
 		all = errors.Join(all, fmt.Errorf("cannot detach: %w", err))
 	}
 	return all
-}
-
-// armAppeared arms all probes in new modules.
-func (s *Session) armAppeared(mods []module.Loaded) {
-	s.Appeared(tracer{s}, mods)
-	for _, pr := range s.All() {
-		if err := s.addWatches(pr); err != nil {
-			s.report.warn("%v", err)
-		}
-	}
-	if err := errors.Join(s.watches.sync(), s.syncSemaphores()); err != nil {
-		s.report.warn("%v", err)
-	}
-}
-
-// syncSemaphores makes the semaphores of static marks count the armed probes on them.
-func (s *Session) syncSemaphores() error {
-	if s.control.Closing() {
-		return s.sems.Clear(s.mem)
-	}
-	return s.sems.Sync(s.mem, s.points.owners())
 }

@@ -34,26 +34,12 @@ func (cs *syscalls) inspected(globals registry.Globals) {
 	cs.probes = syscallprobe.Probes{Conventions: []syscallprobe.Convention{{Machine: a.Machine, Regs: a, Word: a.WordSize()}}, Globals: globals}
 }
 
-// add adds a probe's system calls.
-func (cs *syscalls) add(pr *probe) error {
-	var all error
-	for i, spec := range pr.Spec.Specs {
-		if spec.Kind != place.Syscall || cs.stub.kernel {
-			continue
-		}
-		if err := cs.addSpec(pr, spec); err != nil {
-			all = errors.Join(all, &place.ListedError{Index: i, Err: err})
-		}
-	}
-	if all != nil {
-		return all
-	}
-	return cs.sync()
-}
-
-// addSpec adds the system calls that a specification names.
-func (cs *syscalls) addSpec(pr *probe, spec place.Spec) error {
-	if !cs.stub.client.Has("QCatchSyscalls") {
+// add adds the system calls that a specification names.
+func (cs *syscalls) add(pr *probe, spec place.Spec) error {
+	switch {
+	case cs.stub.kernel:
+		return nil
+	case !cs.stub.client.Has("QCatchSyscalls"):
 		return &place.RefusedError{Place: spec.String(), Reason: "this stub does not tell of system calls",
 			Help: "gdbserver does, and QEMU's user emulation from version 9.0 on; the C library's function of the call is a place as well, as libc:openat"}
 	}

@@ -22,42 +22,10 @@ type watchpoints struct {
 // onData reports whether a place is an access to data, independent of the code that makes it.
 func onData(spec place.Spec) bool { return spec.Kind == place.Watch && spec.Access != place.OnExecute }
 
-// addWatches adds the watchpoints of a probe that it does not have yet; sync sets them. Data that may be in a library
-// which has not been loaded is none: other names that mean nothing are refused when the probe is prepared.
-func (s *Session) addWatches(pr *probe) (all error) {
-	for i, spec := range pr.Spec.Specs {
-		if !onData(spec) || pr.Removed {
-			continue
-		}
-		err := s.watches.list.Add(pr, spec, watchpoint.Process{Places: s.places, Mods: s.program.mods, ISA: s.stub.isa.ISA, Info: s.program.otherInfo})
-		var missing *place.NotFoundError
-		if err != nil && !errors.As(err, &missing) {
-			all = errors.Join(all, &place.ListedError{Index: i, Err: cannotWatch(spec.String(), err)})
-		}
-	}
-	return all
-}
-
-// cannotWatch names what cannot be watched, unless the error does.
-func cannotWatch(name string, err error) error {
-	var refused *place.RefusedError
-	if errors.As(err, &refused) {
-		return err
-	}
-	return fmt.Errorf("cannot watch %s: %w", name, err)
-}
-
 // replaced forgets all watchpoints: the target runs another program.
 func (ws *watchpoints) replaced() {
 	ws.list = nil
 	clear(ws.set)
-}
-
-// drop removes a probe's watchpoints for good.
-func (ws *watchpoints) drop(pr *probe) {
-	for _, w := range ws.list.Drop(pr) {
-		ws.remove(w)
-	}
 }
 
 // sync sets the watchpoints that are wanted and removes the others.
