@@ -19,6 +19,7 @@ import (
 	"gotap/engine/locate"
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
+	"gotap/engine/report"
 	"gotap/engine/syscallprobe"
 	"gotap/engine/threadstate"
 	"gotap/engine/throttle"
@@ -42,7 +43,7 @@ type Session struct {
 	procs   map[int]*process
 	tickets map[uint32]*thread // held threads
 	runner  *hit.Runner
-	warned  map[string]bool
+	report  *report.Reporter
 	stats   Stats
 
 	stops     stops
@@ -69,8 +70,9 @@ func New(cfg Config) (*Session, error) {
 	cfg.Defaults()
 	s := &Session{
 		cfg: cfg, loop: newLoop(), names: history.New(), threads: map[int]*thread{}, procs: map[int]*process{},
-		tickets: map[uint32]*thread{}, warned: map[string]bool{},
+		tickets: map[uint32]*thread{},
 	}
+	s.report = report.New(&s.cfg)
 	s.makeParts()
 	s.life.done = make(chan struct{})
 	s.arrivals.children.early = map[int]earlyStop{}
@@ -232,28 +234,13 @@ func (s *Session) LeftStopped(pid int) bool {
 }
 
 // warn reports a warning to the user, once.
-func (s *Session) warn(text string) {
-	if s.cfg.Warn != nil && !s.warned[text] {
-		s.warned[text] = true
-		s.cfg.Warn(text)
-	}
-}
+func (s *Session) warn(text string) { s.report.Warn(text) }
 
 // warnOf warns the user of an error, if there is one.
-func (s *Session) warnOf(err error) {
-	if err != nil {
-		s.warn(err.Error())
-	}
-}
+func (s *Session) warnOf(err error) { s.report.WarnOf(err) }
 
 // notify reports an event.
-func (s *Session) notify(e Event) {
-	if s.cfg.Notify == nil {
-		return
-	}
-	e.Time = ptrace.Now()
-	s.cfg.Notify(e)
-}
+func (s *Session) notify(e Event) { s.report.Notify(e) }
 
 // checkDone ends the session when its last process has ended.
 func (s *Session) checkDone() {

@@ -104,7 +104,7 @@ func (t tracer) Closing() bool { return t.s.control.Closing() }
 func (t tracer) KeepCalls(pr *probe) { t.s.threads.keepCalls(pr) }
 
 // Warn implements probes.Tracer.
-func (t tracer) Warn(text string) { t.s.report.warn("%s", text) }
+func (t tracer) Warn(text string) { t.s.report.Warn(text) }
 
 // Pid implements arming.Process.
 func (t tracer) Pid() int { return t.s.threads.pid() }

@@ -4,30 +4,20 @@ import (
 	"fmt"
 
 	"gotap/engine/backend"
-	"gotap/engine/linux/ptrace"
+	"gotap/engine/report"
 )
 
-// reporter calls the callbacks of the configuration. The control's lock guards it, and is held during the callbacks.
+// reporter reports what happens to the target, whose process it names. The control's lock guards it.
 type reporter struct {
-	cfg     *backend.Config
+	*report.Reporter
 	threads *threads
-	warned  map[string]bool
 }
 
 // warn warns the user of something, once.
-func (r *reporter) warn(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if r.cfg.Warn != nil && !r.warned[text] {
-		r.warned[text] = true
-		r.cfg.Warn(text)
-	}
-}
+func (r *reporter) warn(format string, args ...any) { r.Warn(fmt.Sprintf(format, args...)) }
 
 // notify reports an event of the target.
 func (r *reporter) notify(e backend.Event) {
-	if r.cfg.Notify == nil {
-		return
-	}
-	e.Time, e.Pid = ptrace.Now(), r.threads.pid()
-	r.cfg.Notify(e)
+	e.Pid = r.threads.pid()
+	r.Notify(e)
 }

@@ -13,6 +13,7 @@ import (
 	"gotap/engine/remote/control"
 	"gotap/engine/remote/memory"
 	"gotap/engine/remote/rsp"
+	"gotap/engine/report"
 	"gotap/engine/semaphore"
 	"gotap/engine/watchpoint"
 )
@@ -83,7 +84,7 @@ func newSession(cfg Config, client *rsp.Client) *Session {
 	s.points.executors = executor.List{&s.points}
 	s.watches = watchpoints{stub: &s.stub, control: s.control, set: map[*watchpoint.Watch]bool{}}
 	s.calls = syscalls{stub: &s.stub, control: s.control, threads: &s.threads}
-	s.report = reporter{cfg: &s.cfg.Config, threads: &s.threads, warned: map[string]bool{}}
+	s.report = reporter{report.New(&s.cfg.Config), &s.threads}
 	s.places = locate.New(host{s}, &s.program.names.Files)
 	s.Set = probes.New(tracer{s}, s.places, &s.cfg.Config)
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"gotap/engine/backend"
+	"gotap/engine/report"
 )
 
 // TestRetries: an instruction that is tried again is recognized once, by its address and the stack pointer.
@@ -29,7 +30,7 @@ func TestRetries(t *testing.T) {
 func TestStrays(t *testing.T) {
 	var warnings []string
 	s := &Session{cfg: Config{Config: backend.Config{Warn: func(text string) { warnings = append(warnings, text) }}}}
-	s.report = reporter{cfg: &s.cfg.Config, threads: &s.threads, warned: map[string]bool{}}
+	s.report = reporter{report.New(&s.cfg.Config), &s.threads}
 	s.stops = stops{s: s}
 	for n := range 3 * maxStrays {
 		s.stops.stray(n != maxStrays-1, 0x1234)
