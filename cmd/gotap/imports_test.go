@@ -39,7 +39,8 @@ var layers = map[string]layer{
 }
 
 // sessions are the packages that know of sessions and probes; the parts of a traced thread do not.
-const sessions = "engine/arming engine/backend engine/history engine/link engine/locate engine/probes engine/registry engine/remote"
+const sessions = "engine/arming engine/backend engine/history engine/link engine/locate engine/probes engine/registry engine/remote engine/report " +
+	"engine/syscallprobe engine/watchpoint"
 
 // special is what single packages may not import although their layer may.
 var special = map[string]string{
@@ -51,6 +52,10 @@ var special = map[string]string{
 	"script/host":         "compile",                                      // records and functions alone
 	"cmd/gotap/emulate":   "compile engine runtime samples script stdlib", // instruction sets alone
 	"engine/remote":       "engine",                                       // back ends do not know one another
+	"engine/probes":       "engine engine/remote",                         // nor does what they share know them
+	"engine/syscallprobe": "engine engine/remote engine/probes",
+	"engine/watchpoint":   "engine engine/remote engine/probes",
+	"engine/report":       "engine engine/remote engine/probes",
 	"engine/image/module": "engine",                                       // files alone: no process is looked at
 	"engine/link":         "engine/image engine/linux engine/remote arch", // what a session offers, no more
 	"engine/image/unwind": "engine compile runtime",                       // tables and registers
