@@ -117,7 +117,7 @@ const red = "\x1b[31m", plain = "\x1b[0m";
 // threads, and a moment in which nothing happens, end the waiting.
 function printer(o) {
   const threads = new Map(); // open calls by thread, the outermost first
-  const coloured = columns() > 0 && !env("NO_COLOR");
+  const coloured = columns() > 0 && !env("NO_COLOR") && env("TERM") !== "dumb";
   let lines = 0, first = 0, waiting;
   const self = { limit: () => {}, event, end };
   every("200ms", flush);

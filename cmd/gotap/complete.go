@@ -32,7 +32,7 @@ func addCompletion(w *World, root *cobra.Command) {
 		completeFlags(w, c)
 	}
 	for path, complete := range map[string]cobra.CompletionFunc{
-		"samples": completeSample, "list": completePlace, "clean": completePid, "init": completeDirectory, "man": completeDirectory,
+		"samples": completeSample, "list": completePlace, "trace": completePlace, "clean": completePid, "init": completeDirectory, "man": completeDirectory,
 		"ctl enable": completeProbe(w), "ctl disable": completeProbe(w), "ctl remove": completeProbe(w),
 	} {
 		if c, _, err := root.Find(strings.Fields(path)); err == nil {

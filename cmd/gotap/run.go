@@ -16,7 +16,8 @@ func newRun(w *World) *cobra.Command {
 		Long: `run traces COMMAND, started stopped before its first instruction, or the processes given with -p.
 With neither it probes a small demonstration process of its own.
 
-SCRIPT is a file, - for standard input, the name of a sample, or the text given with -e.
+SCRIPT is a file, - for standard input, the name of a sample, or the text given with -e. Words behind a sample are the value of its first
+option: gotap run funccount 'mem*' 'str*' -- ls. To see calls without a script use gotap trace.
 Ctrl-C once ends the run: end() runs, aggregations print, and the target is restored. Twice detaches at once.
 SIGUSR1 prints the current aggregations; the run goes on.
 
