@@ -16,7 +16,27 @@ type Access struct {
 	Ctype  string       // the type as written in the source ("struct point *"), for messages and listings
 	Shape  *Shape       // nil: a number
 	Enum   []Enumerator // names of an enumeration
+	Checks []Check      // what has to be so for the value to be there
 	Ref    TypeRef      // the type, for values that are kept and converted; zero: not known
+}
+
+// Discriminant in a path stands for the number that says which of the alternatives of a value is there.
+const Discriminant = "@discriminant"
+
+// Check says which alternative has to be there: the discriminant below the first Depth names of the path has one of the
+// Values, or, with Other, none of them.
+type Check struct {
+	Depth  int
+	Values []int64
+	Other  bool
+}
+
+// ShapeCase is an alternative of a value. Its contents are at Path, "" for its name.
+type ShapeCase struct {
+	Name  string
+	Path  string
+	Check Check
+	Sole  bool // there is no other
 }
 
 // TypeRef names a type of the debug information of one module. Two values have the same type if their references have the
@@ -51,11 +71,20 @@ type Enumerator struct {
 
 // Shape describes the structure of a value that is more than a number.
 type Shape struct {
-	Kind    ShapeKind
-	Members []string   // of a struct, or of the struct that a pointer points to, in order
-	Len     int        // of an array; 0: unknown
-	Text    *SizedText // of a struct that is text with a length, such as Go's string, Rust's &str and C++'s std::string
-	Other   bool       // of a pointer: its target is known and is neither text nor bytes
+	Kind               ShapeKind
+	Members            []string   // of a struct, or of the struct that a pointer points to, in order
+	Len                int        // of an array; 0: unknown
+	Text               *SizedText // of a struct that is text with a length, such as Go's string, Rust's &str and C++'s std::string
+	Sequence           bool       // elements follow by number: Len of them, or as many as Length says, or from Start to End
+	Length, Start, End string     // paths below the value
+	Stride             int64      // bytes of an element
+	Inner              string     // of a smart pointer: path of what is shown in its place
+	Flag, Value        string     // paths of an optional value, and of whether it is there
+	Count              string     // path of the number of elements, which are not shown
+	Parts              []string   // paths of what it consists of, which have no names
+	Index              string     // path of what chooses among Cases; "": Discriminant
+	Cases              []ShapeCase
+	Other              bool // of a pointer: its target is known and is neither text nor bytes
 }
 
 // MayBeText reports whether a value is text, or an address that may point to text.
@@ -66,7 +95,7 @@ func (s *Shape) MayBeText() bool {
 	case ShapeArray:
 		return false
 	case ShapePointer:
-		return !s.Other
+		return !s.Other || s.Text != nil
 	}
 	return true
 }

@@ -33,7 +33,7 @@ func (f *Fetcher) access(of Path, a compile.Access, at diag.Span) *tree.Expr {
 		return e
 	}
 	k := kindOf(a)
-	if e.Code == tree.CodeConst {
+	if e.Code == tree.CodeConst && a.Base == compile.BaseConst {
 		e = convertConst(e, k)
 	}
 	typed := *e
@@ -41,7 +41,11 @@ func (f *Fetcher) access(of Path, a compile.Access, at diag.Span) *tree.Expr {
 	if a.Ref.Known() {
 		typed.Ref = &a.Ref
 	}
-	return &typed
+	whole := &typed
+	for _, c := range a.Checks {
+		whole = f.checked(of, c, whole, at)
+	}
+	return whole
 }
 
 // convertConst makes a constant of a note fit its type.

@@ -71,6 +71,13 @@ func (f *Fetcher) pretty(a Path, at diag.Span) *tree.Expr {
 		f.Errorf(at, report.HintOf(err), "%v", err)
 		return tree.Poison(at)
 	}
+	if text, ok := p.sizedText(a); ok {
+		return text
+	}
+	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && isContainer(s) {
+		pointer := f.access(a, access, at)
+		return p.ifReadable(pointer, func() *tree.Expr { return p.container(a.Below("0"), s, 1) })
+	}
 	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && len(s.Members) > 0 {
 		pointer := f.access(a, access, at)
 		return p.ifReadable(pointer, func() *tree.Expr { return p.members(a, s.Members, 1) })
@@ -177,6 +184,12 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	}
 	if text, ok := p.sizedText(a); ok {
 		return text
+	}
+	if kind == compile.ShapeStruct && isContainer(access.Shape) {
+		return p.container(a, access.Shape, depth+1)
+	}
+	if kind == compile.ShapeStruct && len(access.Shape.Members) > 0 && access.Shape.Members[0] == "__0" { // a tuple of Rust
+		return p.parts(a, access.Shape.Members, depth+1)
 	}
 	if kind == compile.ShapeStruct {
 		return p.members(a, access.Shape.Members, depth+1)

@@ -46,7 +46,7 @@ func (in *Info) Access(pc uint64, path []string) (a compile.Access, err error) {
 	if err != nil {
 		return a, err
 	}
-	w := walk{in: in, place: p, typ: off, ok: ok, pc: pc, name: path[0]}
+	w := walk{in: in, place: p, typ: off, ok: ok, pc: pc, name: path[0], before: 1}
 	return w.along(path[1:])
 }
 

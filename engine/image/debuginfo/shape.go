@@ -20,7 +20,9 @@ func (w *walk) shape(t *ctype.Type) *compile.Shape {
 	}
 	switch t.Kind {
 	case ctype.Struct, ctype.Union:
-		return &compile.Shape{Kind: compile.ShapeStruct, Members: w.in.types.MemberNames(t), Text: w.in.sizedText(t)}
+		s := &compile.Shape{Kind: compile.ShapeStruct, Members: w.in.types.MemberNames(t), Text: w.in.sizedText(t)}
+		w.container(s, t)
+		return s
 	case ctype.Array:
 		return w.arrayShape(t)
 	case ctype.Pointer:
@@ -41,6 +43,8 @@ var sizedTexts = []struct {
 	compile.SizedText
 }{
 	{"string", []string{"str", "len"}, compile.SizedText{Address: "str", Len: "len"}},
+	{"String", nil, compile.SizedText{Address: "vec.buf.inner.ptr.pointer.pointer", Len: "vec.len"}},
+	{"String", nil, compile.SizedText{Address: "vec.buf.ptr.pointer.pointer", Len: "vec.len"}},
 	{"&str", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
 	{"basic_string<", []string{"_M_dataplus", "_M_string_length"}, compile.SizedText{Address: "_M_dataplus._M_p", Len: "_M_string_length"}},
 	{"basic_string_view<", []string{"_M_len", "_M_str"}, compile.SizedText{Address: "_M_str", Len: "_M_len"}},
@@ -50,6 +54,12 @@ var sizedTexts = []struct {
 func (in *Info) sizedText(t *ctype.Type) *compile.SizedText {
 	for _, known := range sizedTexts {
 		if !isNamed(t.Name, known.name) {
+			continue
+		}
+		if known.members == nil {
+			if in.hasPath(t, strings.Split(known.Address, ".")) {
+				return &known.SizedText
+			}
 			continue
 		}
 		if have := in.types.MemberNames(t); len(have) >= len(known.members) && slices.Equal(have[:len(known.members)], known.members) {
@@ -95,6 +105,11 @@ func (w *walk) pointerShape(t *ctype.Type) *compile.Shape {
 		s.Kind = compile.ShapeText
 	case (to.Kind == ctype.Struct || to.Kind == ctype.Union) && !to.Declared:
 		s.Members = w.in.types.MemberNames(to)
+		s.Text = w.in.sizedText(to)
+		inner := *w
+		if _, err := inner.follow(t); err == nil {
+			inner.container(s, to)
+		}
 	}
 	return s
 }

@@ -24,7 +24,10 @@ type walk struct {
 	bits     *ctype.Member // the bit-field that the walk has reached, which has no place of its own
 	pointers int           // how many pointers are around the type that the walk has reached
 	indexes  int           // chosen by the program so far
-	rest     *ctype.Type   // a row of an array of several dimensions, instead of typ
+	before   int           // names of the path that are not stepped along: that of a parameter, a variable
+	depth    int           // names of the path before the one that the walk is at
+	checks   []compile.Check
+	rest     *ctype.Type // a row of an array of several dimensions, instead of typ
 }
 
 // stripped returns the type that the walk has reached, without typedefs and qualifiers.
@@ -43,7 +46,8 @@ func (w *walk) setType(off dwarf.Offset, ok bool) { w.typ, w.ok, w.rest = off, o
 
 // along follows a path and returns the access to the value at its end.
 func (w *walk) along(path []string) (compile.Access, error) {
-	for _, step := range path {
+	for i, step := range path {
+		w.depth = i + w.before
 		if err := w.step(step); err != nil {
 			return compile.Access{}, err
 		}
@@ -78,6 +82,9 @@ func (w *walk) step(name string) error {
 			return err
 		}
 	}
+	if ok, err := w.pseudo(t, name); ok {
+		return err
+	}
 	return w.member(t, name)
 }
 
@@ -109,7 +116,13 @@ func (w *walk) member(t *ctype.Type, name string) error {
 		return err
 	}
 	if !ok {
+		if found, err := w.alternative(t, name); found {
+			return err
+		}
 		have := w.in.types.MemberNames(t)
+		if v := w.in.types.Variants(t); v != nil {
+			have = append(have, v.CaseNames()...)
+		}
 		return &UnknownError{Name: name, In: w.in.nameOf(t, w), What: "member", Have: have, Near: spelling.Near(name, have)}
 	}
 	w.name += "." + name
@@ -155,6 +168,11 @@ func (w *walk) index(t *ctype.Type, i int64) error {
 		}
 		t = inner
 	}
+	if t.Kind == ctype.Struct {
+		if elems, err := w.elements(t); err == nil {
+			t = elems
+		}
+	}
 	switch t.Kind {
 	case ctype.Pointer:
 		if _, err := w.follow(t); err != nil {
@@ -181,6 +199,11 @@ func (w *walk) chosen(t *ctype.Type) error {
 	number := w.indexes
 	w.indexes++
 	count := int64(0)
+	if t.Kind == ctype.Struct {
+		if elems, err := w.elements(t); err == nil {
+			t = elems
+		}
+	}
 	switch t.Kind {
 	case ctype.Array:
 		if len(t.Dims) > 1 {
@@ -265,11 +288,11 @@ func (w *walk) finish() (compile.Access, error) {
 	}
 	a, err := w.value(t)
 	if err != nil { // its members may still be readable
-		return compile.Access{Shape: w.shape(t)}, w.in.explain(w.name, w.pc, err)
+		return compile.Access{Shape: w.shape(t), Checks: w.checks}, w.in.explain(w.name, w.pc, err)
 	}
 	a.Shape, a.Enum = w.shape(t), w.in.enumerators(t)
 	a.Ctype = strings.TrimSpace(text)
-	a.Ref = w.ref(t)
+	a.Ref, a.Checks = w.ref(t), w.checks
 	return a, nil
 }
 

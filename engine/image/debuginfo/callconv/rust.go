@@ -4,6 +4,7 @@ import (
 	"debug/dwarf"
 	"debug/elf"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gotap/engine/image/debuginfo/ctype"
@@ -39,19 +40,21 @@ type rustPart struct {
 
 // param returns the place of the last of the parameters of a Rust function at its entry.
 func (rs rust) param(fn *function.Function, ret *ctype.Type, types []*ctype.Type) (location.Place, error) {
-	if parts, ok := rs.parts(ret); ret.Kind != ctype.Void && rs.types.Size(ret) > rs.entries.Word() && (!ok || len(parts) == 0) && rs.types.Size(ret) <= 2*rs.entries.Word() {
+	if rs.isModern(fn) {
+		ret = rs.asReturned(ret)
+	} else if parts, ok := rs.parts(ret); ret.Kind != ctype.Void && rs.types.Size(ret) > rs.entries.Word() && (!ok || len(parts) == 0) && rs.types.Size(ret) <= 2*rs.entries.Word() {
 		return location.Place{}, ErrUnknown // in registers or through an address, which is a parameter of its own
 	}
 	var passed []*ctype.Type
 	for _, t := range types[:len(types)-1] {
-		words, _, err := rs.words(t)
+		words, _, err := rs.words(fn, t)
 		if err != nil {
 			return location.Place{}, err
 		}
 		passed = append(passed, words...)
 	}
 	last := types[len(types)-1]
-	words, parts, err := rs.words(last)
+	words, parts, err := rs.words(fn, last)
 	if err != nil {
 		return location.Place{}, err
 	}
@@ -77,7 +80,10 @@ func (rs rust) result(fn *function.Function, t *ctype.Type) (location.Place, err
 	switch {
 	case rs.entries.Machine() != elf.EM_X86_64 || !rs.isMangled(fn.DIE):
 		return location.Place{}, ErrUnknown
-	case !ok || len(parts) == 0:
+	case ok && len(parts) > 0:
+	case rs.isModern(fn):
+		return rs.aggregate(t)
+	default:
 		return location.Place{}, ErrUnknown
 	}
 	ints, floats := []string{"rax", "rdx"}, []string{"xmm0", "xmm1"}
@@ -93,7 +99,7 @@ func (rs rust) result(fn *function.Function, t *ctype.Type) (location.Place, err
 }
 
 // words returns the arguments that a value is passed as. Without parts it is passed by its address.
-func (rs rust) words(t *ctype.Type) (words []*ctype.Type, parts []rustPart, err error) {
+func (rs rust) words(fn *function.Function, t *ctype.Type) (words []*ctype.Type, parts []rustPart, err error) {
 	parts, ok := rs.parts(t)
 	switch {
 	case ok:
@@ -101,7 +107,10 @@ func (rs rust) words(t *ctype.Type) (words []*ctype.Type, parts []rustPart, err 
 			words = append(words, p.typ)
 		}
 		return words, parts, nil
-	case rs.types.Size(t) > 2*rs.entries.Word():
+	case rs.isModern(fn) && rs.types.Size(t) > 0 && rs.types.Size(t) <= rs.entries.Word():
+		whole := &ctype.Type{Kind: ctype.Int, Size: rs.types.Size(t)}
+		return []*ctype.Type{whole}, []rustPart{{0, whole}}, nil
+	case rs.isModern(fn) && rs.types.Size(t) > rs.entries.Word(), rs.types.Size(t) > 2*rs.entries.Word():
 		return []*ctype.Type{{Kind: ctype.Pointer, Size: rs.entries.Word()}}, nil, nil
 	}
 	return nil, nil, ErrUnknown
@@ -135,6 +144,9 @@ func (rs rust) walk(parts *[]rustPart, t *ctype.Type, off int64, depth int) bool
 		*parts = append(*parts, rustPart{off, t})
 		return size <= rs.entries.Word() || depth == 0
 	case ctype.Struct:
+		if v := rs.types.Variants(t); v != nil {
+			return rs.walkVariants(parts, v, off, depth)
+		}
 	default:
 		return false
 	}
@@ -172,4 +184,99 @@ func (rs rust) joined(t *ctype.Type, parts []rustPart, at []location.Place) loca
 	}
 	gap(rs.types.Size(t))
 	return location.Join(pieces)
+}
+
+// walkVariants collects the numbers of an enum with data: the discriminant, and one number that all variants with data have
+// at one place. If only one variant has data, the discriminant may be in it, at values that it does not use otherwise.
+func (rs rust) walkVariants(parts *[]rustPart, v *ctype.Variants, off int64, depth int) bool {
+	var data [][]rustPart
+	for _, c := range v.Cases {
+		var one []rustPart
+		inner, err := rs.types.Strip(c.Type, true)
+		if err != nil {
+			return false
+		}
+		if members, err := rs.types.Members(inner); err != nil || len(members) > 0 && !rs.walk(&one, inner, off+c.Offset, depth+1) {
+			return false
+		}
+		if len(one) > 0 {
+			data = append(data, one)
+		}
+	}
+	if !v.Has {
+		return len(v.Cases) <= 1 && rs.add(parts, data...)
+	}
+	discr, err := rs.types.Strip(v.Discr.Type, true)
+	if err != nil {
+		return false
+	}
+	tag := rustPart{off + v.Discr.Offset, discr}
+	if len(data) == 1 && rs.overlaps(data[0], tag) {
+		return rs.add(parts, data[0])
+	}
+	if !rs.add(parts, []rustPart{tag}) {
+		return false
+	}
+	for _, one := range data {
+		if len(one) != 1 || rs.overlaps(one, tag) || one[0].off != data[0][0].off || rs.types.Size(one[0].typ) != rs.types.Size(data[0][0].typ) ||
+			(one[0].typ.Kind == ctype.Float) != (data[0][0].typ.Kind == ctype.Float) {
+			return false
+		}
+	}
+	return len(data) == 0 || rs.add(parts, data[0])
+}
+
+// add appends parts; it reports false when they are too many.
+func (rs rust) add(parts *[]rustPart, more ...[]rustPart) bool {
+	for _, list := range more {
+		*parts = append(*parts, list...)
+	}
+	return len(*parts) <= 2
+}
+
+// overlaps reports whether one of the parts has bytes of another.
+func (rs rust) overlaps(parts []rustPart, other rustPart) bool {
+	end := other.off + rs.types.Size(other.typ)
+	return slices.ContainsFunc(parts, func(p rustPart) bool { return p.off < end && other.off < p.off+rs.types.Size(p.typ) })
+}
+
+// Values of more than two numbers, and of alternatives with different data. By rustc 1.84 and later they are passed as an
+// integer, if they have no more than a word, or by their address; and returned as an integer of up to two words, or in
+// memory whose address the caller passes.
+
+// isModern reports whether a function is by such a rustc.
+func (rs rust) isModern(fn *function.Function) bool {
+	producer, _ := fn.Unit.Entry.Val(dwarf.AttrProducer).(string)
+	_, version, ok := strings.Cut(producer, "rustc version 1.")
+	if !ok || rs.entries.Machine() != elf.EM_X86_64 {
+		return false
+	}
+	minor, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(minor)
+	return err == nil && n >= 84
+}
+
+// asReturned returns a type that C returns as Rust returns t.
+func (rs rust) asReturned(t *ctype.Type) *ctype.Type {
+	size := rs.types.Size(t)
+	if _, ok := rs.parts(t); ok || size >= 0 && size <= 2*rs.entries.Word() {
+		return &ctype.Type{Kind: ctype.Int, Size: rs.entries.Word()}
+	}
+	return &ctype.Type{Kind: ctype.Array, Size: size}
+}
+
+// aggregate returns the place of such a result.
+func (rs rust) aggregate(t *ctype.Type) (location.Place, error) {
+	size, word := rs.types.Size(t), rs.entries.Word()
+	switch {
+	case size < 0:
+		return location.Place{}, ErrUnknown
+	case size > 2*word:
+		p := location.InRegister("rax")
+		p.Memory = true
+		return p, nil
+	case size <= word:
+		return location.InRegister("rax"), nil
+	}
+	return location.Join([]location.Piece{{Size: word, Place: location.InRegister("rax")}, {Size: word, Place: location.InRegister("rdx")}}), nil
 }

@@ -28,25 +28,27 @@ const (
 
 // Type is a type of the source. Types are read shallowly: the type that a pointer points to is read when it is needed.
 type Type struct {
-	Offset    dwarf.Offset
-	Tag       dwarf.Tag
-	Kind      Kind
-	Name      string // as in the source; "" when it has none
-	Size      int64  // in bytes; -1: unknown
-	Align     int64  // as declared; 0: that of its parts
-	Signed    bool
-	Char      bool
-	Declared  bool // only declared here, defined elsewhere
-	ByRef     Passing
-	Told      bool         // how it is passed follows from its entry alone
-	CPlusPlus bool         // may have constructors
-	keyword   bool         // its name has struct, union or enum before it
-	Elem      dwarf.Offset // the type that a pointer, array, typedef, qualifier, enumeration or function refers to
-	HasElem   bool
-	Dims      []int64 // of an array; -1: unknown length
-	members   []Member
-	read      bool // members have been read
-	Entry     *dwarf.Entry
+	Offset       dwarf.Offset
+	Tag          dwarf.Tag
+	Kind         Kind
+	Name         string // as in the source; "" when it has none
+	Size         int64  // in bytes; -1: unknown
+	Align        int64  // as declared; 0: that of its parts
+	Signed       bool
+	Char         bool
+	Declared     bool // only declared here, defined elsewhere
+	ByRef        Passing
+	Told         bool         // how it is passed follows from its entry alone
+	CPlusPlus    bool         // may have constructors
+	keyword      bool         // its name has struct, union or enum before it
+	Elem         dwarf.Offset // the type that a pointer, array, typedef, qualifier, enumeration or function refers to
+	HasElem      bool
+	Dims         []int64 // of an array; -1: unknown length
+	members      []Member
+	read         bool // members have been read
+	variants     *Variants
+	variantsRead bool
+	Entry        *dwarf.Entry
 }
 
 // DWARF's encodings of base types (DWARF 5, table 7.11).

@@ -1,0 +1,210 @@
+package fetch
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja/token"
+
+	"gotap/compile"
+	"gotap/compile/diag"
+	"gotap/compile/js/tree"
+	"gotap/runtime/opcode"
+)
+
+// Containers and values with alternatives are shown as what programmers think of: elements, the alternative that is there.
+
+// checked is a value that is there only if its alternative is. Otherwise reading it traps.
+func (f *Fetcher) checked(of Path, c compile.Check, e *tree.Expr, at diag.Span) *tree.Expr {
+	if c.Depth > len(of.Names) {
+		return tree.Poison(at)
+	}
+	whole := of
+	whole.Names = of.Names[:c.Depth]
+	test := f.isCase(whole.Below(compile.Discriminant), c, at)
+	none := tree.Apply(at, e.Kind, opcode.Within, tree.Integer(at, 0))
+	cond := (&tree.Expr{Code: tree.CodeCond, Kind: e.Kind, At: at, Args: []*tree.Expr{test, e, none}}).Complete()
+	cond.Enum, cond.Ref = e.Enum, e.Ref
+	return cond
+}
+
+// isCase is whether the number at a path says that an alternative is there.
+func (f *Fetcher) isCase(index Path, c compile.Check, at diag.Span) *tree.Expr {
+	access, err := f.Resolve(index)
+	if err != nil || len(c.Values) == 0 {
+		return tree.Boolean(at, err == nil && c.Other)
+	}
+	var any *tree.Expr
+	for _, v := range c.Values {
+		one := tree.Apply(at, tree.KindBool, opcode.Eq, f.access(index, access, at), tree.Integer(at, v))
+		if any == nil {
+			any = one
+		} else {
+			any = tree.Apply(at, tree.KindBool, opcode.Or, any, one)
+		}
+	}
+	if c.Other {
+		return tree.Apply(at, tree.KindBool, opcode.Eq, any, tree.Integer(at, 0))
+	}
+	return any
+}
+
+// below is what a path with dots names below another.
+func (a Path) below(path string) Path {
+	for _, name := range strings.Split(path, ".") {
+		a = a.Below(name)
+	}
+	return a
+}
+
+// isContainer reports whether a shape is shown otherwise than by its members.
+func isContainer(s *compile.Shape) bool {
+	return s != nil && (s.Sequence || s.Inner != "" || s.Flag != "" || s.Count != "" || len(s.Parts) > 0 || len(s.Cases) > 0)
+}
+
+// container is the text of a container.
+func (p *prettier) container(a Path, s *compile.Shape, depth int) *tree.Expr {
+	switch {
+	case depth > prettyDepth:
+		return tree.Text(p.at, "{"+prettyMore+"}")
+	case len(s.Cases) > 0:
+		return p.cases(a, s, depth)
+	case len(s.Parts) > 0:
+		return p.parts(a, s.Parts, depth)
+	case s.Flag != "":
+		flag, err := p.f.valueBelow(a, s.Flag, p.at)
+		if err != nil {
+			return tree.Text(p.at, UnknownText)
+		}
+		return p.f.Ops.Choose(p.at, p.f.Ops.Truth(flag), p.at1(a.below(s.Value), depth), tree.Text(p.at, "none"))
+	case s.Inner != "":
+		return p.inner(a.below(s.Inner), depth)
+	case s.Sequence:
+		return p.sequence(a, s, depth)
+	}
+	n, err := p.f.valueBelow(a, s.Count, p.at)
+	if err != nil {
+		return tree.Text(p.at, UnknownText)
+	}
+	p.leaves++
+	text, _ := tree.TextOf(n)
+	return p.join(tree.Text(p.at, "("), text, tree.Text(p.at, ") {"+prettyMore+"}"))
+}
+
+// at1 is the text of what a path names.
+func (p *prettier) at1(a Path, depth int) *tree.Expr {
+	access, err := p.f.Resolve(a)
+	return p.value(a, access, err, depth)
+}
+
+// inner is the text of what a smart pointer points to.
+func (p *prettier) inner(a Path, depth int) *tree.Expr {
+	access, err := p.f.Resolve(a)
+	if err != nil || access.Shape == nil || access.Shape.Kind != compile.ShapePointer {
+		return p.value(a, access, err, depth)
+	}
+	return p.ifReadable(p.f.access(a, access, p.at), func() *tree.Expr {
+		return p.join(tree.Text(p.at, "&"), p.at1(a.Below("0"), depth+1))
+	})
+}
+
+// cases is the text of the alternative that is there.
+func (p *prettier) cases(a Path, s *compile.Shape, depth int) *tree.Expr {
+	index := a.Below(compile.Discriminant)
+	if s.Index != "" {
+		index = a.below(s.Index)
+	}
+	whole := tree.Text(p.at, UnknownText)
+	for i := len(s.Cases) - 1; i >= 0; i-- {
+		c := s.Cases[i]
+		if p.leaves >= prettyLeaves {
+			return tree.Text(p.at, prettyMore)
+		}
+		path, name := c.Path, ""
+		if path == "" {
+			path, name = c.Name, c.Name
+		}
+		text := p.alternative(a.below(path), name, depth)
+		if c.Sole {
+			return text
+		}
+		whole = p.f.Ops.Choose(p.at, p.f.isCase(index, c.Check, p.at), text, whole)
+	}
+	return whole
+}
+
+// alternative is the text of one: Some(5), Circle{ .r = 1.5 }, None.
+func (p *prettier) alternative(a Path, name string, depth int) *tree.Expr {
+	access, err := p.f.Resolve(a)
+	if name == "" || access.Shape == nil || access.Shape.Kind != compile.ShapeStruct {
+		return p.value(a, access, err, depth+1)
+	}
+	members := access.Shape.Members
+	switch {
+	case len(members) == 0:
+		return tree.Text(p.at, name)
+	case members[0] != "__0":
+		return p.join(tree.Text(p.at, name), p.members(a, members, depth+1))
+	}
+	return p.join(tree.Text(p.at, name), p.parts(a, members, depth))
+}
+
+// parts is the text of what has no names: (1,2.5).
+func (p *prettier) parts(a Path, names []string, depth int) *tree.Expr {
+	whole := tree.Text(p.at, "(")
+	for i, m := range names {
+		if i > 0 {
+			whole = p.join(whole, tree.Text(p.at, ","))
+		}
+		if p.leaves >= prettyLeaves {
+			whole = p.join(whole, tree.Text(p.at, prettyMore))
+			break
+		}
+		whole = p.join(whole, p.at1(a.Below(m), depth+1))
+	}
+	return p.join(whole, tree.Text(p.at, ")"))
+}
+
+// sequence is the text of elements that follow by number.
+func (p *prettier) sequence(a Path, s *compile.Shape, depth int) *tree.Expr {
+	if s.Length == "" && s.End == "" {
+		return p.elements(a, s.Len, depth)
+	}
+	length := func() *tree.Expr {
+		if s.Length != "" {
+			n, err := p.f.valueBelow(a, s.Length, p.at)
+			return orPoison(n, err, p.at)
+		}
+		start, err := p.f.valueBelow(a, s.Start, p.at)
+		end, err2 := p.f.valueBelow(a, s.End, p.at)
+		if err != nil || err2 != nil || s.Stride <= 0 {
+			return tree.Poison(p.at)
+		}
+		bytes := tree.Apply(p.at, tree.KindInt, opcode.Sub, end, start)
+		return tree.Apply(p.at, tree.KindInt, opcode.Quo, bytes, tree.Integer(p.at, s.Stride))
+	}
+	if length().Kind == tree.KindBad {
+		return tree.Text(p.at, UnknownText)
+	}
+	above := func(i int) *tree.Expr {
+		return p.f.Ops.Compare(token.GREATER, p.at, length(), tree.Integer(p.at, int64(i)))
+	}
+	whole := tree.Text(p.at, "[")
+	shown := 0
+	for ; shown < prettyElements && p.leaves < prettyLeaves; shown++ {
+		text := p.at1(a.Below(strconv.Itoa(shown)), depth+1)
+		if shown > 0 {
+			text = p.join(tree.Text(p.at, ","), text)
+		}
+		whole = p.join(whole, p.f.Ops.Choose(p.at, above(shown), text, tree.Text(p.at, "")))
+	}
+	more := p.f.Ops.Choose(p.at, above(shown), tree.Text(p.at, prettyMore), tree.Text(p.at, ""))
+	return p.join(whole, more, tree.Text(p.at, "]"))
+}
+
+func orPoison(e *tree.Expr, err error, at diag.Span) *tree.Expr {
+	if err != nil {
+		return tree.Poison(at)
+	}
+	return e
+}

@@ -1,0 +1,312 @@
+package debuginfo
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"gotap/compile"
+	"gotap/engine/image/debuginfo/ctype"
+)
+
+// Containers of the standard libraries of C++, Rust and Go: what programmers think of as their contents is some steps away
+// from their members. The table knows them by name, and believes it only if the members are there.
+
+// layout is how a container is laid out. Paths are relative to it.
+type layout struct {
+	names       []string // that its name begins with: "Vec<", "[]"
+	data        string   // a sequence: its elements, an array or a pointer to the first
+	length, end string   // their number, or a pointer behind the last
+	inner       string   // a smart pointer: what it stands for
+	flag, value string   // an optional value, and whether it is there
+	size        string   // all that is shown of others: the number of elements
+	elementOf   bool     // elements have the type that is its first parameter
+}
+
+// Pseudo-members in paths: the pointer at the beginning of a smart pointer, whose target is the first parameter of the
+// template, and the discriminant of alternatives.
+const (
+	pointerAtStart = "@pointer"
+	contents       = "@contents" // what a buffer holds, which is of the first parameter of its template
+	partOfTuple    = "@"         // followed by a number: an element of std::tuple of libstdc++
+	discriminant   = compile.Discriminant
+)
+
+var layouts = []layout{
+	// C++, libstdc++.
+	{names: []string{"vector<"}, data: "_M_impl._M_start", end: "_M_impl._M_finish"},
+	{names: []string{"array<"}, data: "_M_elems"},
+	{names: []string{"span<"}, data: "_M_ptr", length: "_M_extent._M_extent_value"},
+	{names: []string{"initializer_list<"}, data: "_M_array", length: "_M_len"},
+	{names: []string{"shared_ptr<"}, inner: "_M_ptr"},
+	{names: []string{"unique_ptr<"}, inner: pointerAtStart},
+	{names: []string{"optional<"}, flag: "_M_payload._M_engaged", value: "_M_payload._M_payload._M_value"},
+	{names: []string{"map<", "set<", "multimap<", "multiset<"}, size: "_M_t._M_impl._M_node_count"},
+	{names: []string{"unordered_map<", "unordered_set<", "unordered_multimap<", "unordered_multiset<"}, size: "_M_h._M_element_count"},
+	{names: []string{"list<"}, size: "_M_impl._M_node._M_size"},
+	// C++, libc++.
+	{names: []string{"vector<"}, data: "__begin_", end: "__end_"},
+	{names: []string{"array<"}, data: "__elems_"},
+	{names: []string{"shared_ptr<"}, inner: "__ptr_"},
+	// Rust.
+	{names: []string{"Vec<"}, data: "buf.inner.ptr.pointer.pointer", length: "len", elementOf: true},
+	{names: []string{"Vec<"}, data: "buf.ptr.pointer.pointer", length: "len", elementOf: true},
+	{names: []string{"&[", "&mut [", "alloc::boxed::Box<["}, data: "data_ptr", length: "length"},
+	{names: []string{"Rc<"}, inner: "ptr.pointer.value"},
+	{names: []string{"Arc<"}, inner: "ptr.pointer.data"},
+	{names: []string{"HashMap<"}, size: "base.table.table.items"},
+	{names: []string{"HashSet<"}, size: "base.map.table.table.items"},
+	{names: []string{"BTreeMap<"}, size: "length"},
+	{names: []string{"BTreeSet<"}, size: "map.length"},
+	// Go.
+	{names: []string{"[]"}, data: "array", length: "len"},
+	{names: []string{"map<"}, size: "used"},
+	{names: []string{"hash<"}, size: "count"},
+	{names: []string{"hchan<"}, size: "qcount"},
+}
+
+// layoutOf returns how a struct is laid out, or nil if it is none of the known containers.
+func (in *Info) layoutOf(t *ctype.Type) *layout {
+	if t.Kind != ctype.Struct || t.Declared || t.Name == "" {
+		return nil
+	}
+	for i := range layouts {
+		l := &layouts[i]
+		for _, name := range l.names {
+			if strings.HasPrefix(t.Name, name) && in.hasAll(t, l) {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+// hasAll reports whether all paths of a layout are there.
+func (in *Info) hasAll(t *ctype.Type, l *layout) bool {
+	for _, path := range []string{l.data, l.length, l.end, l.inner, l.flag, l.value, l.size} {
+		if path != "" && !in.hasPath(t, strings.Split(path, ".")) {
+			return false
+		}
+	}
+	return l.inner != pointerAtStart || in.types.Size(t) == in.entries.Word()
+}
+
+// hasPath reports whether a type has members of these names, one in the other.
+func (in *Info) hasPath(t *ctype.Type, path []string) bool {
+	for _, name := range path {
+		if name == pointerAtStart || name == contents {
+			_, ok := in.types.TemplateType(t, 0)
+			return ok
+		}
+		if t.Kind == ctype.Pointer || t.Kind == ctype.Reference {
+			inner, err := in.types.Strip(t.Elem, t.HasElem)
+			if err != nil {
+				return false
+			}
+			t = inner
+		}
+		m, ok, err := in.types.FindMember(t, name, 0)
+		if err != nil || !ok {
+			return false
+		}
+		if t, err = in.types.Strip(m.Type, true); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// errNoElements reports a struct without elements.
+var errNoElements = errors.New("it is no sequence of elements")
+
+// elements moves from a sequence to its elements: an array, or a pointer to the first.
+func (w *walk) elements(t *ctype.Type) (*ctype.Type, error) {
+	l := w.in.layoutOf(t)
+	if l == nil || l.data == "" {
+		return nil, errNoElements
+	}
+	elem, known := w.in.types.TemplateType(t, 0)
+	for _, name := range strings.Split(l.data, ".") {
+		if err := w.step(name); err != nil {
+			return nil, err
+		}
+	}
+	if l.elementOf {
+		if !known {
+			return nil, errNoElements
+		}
+		w.setType(elem, true)
+		w.pointers = 1
+	}
+	return w.stripped()
+}
+
+// pseudo moves to a pseudo-member; ok is false for ordinary names.
+func (w *walk) pseudo(t *ctype.Type, name string) (ok bool, err error) {
+	if number, isPart := strings.CutPrefix(name, partOfTuple); isPart {
+		if m, found := w.in.tuplePart(t, number, 0); found {
+			w.setType(m.Type, true)
+			inner, err := w.stripped()
+			if err != nil {
+				return true, err
+			}
+			return true, w.part(m.Offset, w.in.types.Size(inner))
+		}
+	}
+	switch name {
+	case contents:
+		to, known := w.in.types.TemplateType(t, 0)
+		if !known {
+			return true, errNoElements
+		}
+		w.setType(to, true)
+		inner, err := w.stripped()
+		if err != nil {
+			return true, err
+		}
+		return true, w.part(0, w.in.types.Size(inner))
+	case pointerAtStart:
+		to, known := w.in.types.TemplateType(t, 0)
+		if !known {
+			return true, errNoElements
+		}
+		if err := w.part(0, w.in.entries.Word()); err != nil {
+			return true, err
+		}
+		w.setType(to, true)
+		w.pointers = 1
+		return true, nil
+	case discriminant:
+		v := w.in.types.Variants(t)
+		if v == nil || !v.Has {
+			return true, &AccessError{Name: w.name, Reason: "it has no alternatives"}
+		}
+		w.setType(v.Discr.Type, true)
+		inner, err := w.stripped()
+		if err != nil {
+			return true, err
+		}
+		return true, w.part(v.Discr.Offset, w.in.types.Size(inner))
+	}
+	return false, nil
+}
+
+// alternative moves to an alternative by its name; ok is false if there is none. It is there only if the discriminant has
+// its value, which the access says.
+func (w *walk) alternative(t *ctype.Type, name string) (ok bool, err error) {
+	v := w.in.types.Variants(t)
+	if v == nil {
+		return false, nil
+	}
+	for _, c := range v.Cases {
+		if c.Name != name {
+			continue
+		}
+		if v.Has {
+			w.checks = append(w.checks, compile.Check{Depth: w.depth, Values: v.ValuesOf(c), Other: c.Other})
+		}
+		w.name += "." + name
+		w.setType(c.Type, true)
+		inner, err := w.stripped()
+		if err != nil {
+			return true, err
+		}
+		return true, w.part(c.Offset, w.in.types.Size(inner))
+	}
+	return false, nil
+}
+
+// container adds to the shape of a struct what is known of containers and alternatives.
+func (w *walk) container(s *compile.Shape, t *ctype.Type) {
+	if v := w.in.types.Variants(t); v != nil && len(v.Cases) > 0 {
+		for _, c := range v.Cases {
+			s.Cases = append(s.Cases, compile.ShapeCase{Name: c.Name, Check: compile.Check{Values: v.ValuesOf(c), Other: c.Other}, Sole: !v.Has})
+		}
+		return
+	}
+	if strings.HasPrefix(t.Name, "tuple<") {
+		for i := range maxAlternatives {
+			number := strconv.Itoa(i)
+			if _, ok := w.in.tuplePart(t, number, 0); !ok {
+				break
+			}
+			s.Parts = append(s.Parts, partOfTuple+number)
+		}
+		return
+	}
+	if strings.HasPrefix(t.Name, "variant<") {
+		w.stdVariant(s, t)
+		return
+	}
+	l := w.in.layoutOf(t)
+	if l == nil {
+		return
+	}
+	s.Length, s.Start, s.End, s.Inner, s.Flag, s.Value, s.Count = l.length, "", l.end, l.inner, l.flag, l.value, l.size
+	s.Sequence = l.data != ""
+	if !s.Sequence {
+		return
+	}
+	part := *w
+	elems, err := part.elements(t)
+	if err != nil {
+		*s = compile.Shape{Kind: s.Kind, Members: s.Members, Text: s.Text}
+		return
+	}
+	s.Start = l.data
+	if elems.Kind == ctype.Array {
+		if len(elems.Dims) > 0 {
+			s.Len = int(max(elems.Dims[0], 0))
+		}
+		return
+	}
+	if elem, err := w.in.types.Strip(elems.Elem, elems.HasElem); err == nil {
+		s.Stride = w.in.types.Size(elem)
+	}
+}
+
+// stdVariant describes std::variant of libstdc++, whose alternatives are in unions in each other.
+func (w *walk) stdVariant(s *compile.Shape, t *ctype.Type) {
+	if !w.in.hasPath(t, []string{"_M_index"}) {
+		return
+	}
+	path := "_M_u."
+	for i := range maxAlternatives {
+		one := path + "_M_first.@contents"
+		if !w.in.hasPath(t, strings.Split(one, ".")) {
+			break
+		}
+		s.Cases = append(s.Cases, compile.ShapeCase{Name: strconv.Itoa(i), Path: one, Check: compile.Check{Values: []int64{int64(i)}}})
+		path += "_M_rest."
+	}
+	s.Index = "_M_index"
+}
+
+// maxAlternatives bounds the alternatives of std::variant that are shown.
+const maxAlternatives = 16
+
+// tuplePart finds an element of std::tuple, which has a base class for each.
+func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member, bool) {
+	members, err := in.types.Members(t)
+	if err != nil || depth > ctype.MaxNesting {
+		return ctype.Member{}, false
+	}
+	for _, m := range members {
+		base, err := in.types.Strip(m.Type, true)
+		if err != nil || base.Kind != ctype.Struct {
+			continue
+		}
+		if strings.HasPrefix(base.Name, "_Head_base<"+number+",") {
+			head, ok, err := in.types.FindMember(base, "_M_head_impl", 0)
+			head.Offset += m.Offset
+			return head, ok && err == nil
+		}
+		if strings.HasPrefix(base.Name, "_Tuple_impl<") {
+			if part, ok := in.tuplePart(base, number, depth+1); ok {
+				part.Offset += m.Offset
+				return part, true
+			}
+		}
+	}
+	return ctype.Member{}, false
+}
