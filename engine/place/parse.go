@@ -116,6 +116,8 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	}
 	place := p.text[from:to]
 	switch {
+	case place[0] == '/' && len(place) > 2 && strings.HasSuffix(place, "/"):
+		return p.function(s, from, to)
 	case place[0] == '@':
 		return p.line(s, from, to)
 	case strings.HasPrefix(place, "0x") || strings.HasPrefix(place, "0X"):
@@ -208,6 +210,12 @@ func (p parser) address(s Spec, from, to int) (Spec, *SyntaxError) {
 // function reads NAME[+OFFSET].
 func (p parser) function(s Spec, from, to int) (Spec, *SyntaxError) {
 	s.Kind, s.Name = Function, p.text[from:to]
+	if len(s.Name) > 2 && s.Name[0] == '/' && strings.HasSuffix(s.Name, "/") {
+		if err := module.CheckPattern(s.Name); err != nil {
+			return s, syntax(p.text, from, to, err.Error(), "a regular expression is written between slashes: /^str(len|cpy)$/")
+		}
+		return s, nil
+	}
 	plus := offsetAt(s.Name)
 	if plus < 0 {
 		return s, nil

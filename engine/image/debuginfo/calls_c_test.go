@@ -16,6 +16,7 @@ type cLanguage struct {
 	types  strings.Builder
 	named  int
 	values []value
+	packed bool // what is made now is in a packed struct, where compilers err with vectors
 }
 
 // cScalars are types with the range of their values. Those without a range are no numbers of up to 8 bytes.
@@ -67,6 +68,9 @@ template <class T> struct Holder { T n; Holder(T v) : n(v) {} ~Holder() {} };
 // scalar makes a type, a value of it and its literal.
 func (g *cLanguage) scalar(path []string) (ctype, literal string) {
 	s := cScalars[g.rnd.Intn(len(cScalars))]
+	for g.packed && s.name == "quad" {
+		s = cScalars[g.rnd.Intn(len(cScalars))]
+	}
 	path = slices.Clone(path)
 	switch {
 	case s.name == "quad", s.name == "pair2":
@@ -106,6 +110,8 @@ func (g *cLanguage) aggregate(path []string, depth int) (ctype, literal string) 
 	if g.rnd.Intn(10) == 0 {
 		packed = "__attribute__((packed)) "
 	}
+	defer func(before bool) { g.packed = before }(g.packed)
+	g.packed = g.packed || packed != ""
 	if g.rnd.Intn(8) == 0 {
 		packed += fmt.Sprintf("__attribute__((aligned(%d))) ", 16<<g.rnd.Intn(2))
 	}

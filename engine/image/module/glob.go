@@ -1,11 +1,19 @@
 package module
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+	"sync"
+)
 
 // IsGlob reports whether a pattern has wildcards: "*", "?" or a set "[a-z]". "[]" is not a set, because it is in names
 // of operators; neither are brackets with a dot, a star or a comma, because Go's generic functions have them:
-// "Map[...]", "Map[go.shape.*]". A backslash makes the next character literal.
+// "Map[...]", "Map[go.shape.*]". A backslash makes the next character literal. Alternatives are written "{a,b}", and a
+// regular expression "/^a.*/".
 func IsGlob(pattern string) bool {
+	if _, ok := expression(pattern); ok || len(alternatives(pattern)) > 1 {
+		return true
+	}
 	for i := 0; i < len(pattern); i++ {
 		switch pattern[i] {
 		case '\\':
@@ -22,8 +30,101 @@ func IsGlob(pattern string) bool {
 }
 
 // Glob reports whether a pattern matches a whole name. "*" matches anything, including separators of paths and scopes;
-// "[!a]" and "[^a]" match all but a.
+// "[!a]" and "[^a]" match all but a. A regular expression matches a part of a name.
 func Glob(pattern, name string) bool {
+	if text, ok := expression(pattern); ok {
+		re := compiled(text)
+		return re != nil && re.MatchString(name)
+	}
+	for _, one := range alternatives(pattern) {
+		if globOne(one, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// expression returns the regular expression of a pattern "/…/".
+func expression(pattern string) (text string, ok bool) {
+	if len(pattern) < 3 || pattern[0] != '/' || pattern[len(pattern)-1] != '/' {
+		return "", false
+	}
+	return pattern[1 : len(pattern)-1], true
+}
+
+// CheckPattern returns the error of a pattern that is a regular expression, or nil.
+func CheckPattern(pattern string) error {
+	text, ok := expression(pattern)
+	if !ok {
+		return nil
+	}
+	_, err := regexp.Compile(text)
+	return err
+}
+
+// expressions are the regular expressions that were compiled, by their text; a wrong one is nil.
+var expressions sync.Map
+
+// compiled returns a regular expression, or nil if it is wrong.
+func compiled(text string) *regexp.Regexp {
+	if re, ok := expressions.Load(text); ok {
+		return re.(*regexp.Regexp)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		re = nil
+	}
+	expressions.Store(text, re)
+	return re
+}
+
+// maxAlternatives bounds how many patterns one with braces stands for.
+const maxAlternatives = 256
+
+// alternatives returns the patterns that one with "{a,b}" stands for; without braces it is the pattern alone. Braces in
+// names of closures, which contain no comma or have parentheses, are no alternatives.
+func alternatives(pattern string) []string {
+	open := strings.IndexByte(pattern, '{')
+	if open < 0 || open > 0 && pattern[open-1] == '\\' {
+		return []string{pattern}
+	}
+	depth, from := 0, open+1
+	var parts []string
+	for i := open; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '(', '#':
+			return []string{pattern}
+		case '{':
+			depth++
+		case ',':
+			if depth == 1 {
+				parts = append(parts, pattern[from:i])
+				from = i + 1
+			}
+		case '}':
+			if depth--; depth > 0 {
+				continue
+			}
+			if len(parts) == 0 {
+				return []string{pattern}
+			}
+			parts = append(parts, pattern[from:i])
+			var all []string
+			for _, part := range parts {
+				for _, one := range alternatives(pattern[:open] + part + pattern[i+1:]) {
+					if len(all) < maxAlternatives {
+						all = append(all, one)
+					}
+				}
+			}
+			return all
+		}
+	}
+	return []string{pattern}
+}
+
+// globOne is Glob for a pattern without alternatives.
+func globOne(pattern, name string) bool {
 	p, n := 0, 0
 	star, retry := -1, 0 // the last "*", and where in the name to try next
 	// Only the last star is tried again, because it can match anything that an earlier one could. So the time is at most

@@ -139,7 +139,9 @@ func newQuery(pattern string) *query {
 		end++
 	}
 	q.prefix = pattern[:end]
-	q.parts = identifiers(pattern)
+	if _, isExpression := expression(pattern); !isExpression && len(alternatives(pattern)) == 1 {
+		q.parts = identifiers(pattern)
+	}
 	return q
 }
 
