@@ -111,7 +111,7 @@ func (f *Fetcher) CallText(at diag.Span) (text *tree.Expr, ok bool) {
 	}
 	access, known, err := f.State.Unit.Place.ReturnType()
 	switch {
-	case known && access.Type == compile.TypeVoid:
+	case access.Type == compile.TypeVoid:
 		return tree.Text(at, "void"), true
 	case !known && access.Shape == nil:
 		return nil, false
