@@ -124,7 +124,8 @@ func (in *Info) explain(name string, pc uint64, err error) error {
 //
 // In the prologue, location expressions that refer to the frame are not valid yet, because the prologue stores the
 // parameters there. The calling convention determines their places instead. Location lists are exact, and so are
-// registers in optimised code, even when an optimiser has moved parameters.
+// registers in optimised code, even when an optimiser has moved parameters. Memory at the address in a register is where
+// clang without optimisation has put the address later.
 //
 // Go's compiler describes a parameter only from where it is used. At the entry its convention, which has no exceptions,
 // determines unused parts, too.
@@ -148,7 +149,7 @@ func (in *Info) placeOf(fn *function.Function, pc uint64, v variable) (location.
 	}
 	p, located := location.Place{}, err
 	if err == nil {
-		if p, located = in.locations.Locate(fn, pc, loc.Expr); located == nil && (loc.List || len(p.Pieces) == 0 && !in.locations.UsesFrame(loc.Expr) && !fn.Unit.IsUnoptimised()) {
+		if p, located = in.locations.Locate(fn, pc, loc.Expr); located == nil && (loc.List || len(p.Pieces) == 0 && !in.locations.UsesFrame(loc.Expr) && !fn.Unit.IsUnoptimised() && !p.Memory) {
 			return p, nil
 		}
 	}
@@ -161,7 +162,7 @@ func (in *Info) placeOf(fn *function.Function, pc uint64, v variable) (location.
 	case err == nil:
 	case located == nil && fn.Unit.Language() == entry.Rust && in.locations.UsesFrame(loc.Expr):
 		return location.Place{}, errEarly // nothing is stored there yet
-	case located == nil && !loc.List && (fn.Unit.IsUnoptimised() || in.locations.UsesFrame(loc.Expr)):
+	case located == nil && !loc.List && (fn.Unit.IsUnoptimised() || in.locations.UsesFrame(loc.Expr) || p.Memory):
 		return location.Place{}, err
 	default:
 		return p, located
