@@ -1,6 +1,7 @@
 package amd64
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -114,7 +115,7 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 		w.normalize(w.got)
 		w.normalize(w.wanted)
 	}
-	if !slices.Equal(w.got, w.wanted) {
+	if !bytes.Equal(w.got, w.wanted) {
 		return fmt.Errorf("the arena differs: %s", difference(w.got, w.wanted))
 	}
 	return nil
@@ -149,7 +150,7 @@ func (w *world) compareRecords(programs []Program, want hit, answered map[[2]int
 			wanted = binary.LittleEndian.AppendUint64(wanted, v)
 		}
 		wanted = append(wanted, r.log...)
-		if got := w.memory[at:][:size]; !slices.Equal(got, wanted) {
+		if got := w.memory[at:][:size]; !bytes.Equal(got, wanted) {
 			return fmt.Errorf("the record of program %d is\n%x, not\n%x", i, got, wanted)
 		}
 		if now := w.clock.Now(); hdr.Time > now || now-hdr.Time > uint64(time.Minute) {
@@ -240,10 +241,10 @@ func (w *world) compare(stub *Stub, programs []Program, site Site, regs *regFile
 	if site.RedZone {
 		keep -= redZone
 	}
-	if !slices.Equal(stack[keep:], before[keep:]) {
+	if !bytes.Equal(stack[keep:], before[keep:]) {
 		return errors.New("the stack has changed")
 	}
-	if low := keep - 1024; !slices.Equal(stack[:low], before[:low]) {
+	if low := keep - 1024; !bytes.Equal(stack[:low], before[:low]) {
 		return errors.New("the stack has changed far below")
 	}
 	return nil

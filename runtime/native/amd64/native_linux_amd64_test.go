@@ -17,7 +17,7 @@ func TestRandomPrograms(t *testing.T) {
 	case os.Getenv("GOTAP_LONG") != "":
 		n = 200_000
 	case testing.Short():
-		n = 500
+		n = 1000
 	}
 	start := time.Now()
 	for seed := range n {
