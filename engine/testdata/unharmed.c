@@ -113,12 +113,14 @@ static int on_alternate_stack(void)
 static void profiled(long n, int flags)
 {
 	catch(SIGPROF, calls_and_returns, flags);
-	catch(SIGALRM, calls_and_returns, flags);
 	set(ITIMER_PROF, 100, 100);
-	set(ITIMER_REAL, 100, 0);
-	for (long i = 0; ticks < n || samples < 3; i++)
+	for (long i = 0; samples < 20; i++)
 		calls(i);
 	set(ITIMER_PROF, 0, 0);
+	catch(SIGALRM, calls_and_returns, flags);
+	set(ITIMER_REAL, 100, 0);
+	for (long i = ticks; ticks < n + 20; i++)
+		calls(i);
 	set(ITIMER_REAL, 0, 0);
 	catch(SIGALRM, SIG_IGN, 0);
 }
