@@ -17,6 +17,9 @@ func TestSignals(t *testing.T) {
 				if inPlace && (e != Step || slices.Contains([]string{"timer 300", "storm 300", "answers 300", "order 300"}, args)) {
 					return // signals would come faster than steps in place let them be handled
 				}
+				if e == Mixed && args == "itself 10" {
+					return // the program sees the steps in native code, too: a handler for each of them, with breakpoints in it
+				}
 				w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
 				w.do(func() error { w.inPlaceOnly = inPlace; return nil })
 				args := strings.Fields(args)
