@@ -286,9 +286,10 @@ func (r *Ring) Wake() {
 
 // Written returns the position up to which the ring has been written, in bytes since its creation.
 func (r *Ring) Written() uint64 {
+	head := atomic.LoadUint64(r.head) // loaded first: a reader that has got beyond it meanwhile has read all of it
 	read := r.read.Load()
-	if bytes, ok := r.reserved(); ok {
-		return read + bytes
+	if bytes := head - read; bytes <= r.size && bytes%8 == 0 {
+		return head
 	}
 	return read
 }
