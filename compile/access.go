@@ -36,7 +36,7 @@ type ShapeCase struct {
 	Name  string
 	Path  string
 	Check Check
-	Sole  bool // there is no other
+	Sole  bool // the type has only this one
 }
 
 // TypeRef names a type of the debug information of one module. Two values have the same type if their references have the

@@ -117,9 +117,6 @@ func TestRecordExamples(t *testing.T) {
 // TestRecordsOfSamples runs every sample that a local program suffices for, and holds what it writes against the page.
 func TestRecordsOfSamples(t *testing.T) {
 	testenv.Require(t, testenv.Ptrace, testenv.GCC)
-	if testing.Short() {
-		t.Skip("it traces live processes")
-	}
 	dir, layout, tables, ran := t.TempDir(), readLayout(t), 0, 0
 	source, err := filepath.Abs("testdata/targets/shop.c")
 	if err != nil {

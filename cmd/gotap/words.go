@@ -53,7 +53,7 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 	return text, nil
 }
 
-// probesDemo reports whether there is no target but the demonstration.
+// probesDemo reports whether the demonstration is the only target.
 func (o *runOptions) probesDemo(command []string) bool {
 	return len(command) == 0 && len(o.pids) == 0 && o.remote == ""
 }

@@ -6,7 +6,7 @@
 //
 // Set.Add makes a probe of its specification (package registry) and prepares it in a snapshot of the processes (package locate): places
 // are found and programs compiled while the targets run, where the back end can do that. Then, where the tracer may change its
-// processes (Tracer.Do), the probe joins the list, is armed in every process (package arming). What is no breakpoint is added to the lists
+// processes (Tracer.Do), the probe joins the list, is armed in every process (package arming). System calls, watchpoints and semaphores are added to the lists
 // of packages syscallprobe and watchpoint, which the tracer then follows (nonbreakpoint.go). All breakpoints are planted in one stop (Tracer.Together). When any of it fails nothing of the probe stays.
 //
 // When a process replaces its program meanwhile, all of it is done again for the program that it then runs.

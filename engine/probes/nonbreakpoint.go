@@ -11,7 +11,7 @@ import (
 // Parts of probes that breakpoints do not serve: on system calls (package syscallprobe), on data (package watchpoint), and the semaphores of
 // static marks (package semaphore), which are breakpoints besides.
 
-// addNonBreakpoints arms what a probe has that is no breakpoint.
+// addNonBreakpoints arms the system calls, watchpoints and semaphores of a probe.
 func (s *Set) addNonBreakpoints(pr *registry.Probe) (all error) {
 	for i, spec := range pr.Spec.Specs {
 		var err error

@@ -1,5 +1,5 @@
 // Package watchpoint is the probes on accesses to data, and on instructions by the processor's debug registers. A List is the watchpoints
-// of one process, whoever sets them: a stub, or native tracing, which writes the debug registers of each of its threads (Thread).
+// of one process, set by a stub or by native tracing, which writes the debug registers of each of its threads (Thread).
 //
 // # One watchpoint, from start to end
 //

@@ -23,7 +23,7 @@ const Multiplier = 0x9e3779b97f4a7c15
 // SlotOf returns the first slot of an owner.
 func SlotOf(owner uint64) int { return int(owner * Multiplier >> (64 - slotBits)) }
 
-// nobody owns a free slot. No thread has its data there, because it is no address of user space.
+// nobody is the owner of a free slot. It lies outside of user space, so no thread has it as its base of fs.
 const nobody = ^uint64(0)
 
 // Owners tells the threads of one address space which stack is theirs.
@@ -55,7 +55,7 @@ type owner struct{ p *uint64 }
 func (w owner) Load() uint64   { return atomic.LoadUint64(w.p) }
 func (w owner) Store(v uint64) { atomic.StoreUint64(w.p, v) }
 
-// Set enters the stack of an owner, in place of the one that it had. It returns false if there is no room: native code then finds no
+// Set enters the stack of an owner and replaces its former one. It returns false if there is no room: native code then finds no
 // stack, and asks the host.
 func (o *Owners) Set(of uint64, k *Stack) bool {
 	o.Remove(of)

@@ -15,7 +15,7 @@ console.log(hex(-1n), hex(10, 4), abs(-5n), abs(-1.5)); print(hexdump("AB", 16))
 	r.WantErrors("^wrong\n")
 }
 
-// TestReport: a record has its text for people, and either can be left out; what is no record is refused.
+// TestReport: a record has its text for people, and either can be left out; other values are refused.
 func TestReport(t *testing.T) {
 	r := scripttest.New(t, `report({ name: "t", columns: ["a"], rows: [[1]] }, "a table");
 report({ name: "e", data: { x: 1 } }, "an event"); report({ name: "e", data: {} }); report(null, "text");

@@ -80,7 +80,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestJSONTable: a table has its values, whole; without columns it is no record.
+// TestJSONTable: a table has its values, whole; a table without columns writes no record.
 func TestJSONTable(t *testing.T) {
 	var data bytes.Buffer
 	j := NewJSON(&data)

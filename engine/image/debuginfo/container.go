@@ -117,7 +117,7 @@ func (in *Info) hasPath(t *ctype.Type, path []string) bool {
 }
 
 // errNoElements reports a struct without elements.
-var errNoElements = errors.New("it is no sequence of elements")
+var errNoElements = errors.New("its elements do not follow one another")
 
 // elements moves from a sequence to its elements: an array, or a pointer to the first.
 func (w *walk) elements(t *ctype.Type) (*ctype.Type, error) {

@@ -27,7 +27,7 @@ func (p *part) beginCall(none label) {
 	p.mov(r(rax), state)
 	p.mov32(rcx, r(rax))
 	p.shift(opShr, r(rcx), 16)
-	p.jcc(condE, push) // there is no frame
+	p.jcc(condE, push) // the stack is empty
 	p.lea(p.frame, element(p.stackOf, rcx))
 	p.stackPointer(rdx)
 	p.alu(opCmp, r(rdx), at(p.frame, calls.SPAt))
@@ -144,7 +144,7 @@ func (p *part) findCall(none label) {
 		p.shift(opShr, r(rax), 16)
 		p.jcc(condE, absent)
 		p.alu(opCmp, r(rax), r(rcx))
-		p.jcc(condAE, unable) // that is no frame
+		p.jcc(condAE, unable) // the process has overwritten the frame
 		p.mov(r(rcx), r(rax))
 		p.jmp(search)
 		p.place(absent)
