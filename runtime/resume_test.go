@@ -125,7 +125,7 @@ func TestResumeRandomPrograms(t *testing.T) {
 	w := newTwin(b)
 	rounds := uint64(250)
 	if testing.Short() {
-		rounds = 100
+		rounds = 20
 	}
 	for seed := range rounds {
 		resumeRandom(t, w, offs, this, seed)

@@ -17,13 +17,15 @@ func TestRandomPrograms(t *testing.T) {
 	case os.Getenv("GOTAP_LONG") != "":
 		n = 200_000
 	case testing.Short():
-		n = 1000
+		n = 100 // too few to execute every operation
 	}
 	start := time.Now()
 	for seed := range n {
 		w.anyCase(t, seed)
 	}
-	w.checkCoverage(t)
+	if !testing.Short() {
+		w.checkCoverage(t)
+	}
 	t.Logf("%+v; %.0f cases a minute", w.counts, float64(n)/time.Since(start).Minutes())
 }
 
