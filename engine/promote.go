@@ -202,11 +202,15 @@ func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 	if used := c.s.cfg.Arena.Used(); used > island.ArenaSize {
 		return fmt.Errorf("the process has mapped %d bytes of the memory that programs share, of which there are %d", island.ArenaSize, used)
 	}
-	stub, err := c.emitStub(t, p, runs, island)
+	w := &p.jump.window
+	at, err := island.Next(w.Addr)
 	if err != nil {
 		return err
 	}
-	at, w := island.Next(), &p.jump.window
+	stub, err := c.emitStub(t, p, runs, island, at)
+	if err != nil {
+		return err
+	}
 	j := inline.Jump{Addr: w.Addr}
 	if copy(j.Orig[:], p.sp.code(j.Addr, inline.JumpSize)) != inline.JumpSize {
 		return errGone
@@ -220,7 +224,7 @@ func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 	if n := p.addr - j.Addr; n < inline.JumpSize {
 		copy(j.Under[n:], p.trap)
 	}
-	if err := island.Add(p.sp.mem, j.Addr, j.Orig, stub.Code, t.Tid); err != nil {
+	if err := island.Add(p.sp.mem, j.Addr, j.Orig, at, stub.Code, t.Tid); err != nil {
 		return err
 	}
 	p.jump.code, p.jump.runs = j, runs
@@ -228,8 +232,8 @@ func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 	return c.hangBells(p, at, stub, island.Arena, t.Tid)
 }
 
-// emitStub makes native code that runs the programs of placements at a point, for the next free place of an island.
-func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline.Island) (*amd64.Stub, error) {
+// emitStub makes native code that runs the programs of placements at a point, for an address in an island.
+func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline.Island, at uint64) (*amd64.Stub, error) {
 	if err := c.fitsCalls(p); err != nil {
 		return nil, err
 	}
@@ -249,7 +253,7 @@ func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline
 		site.Owners, site.Stacks = p.sp.calls.owners.Offset(), c.calls.stacks.Offset()
 	}
 	site.Ring = c.s.cfg.Arena.RingLayout()
-	site.Addr, site.Place, site.Pid = island.Next(), p.addr, uint32(t.proc.pid)
+	site.Addr, site.Place, site.Pid = at, p.addr, uint32(t.proc.pid)
 	site.Arena, site.Control = island.Arena, island.Arena+arena.ControlOffset
 	site.RedZone, site.Flags = !w.RedZoneFree, !w.FlagsDead
 	if n := p.jump.before; n > 0 {

@@ -76,24 +76,48 @@ func (i *Island) Clone() *Island {
 	return &c
 }
 
-// Next returns the address at which the next stub will lie.
-func (i *Island) Next() uint64 { return i.Base + i.next }
+// Next returns the address at which the stub for a jump at from can lie. No byte of that jump's offset is that of a breakpoint. What
+// restores code after a kill looks for breakpoints at all places that had one, and some of those may be behind the first byte of the
+// jump: an exit in front of which it begins, or a place of a session before. It would restore a byte in the middle of the jump.
+func (i *Island) Next(from uint64) (uint64, error) {
+	for next := i.next; next < IslandSize; {
+		offset := uint32(i.Base + next - (from + JumpSize))
+		n := highestBreakpoint(offset)
+		if n < 0 {
+			return i.Base + next, nil
+		}
+		below := uint64(1) << (8 * n) // the distance to the offset with another byte there, and zeros below it
+		next += below - uint64(offset)&(below-1)
+		next = (next + stubAlign - 1) &^ (stubAlign - 1)
+	}
+	return 0, errFull
+}
+
+// highestBreakpoint returns the number of the highest byte that is that of a breakpoint, or -1.
+func highestBreakpoint(offset uint32) int {
+	for n := 3; n >= 0; n-- {
+		if byte(offset>>(8*n)) == breakpoint {
+			return n
+		}
+	}
+	return -1
+}
 
 // Contains reports whether an address is in the island.
 func (i *Island) Contains(addr uint64) bool { return addr >= i.Base && addr < i.Base+IslandSize }
 
-// Add writes a stub, at Next, for a place whose first bytes are orig. The memory of a stub is never used again: a thread may be in
-// it, or return to it.
-func (i *Island) Add(mem Memory, addr uint64, orig [JumpSize]byte, stub []byte, stopped int) error {
+// Add writes a stub for a place whose first bytes are orig; at is what Next returned for it. The memory of a stub is never used again:
+// a thread may be in it, or return to it.
+func (i *Island) Add(mem Memory, addr uint64, orig [JumpSize]byte, at uint64, stub []byte, stopped int) error {
 	size := (uint64(len(stub)) + stubAlign - 1) &^ (stubAlign - 1)
 	n, known := i.index[addr]
 	if !known {
 		n = i.count
 	}
-	if i.next+size > IslandSize || n == entries {
+	if at-i.Base+size > IslandSize || n == entries {
 		return errFull
 	}
-	if err := mem.Poke(i.Next(), stub, stopped); err != nil {
+	if err := mem.Poke(at, stub, stopped); err != nil {
 		return fmt.Errorf("cannot write native code: %w", err)
 	}
 	entry := make([]byte, entrySize)
@@ -102,7 +126,7 @@ func (i *Island) Add(mem Memory, addr uint64, orig [JumpSize]byte, stub []byte, 
 	if err := mem.Poke(i.Base+tableAt+uint64(n)*entrySize, entry, stopped); err != nil {
 		return fmt.Errorf("cannot write native code: %w", err)
 	}
-	i.next += size
+	i.next = at - i.Base + size
 	if known {
 		return nil
 	}
