@@ -69,23 +69,24 @@ func (t *thread) answer(b *bell) {
 	t.s.stats.Hits++
 	if b.Wakes {
 		t.s.cfg.Arena.WakeReader()
+		t.pass(b)
+		return
+	}
+	t.enlist()
+	if b.run == nil || t.s.life.closing { // a way to the end of the stub follows
 		t.h.Begin(t.proc.arch.WordSize())
 		t.finish()
 		return
 	}
-	t.enlist()
-	due := b.Call == amd64.LeavesCall                                        // of a call that began before the probe was removed
-	if b.run == nil || t.s.life.closing || !b.run.pl.Probe.Armed() && !due { // a way to the end of the stub follows
-		t.h.Begin(t.proc.arch.WordSize())
-		t.finish()
+	if due := b.Call == amd64.LeavesCall; !b.run.pl.Probe.Armed() && !due { // due: of a call that began before the probe was removed
+		t.pass(b)
 		return
 	}
 	rung := t.Regs
 	frame, ok := t.readFrame(b)
 	if !ok { // the stack cannot be read, and the thread will fault there by itself
 		b.run.pl.Probe.Miss()
-		t.h.Begin(t.proc.arch.WordSize())
-		t.finish()
+		t.pass(b)
 		return
 	}
 	b.State(rung[:], frame, &t.view.rung)
@@ -110,6 +111,13 @@ func (t *thread) answer(b *bell) {
 	}
 	t.Regs = rung
 	*t.PC() = b.stub + uint64(next)
+	t.finish()
+}
+
+// pass has the thread continue behind a doorbell with the next program.
+func (t *thread) pass(b *bell) {
+	t.h.Begin(t.proc.arch.WordSize())
+	*t.PC() = b.stub + uint64(b.Resume)
 	t.finish()
 }
 

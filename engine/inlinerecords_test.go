@@ -54,6 +54,39 @@ func TestInlineRecords(t *testing.T) {
 	want(t, "output", tg.output(), "threads bad=0\n")
 }
 
+// TestInlineWakes: a thread that rings because the reader of the ring sleeps goes on with the programs that follow at its place.
+func TestInlineWakes(t *testing.T) {
+	w := inlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "target.c"), "threads", "20000", "1")
+	for range 4 {
+		w.probe("work", Handlers{Enter: w.logs()})
+	}
+	var last int64
+	records := 0
+	w.records(func(r record.Record) {
+		if v := r.Items[0].Values[0].Int; v < last {
+			t.Fatalf("%d after %d", v, last)
+		} else {
+			last = v
+		}
+		records++
+	})
+	want(t, "records", records+int(w.arena.Lost()["ring full"]), 4*20000)
+	want(t, "output", tg.output(), "threads bad=0\n")
+}
+
+// TestInlineLeaveOnly: a placement that has nothing to run at the entry, where the displaced instructions may fault.
+func TestInlineLeaveOnly(t *testing.T) {
+	w := inlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "target.c"), "threads", "30", "1")
+	n := w.counter()
+	w.probe("work", Handlers{Leave: w.counts(n)})
+	w.probe("libc:m*", Handlers{Leave: w.counts(w.counter())})
+	w.run()
+	want(t, "leaves", n.get(), 30)
+	want(t, "output", tg.output(), "threads bad=0\n")
+}
+
 // TestInlineKilledWriters: processes that are killed while they write records do not keep those of others from being read.
 func TestInlineKilledWriters(t *testing.T) {
 	w := inlineWorld(t, FollowChildren)

@@ -413,7 +413,7 @@ func (c *patcher) uncover(sp *space, addr uint64) {
 func (p *point) keepsRecords() bool {
 	const needs = opcode.NeedLog | opcode.NeedEvent | opcode.NeedHold | opcode.NeedDump | opcode.NeedStop | opcode.NeedFacility
 	for _, pl := range p.Enters {
-		if pl.Code.Enter.Needs&needs != 0 {
+		if pl.Code.Enter != nil && pl.Code.Enter.Needs&needs != 0 {
 			return true
 		}
 	}

@@ -116,6 +116,7 @@ var (
 	errSeveral   = errors.New("several probes follow its calls")
 	errMaxActive = errors.New("the number of its calls in progress is limited")
 	errResult    = errors.New("the result in memory is used")
+	errBoth      = errors.New("the function begins with its return")
 	errTail      = errors.New("the function ends in a jump to another one")
 	errNoReturn  = errors.New("the function is not left by a plain return there")
 )
@@ -180,7 +181,11 @@ func (c *patcher) fitsExit(p *point) error {
 	if err := c.calls.fits(f); err != nil {
 		return err
 	}
-	return jumps{c}.Fits(f.Entry().At.(*point))
+	entry := f.Entry().At.(*point)
+	if entry == p {
+		return errBoth
+	}
+	return jumps{c}.Fits(entry)
 }
 
 // number returns the number by which native code knows a function that is entered at a point, for a placement.
