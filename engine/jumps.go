@@ -45,14 +45,12 @@ func (jumps) Name() string { return "inline" }
 
 // Reasons why the programs of a place stop its threads.
 var (
-	errOtherArch   = errors.New("native code is made for x86-64 programs only")
 	errOwnUse      = errors.New("gotap itself stops threads here")
 	errLeaves      = errors.New("calls are followed to their return")
 	errLeft        = errors.New("calls return here")
 	errPost        = errors.New("a handler runs after the instruction, or if it faults")
 	errAtReturn    = errors.New("the predicate runs at the return")
 	errFrom        = errors.New("calls are counted by where they come from")
-	errFloatPlace  = errors.New("the instruction stores its own address in the floating-point state")
 	errWatched     = errors.New("data is watched")
 	errGo          = errors.New("functions of Go check the size of their stack themselves")
 	errNoFile      = errors.New("it is in no file")
@@ -60,10 +58,7 @@ var (
 	errOccupied    = errors.New("another probe is in the bytes that the jump would replace")
 	errNoHandler   = errors.New("the process has no crash handler")
 	errCallChecked = errors.New("a call is among the first instructions, and the processor checks return addresses")
-	errTwoPages    = errors.New("the bytes that the jump would replace are in two pages")
-	errIndirect    = errors.New("a call through a pointer is among the first instructions")
 	errDiffers     = errors.New("the code differs from that of the file")
-	errRecords     = errors.New("the instruction may fault, and a record must not be seen then")
 	errLocks       = errors.New("it locks its memory")
 	errTableFull   = errors.New("the table of the crash handler is full")
 )
@@ -113,13 +108,11 @@ func (c *patcher) fitsCalls(p *point) error {
 func (p *point) fitsJump() error {
 	switch {
 	case p.sp.arch != &abi.AMD64:
-		return errOtherArch
+		return inline.ErrOtherArch
 	case p.internal != nil || len(p.resolvers) > 0 || p.guard.Call != 0:
 		return errOwnUse
 	case p.Returns > 0:
 		return errLeft
-	case p.float != nil:
-		return errFloatPlace
 	case p.sp.jumps.refused != nil:
 		return p.sp.jumps.refused
 	case p.s.others.watching > 0:
@@ -132,9 +125,6 @@ func (p *point) fitsJump() error {
 // another jump.
 func (p *point) occupied() error {
 	start, end := p.jump.window.Addr, p.jumpEnd()
-	if !inline.InOnePage(start) {
-		return errTwoPages
-	}
 	for addr := start; addr < end; addr++ {
 		if q := p.sp.points[addr]; q != nil && q != p && (q.planted || q.queued) {
 			return errOccupied
@@ -233,23 +223,17 @@ func (c *patcher) findWindow(p *point) error {
 	if m == nil || m.File == nil {
 		return errNoFile
 	}
-	if m.File.IsGo() {
-		return errGo
-	}
-	w, before, err := p.sp.windowIn(m, p.addr, len(p.Exits) > 0 && len(p.Enters) == 0)
+	site, err := p.sp.siteIn(m, p.addr, len(p.Exits) > 0 && len(p.Enters) == 0)
 	if err != nil {
 		return err
 	}
-	if last := w.Insns[len(w.Insns)-1]; last.Control == arch.IndirCall {
-		return errIndirect // its copy pushes before it reads: a fault would show a different stack pointer
-	}
-	if w.Pushes && c.s.images.hasShadow != nil {
+	if site.Window.Pushes && c.s.images.hasShadow != nil {
 		return errCallChecked
 	}
-	if !w.Completes && p.keepsRecords() {
-		return errRecords
+	if err := site.Records(); err != nil && p.keepsRecords() {
+		return err
 	}
-	p.jump.window, p.jump.before = w, before
+	p.jump.window, p.jump.before = site.Window, site.Before
 	return nil
 }
 
@@ -420,32 +404,26 @@ func (p *point) keepsRecords() bool {
 	return false
 }
 
-// windowIn finds the instructions that a jump replaces which serves an address of a process, and how many of them are before it. With
-// around there may be some.
-func (sp *space) windowIn(m *module.Loaded, addr uint64, around bool) (w arch.Window, before int, err error) {
-	set := abi.AMD64.Arch.(arch.WindowArch)
-	var inFile arch.Window
-	if around {
-		inFile, before, err = m.File.WindowAround(set, m.Vaddr(addr))
-	} else {
-		inFile, err = m.File.Window(set, m.Vaddr(addr))
-	}
+// siteIn finds the site of a place in a process. With around, the jump may be in front of the place.
+func (sp *space) siteIn(m *module.Loaded, addr uint64, around bool) (inline.Site, error) {
+	site, err := inline.SiteOf(m.File, m.Vaddr(addr), around)
 	if err != nil {
-		return w, 0, err
+		return site, err
 	}
 	const behind = 16 // bytes that show whether what follows is padding
+	inFile := site.Window
 	start := m.Addr(inFile.Addr)
 	code := sp.code(start, inFile.Len+behind)
 	file, err := m.File.Code(inFile.Addr, inFile.Len)
 	if err != nil {
-		return w, 0, err
+		return site, err
 	}
-	if w, err = set.WindowOver(code, start, addr); err != nil {
-		return w, 0, err
+	if site.Window, err = inline.Windows.WindowOver(code, start, addr); err != nil {
+		return site, err
 	}
-	if w.Len != inFile.Len || !bytes.HasPrefix(code, file) {
-		return w, 0, errDiffers
+	if site.Window.Len != inFile.Len || !bytes.HasPrefix(code, file) {
+		return site, errDiffers
 	}
-	w.RedZoneFree, w.FlagsDead = inFile.RedZoneFree, inFile.FlagsDead
-	return w, before, nil
+	site.Window.RedZoneFree, site.Window.FlagsDead = inFile.RedZoneFree, inFile.FlagsDead
+	return site, nil
 }

@@ -18,8 +18,9 @@ import (
 
 // Catalog lists places. It is safe for concurrent use.
 type Catalog struct {
-	// Copies adds the inlined copies of functions to entries, which reads much debug information. Set it before the first use.
-	Copies bool
+	// Detail adds to entries what takes long to find out: the inlined copies of functions, for which much debug information is read, and
+	// whether programs can run there without a stop, for which all code of a file is decoded. Set it before the first use.
+	Detail bool
 
 	modules module.Cache
 	names   symbols.Files
@@ -30,7 +31,8 @@ type Entry struct {
 	Text      string          // in the syntax of scripts
 	Signature string          // parameters and their types, and local variables in scope; the operands of a mark; "" when unknown
 	Where     string          // "0x1139 in /bin/prog"; "" for system calls
-	Copies    registry.Copies // with Catalog.Copies: inlined calls of the function, by the debug information
+	Copies    registry.Copies // with Catalog.Detail: inlined calls of the function, by the debug information
+	Inline    *Inline         // with Catalog.Detail; nil for what is not an instruction
 	Beside    string          // the module, when the place needs it because the main program has such a place, too; else ""
 }
 
@@ -111,6 +113,15 @@ func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
 
 func (c *Catalog) entry(l place.Listed) Entry {
 	t := l.Target
+	e := c.described(l)
+	if c.Detail && t.Var == nil {
+		e.Inline = inlineAt(t)
+	}
+	return e
+}
+
+func (c *Catalog) described(l place.Listed) Entry {
+	t := l.Target
 	e := Entry{Text: l.Text, Where: fmt.Sprintf("%#x in %s", t.Vaddr, t.File.Path)}
 	switch {
 	case t.Mark != nil:
@@ -118,7 +129,7 @@ func (c *Catalog) entry(l place.Listed) Entry {
 	case t.Func != nil:
 		if in, ok := c.names.Info(t.File); ok {
 			e.Signature, _ = in.Signature(t.Func.Addr)
-			if c.Copies {
+			if c.Detail {
 				e.Copies, _ = (&registry.Info{Files: &c.names, Target: t}).Copies()
 			}
 			if locals, err := in.Locals(t.Vaddr); err == nil && len(locals) > 0 {

@@ -1,0 +1,66 @@
+package inline
+
+import (
+	"debug/elf"
+	"errors"
+
+	"gotap/arch"
+	"gotap/arch/x86"
+	"gotap/engine/image/module"
+)
+
+// Site is where a jump that serves a place can be written, as far as the file tells. Addresses are those of the file.
+type Site struct {
+	Window arch.Window // the instructions that the jump replaces
+	Before int         // those of them that come before the place
+}
+
+// Windows is the architecture of code that can get jumps.
+var Windows = x86.New64().(arch.WindowArch)
+
+// ErrOtherArch is the reason for programs of other processors.
+var ErrOtherArch = errors.New("native code is made for x86-64 programs only")
+
+// Reasons why a place of a file gets no jump.
+var (
+	errGo       = errors.New("functions of Go check the size of their stack themselves")
+	errTwoPages = errors.New("the bytes that the jump would replace are in two pages")
+	errIndirect = errors.New("a call through a pointer is among the first instructions")
+)
+
+// SiteOf finds the site of a place in a file, which must be the start of an instruction. With around, the jump may be in front of the
+// place. The error, which matches no other, says why there is none; it is an *arch.WindowError if the instructions are the reason.
+//
+// The first call for a file decodes all of its code: see module.File.Window.
+func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
+	switch {
+	case f.Machine != elf.EM_X86_64:
+		return Site{}, ErrOtherArch
+	case f.IsGo():
+		return Site{}, errGo
+	case around:
+		s.Window, s.Before, err = f.WindowAround(Windows, vaddr)
+	default:
+		s.Window, err = f.Window(Windows, vaddr)
+	}
+	if err != nil {
+		return Site{}, err
+	}
+	switch last := s.Window.Insns[len(s.Window.Insns)-1]; {
+	case last.Control == arch.IndirCall: // its copy pushes before it reads: a fault would show a different stack pointer
+		return Site{}, errIndirect
+	case !InOnePage(s.Window.Addr): // a file is mapped by whole pages
+		return Site{}, errTwoPages
+	}
+	return s, nil
+}
+
+var errRecords = errors.New("the instruction may fault, and a record must not be seen then")
+
+// Records returns why programs that write records cannot run there, or nil: native code writes them before the instruction.
+func (s *Site) Records() error {
+	if s.Window.Completes {
+		return nil
+	}
+	return errRecords
+}
