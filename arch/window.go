@@ -87,6 +87,9 @@ type Window struct {
 	// module are not as its code expects. False means that this is not known.
 	Completes bool
 
+	// LastCompletes says the same of the last instruction.
+	LastCompletes bool
+
 	// RedZoneFree is set if nothing below the stack pointer is in use at Addr. False means that this is not known: the
 	// function may keep data in the 128 bytes below (System V ABI, AMD64 supplement, 3.2.2).
 	RedZoneFree bool

@@ -31,6 +31,7 @@ var _ executor.Executor = jumps{}
 type jump struct {
 	window   arch.Window // the instructions that the jump replaces; they are known once it fits
 	before   int         // those of them that come before the place; their jump is in front of it
+	inGo     bool        // the place is in a function of Go
 	in       bool        // the jump is in the code
 	half     bool        // in a child: the breakpoint is in the code, and behind it a part of the jump
 	waits    bool        // it is to be written at a hit
@@ -52,7 +53,7 @@ var (
 	errAtReturn    = errors.New("the predicate runs at the return")
 	errFrom        = errors.New("calls are counted by where they come from")
 	errWatched     = errors.New("data is watched")
-	errGo          = errors.New("functions of Go check the size of their stack themselves")
+	errGo          = errors.New("calls of a function of Go are followed by their goroutine")
 	errNoFile      = errors.New("it is in no file")
 	errNoArena     = errors.New("the memory of the programs cannot be shared")
 	errOccupied    = errors.New("another probe is in the bytes that the jump would replace")
@@ -233,7 +234,7 @@ func (c *patcher) findWindow(p *point) error {
 	if err := site.Records(); err != nil && p.keepsRecords() {
 		return err
 	}
-	p.jump.window, p.jump.before = site.Window, site.Before
+	p.jump.window, p.jump.before, p.jump.inGo = site.Window, site.Before, site.Go
 	return nil
 }
 

@@ -263,6 +263,9 @@ func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline
 			return code, err
 		}
 	}
+	if p.jump.inGo {
+		site.Room = inline.GoRoom
+	}
 	rest := w.Rest(p.jump.before)
 	site.Tail = func(at uint64) ([]byte, error) {
 		code, _, err := rest.Copy(at)

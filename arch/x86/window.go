@@ -61,7 +61,7 @@ func (m windows) WindowOver(code []byte, addr, last uint64) (arch.Window, error)
 	final := w.Insns[len(w.Insns)-1]
 	w.Pushes = final.Control == arch.Call || final.Control == arch.IndirCall
 	w.FlagsDead = flagsDead(&w, code)
-	w.Completes = completes(w.Insns[0])
+	w.Completes, w.LastCompletes = completes(w.Insns[0]), completes(final)
 	w.RedZoneFree = w.Insns[0].Control == arch.Return
 	return w, nil
 }

@@ -78,6 +78,7 @@
 //	handover.go  memory in the target: island and arena
 //	island.go    layout of an island, and what is found of one after its session
 //	site.go      where a jump can be written, as far as the file tells
+//	gosite.go    the same for functions of Go, and why it is sound
 //	swap.go      writing and removing jumps
 //	parked.go    threads that would continue in the middle of the bytes that change
 package inline

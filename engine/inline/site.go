@@ -13,6 +13,7 @@ import (
 type Site struct {
 	Window arch.Window // the instructions that the jump replaces
 	Before int         // those of them that come before the place
+	Go     bool        // the place is in a function of Go, behind the check of its stack: see GoRoom
 }
 
 // Windows is the architecture of code that can get jumps.
@@ -23,7 +24,6 @@ var ErrOtherArch = errors.New("native code is made for x86-64 programs only")
 
 // Reasons why a place of a file gets no jump.
 var (
-	errGo       = errors.New("functions of Go check the size of their stack themselves")
 	errTwoPages = errors.New("the bytes that the jump would replace are in two pages")
 	errIndirect = errors.New("a call through a pointer is among the first instructions")
 )
@@ -37,7 +37,7 @@ func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
 	case f.Machine != elf.EM_X86_64:
 		return Site{}, ErrOtherArch
 	case f.IsGo():
-		return Site{}, errGo
+		return goSite(f, vaddr)
 	case around:
 		s.Window, s.Before, err = f.WindowAround(Windows, vaddr)
 	default:
@@ -59,7 +59,7 @@ var errRecords = errors.New("the instruction may fault, and a record must not be
 
 // Records returns why programs that write records cannot run there, or nil: native code writes them before the instruction.
 func (s *Site) Records() error {
-	if s.Window.Completes {
+	if s.Window.Completes || s.Go {
 		return nil
 	}
 	return errRecords

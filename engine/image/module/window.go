@@ -77,6 +77,23 @@ func (f *File) WindowAround(a arch.WindowArch, vaddr uint64) (w arch.Window, ind
 	return w, 0, err
 }
 
+// WindowTo returns the window of a jump at the entry of a function that ends with the instruction at an address. The caller knows that no
+// indirect jump leads to what is in between, as to the check of the stack with which functions of Go begin.
+func (f *File) WindowTo(a arch.WindowArch, entry, vaddr uint64) (arch.Window, error) {
+	fn, ok := f.FuncAt(entry)
+	if !ok || fn.Addr != entry {
+		return refuse(entry, "no function is known there")
+	}
+	w, err := f.cutWindow(a, entry, vaddr, fn)
+	if err != nil {
+		return w, err
+	}
+	if reason := f.reached(a, &w, fn); reason != "" {
+		return refuse(entry, reason)
+	}
+	return w, nil
+}
+
 // before returns the instructions in front of an address of a function that a window may start at, the nearest first. The
 // last of them is far enough away for a jump to fit in front of the address, so that no other is better.
 func (f *File) before(a arch.WindowArch, fn *Func, vaddr uint64) []uint64 {

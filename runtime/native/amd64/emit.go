@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"gotap/runtime"
@@ -41,6 +42,7 @@ type Site struct {
 	Clock   uint64           // clock.Clock, as an offset in the arena; 0: no program needs the time
 	RedZone bool             // the code at the place may use the 128 bytes below the stack pointer
 	Flags   bool             // the code at the place uses the status flags, so that they must be kept
+	Room    int              // bytes of the stack that the code may use; 0: as many as it needs
 	// Head returns what runs first: displaced instructions in front of the place. Nil: there are none. It is like Tail.
 	Head func(at uint64) ([]byte, error)
 	// Tail returns what runs at the end: the displaced instructions and the jump back. at is the address at which it
@@ -97,9 +99,21 @@ func emit(programs []Program, s Site, mark func(*asm, *runtime.Inst)) (*Stub, er
 			grown = needs[i].join(e.found[i]) || grown
 		}
 		if !grown {
+			if used := stackOf(needs); err == nil && s.Room > 0 && used > s.Room {
+				return nil, &native.Refused{Reason: fmt.Sprintf("it needs %d bytes of the stack, and %d are free", used, s.Room)}
+			}
 			return stub, err
 		}
 	}
+}
+
+// stackOf returns how many bytes of the stack parts use at most, with what is saved around them.
+func stackOf(parts []usage) (most int) {
+	const around = 8 * 8 // the flags, and registers of the gate
+	for _, u := range parts {
+		most = max(most, 8*(bits.OnesCount64(uint64(u.regs))+u.slots)+around)
+	}
+	return most
 }
 
 // readsFlags reports whether the interpreter may need the flags, to finish a program.
