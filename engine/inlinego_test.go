@@ -90,3 +90,28 @@ func TestInlineGoRefused(t *testing.T) {
 	w.run()
 	want(t, "hits", n.get(), 0)
 }
+
+// TestInlineManySites counts the calls of all functions of a large program, which need more than one area for native code.
+func TestInlineManySites(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace, "go")
+	path, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"env", "GOOS", "GOARCH", "GOROOT"}
+	plain, err := exec.Command(path, args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, Config{Engine: Inline, Follow: FollowThreads})
+	tg := w.launch(path, args...)
+	n := w.counter()
+	id := w.probe("go:*", Handlers{Enter: w.counts(n)}, func(p *ProbeSpec) { p.Optional = true })
+	w.run()
+	want(t, "output", tg.output(), string(plain))
+	q, s := w.Query()[id-1], w.Stats()
+	t.Logf("%d hits at %v, %d stops, stopped for %v", n.get(), q.Strategy, s.Stops, s.Kept)
+	if q.Strategy["inline"] < 11000 || q.Strategy["emulated"] > 100 || uint64(n.get()) < 10*s.Hits {
+		t.Errorf("%d hits at %v, %d stops", n.get(), q.Strategy, s.Hits)
+	}
+}

@@ -37,8 +37,9 @@ type spaceJumps struct {
 	bells   map[uint64]*bell  // by the address of the doorbell
 	stubs   []stub            // sorted by address
 	starts  map[uint64]*point // by the address of their jump, those that have or had one
-	retry   time.Time         // places that had to wait are not tried again before
-	refused error             // why nothing runs without a stop in this address space; nil: it may
+	full    map[*inline.Island]bool
+	retry   time.Time // places that had to wait are not tried again before
+	refused error     // why nothing runs without a stop in this address space; nil: it may
 }
 
 // retryAfter is the time between two attempts to write a jump at a place where a thread stands.
@@ -46,9 +47,11 @@ const retryAfter = 10 * time.Millisecond
 
 // clone returns it for a forked child, whose memory is a copy.
 func (j *spaceJumps) clone() spaceJumps {
-	c := spaceJumps{refused: j.refused, bells: map[uint64]*bell{}, starts: map[uint64]*point{}}
+	c := spaceJumps{refused: j.refused, bells: map[uint64]*bell{}, starts: map[uint64]*point{}, full: map[*inline.Island]bool{}}
 	for _, i := range j.islands {
-		c.islands = append(c.islands, i.Clone())
+		o := i.Clone()
+		c.islands = append(c.islands, o)
+		c.full[o] = j.full[i]
 	}
 	for addr, b := range j.bells { // a handler that has interrupted a stub may have created the child
 		silent := *b
@@ -59,10 +62,13 @@ func (j *spaceJumps) clone() spaceJumps {
 	return c
 }
 
-// near returns the island within reach of an address, or nil.
+// mostIslands is how many islands an address space gets. One has room for some 10,000 stubs.
+const mostIslands = 16
+
+// near returns the island within reach of an address that has room, or nil.
 func (j *spaceJumps) near(addr uint64) *inline.Island {
 	for _, i := range j.islands {
-		if inject.Near(i.Base, addr) {
+		if !j.full[i] && inject.Near(i.Base, addr) {
 			return i
 		}
 	}
@@ -117,7 +123,7 @@ func (t *thread) prepareIsland(p *point) error {
 	}
 	j.islands = append(j.islands, i)
 	if j.bells == nil {
-		j.bells, j.starts = map[uint64]*bell{}, map[uint64]*point{}
+		j.bells, j.starts, j.full = map[uint64]*bell{}, map[uint64]*point{}, map[*inline.Island]bool{}
 	}
 	return nil
 }
@@ -149,7 +155,14 @@ func (c *patcher) makeStubs(t *thread, sp *space) []*point {
 			sp.jumps.waiting = append(sp.jumps.waiting, p)
 			continue
 		}
-		if err := c.makeStub(t, p); err != nil {
+		island := sp.jumps.near(p.addr)
+		err := c.makeStub(t, p)
+		if errors.Is(err, inline.ErrFull) && len(sp.jumps.islands) < mostIslands {
+			sp.jumps.full[island] = true // the next hit maps another one
+			sp.jumps.waiting = append(sp.jumps.waiting, p)
+			continue
+		}
+		if err != nil {
 			c.drop(p, err)
 			continue
 		}

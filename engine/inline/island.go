@@ -52,7 +52,8 @@ type Island struct {
 	count int
 }
 
-var errFull = errors.New("the memory for native code is full")
+// ErrFull means that an island has no room for a stub.
+var ErrFull = errors.New("the memory for native code is full")
 
 // Open prepares new memory of IslandSize bytes, all zeros, as an island.
 func Open(mem Memory, base, arena, arenaSize uint64, stopped int) (*Island, error) {
@@ -90,7 +91,7 @@ func (i *Island) Next(from uint64) (uint64, error) {
 		next += below - uint64(offset)&(below-1)
 		next = (next + stubAlign - 1) &^ (stubAlign - 1)
 	}
-	return 0, errFull
+	return 0, ErrFull
 }
 
 // highestBreakpoint returns the number of the highest byte that is that of a breakpoint, or -1.
@@ -115,7 +116,7 @@ func (i *Island) Add(mem Memory, addr uint64, orig [JumpSize]byte, at uint64, st
 		n = i.count
 	}
 	if at-i.Base+size > IslandSize || n == entries {
-		return errFull
+		return ErrFull
 	}
 	if err := mem.Poke(at, stub, stopped); err != nil {
 		return fmt.Errorf("cannot write native code: %w", err)

@@ -30,7 +30,7 @@ func TestNoBreakpointInJump(t *testing.T) {
 		}
 		for end := base + i.next; ; from += r.Uint64N(300) {
 			at, err := i.Next(from)
-			if err == errFull {
+			if err == ErrFull {
 				refused++
 				if offset := uint32(end - (from + JumpSize)); highestBreakpoint(offset) != 3 {
 					t.Fatalf("offset %#x is refused at %d bytes", offset, end-base)
