@@ -52,14 +52,15 @@ func (p *planner) lacksKey(pc int) string {
 	return "the key is not used"
 }
 
-// repeatable reports whether an operation only looks and calculates, and cannot trap.
+// repeatable reports whether an operation only looks and calculates, and cannot trap. One that reads memory may: native code then rings before the
+// first part.
 func repeatable(op opcode.Op) bool {
 	switch op {
 	case opcode.Nop, opcode.PushD, opcode.Dup, opcode.DupN, opcode.Over, opcode.Drop, opcode.Pick, opcode.Depth, opcode.PushTV,
 		opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PushThis:
 		return true
 	}
-	return isInteger(op) && !MayRing(op)
+	return isInteger(op) && !MayRing(op) || ReadSize(op) > 0
 }
 
 // lacksUse decides about the use of a key of integers, with a number of parts.

@@ -56,6 +56,7 @@ type Features struct {
 type Place struct {
 	Thread bool // the stack of calls of its thread, by which it knows the thread
 	Clock  bool // the time
+	Reads  bool // which memory can be read
 	Call   bool // a call begins or ends, which has a frame
 	Ends   bool // Call: it ends
 	This   int  // Call: bytes of its storage

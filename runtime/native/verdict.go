@@ -35,8 +35,27 @@ func (p *planner) lacks(pc int) string {
 		return p.lacksKey(pc)
 	case opcode.Keyed:
 		return p.lacksKeyed(pc)
+	case opcode.Loads:
+		if ReadSize(p.Code.Insts[pc].Op) > 0 && p.Place.Reads {
+			return ""
+		}
 	}
 	return interpreted(row)
+}
+
+// ReadSize returns how many bytes of the target's memory a native operation reads, or 0 for other operations.
+func ReadSize(op opcode.Op) int {
+	switch op {
+	case opcode.Load8, opcode.LoadS8:
+		return 1
+	case opcode.Load16, opcode.LoadS16:
+		return 2
+	case opcode.Load32, opcode.LoadS32:
+		return 4
+	case opcode.Load64, opcode.LoadPtr:
+		return 8
+	}
+	return 0
 }
 
 // interpreted is the reason of operations that native code never executes.
@@ -201,5 +220,5 @@ func MayRing(op opcode.Op) bool {
 	case opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt:
 		return true
 	}
-	return false
+	return ReadSize(op) > 0
 }

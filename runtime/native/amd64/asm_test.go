@@ -36,6 +36,8 @@ var forms = []struct {
 	{"lea    r11,[rip+0xfffffffffffffff9]        # 0x10000000", func(a *asm) { a.lea(r11, address(testAddress)) }},
 	{"lea    rax,[r9+r9*1+0x1]", func(a *asm) { a.leaSum(rax, r9, r9, 1) }},
 	{"lea    r8,[r13+rcx*1-0x1]", func(a *asm) { a.leaSum(r8, r13, rcx, -1) }},
+	{"lea    rcx,[rcx+rax*1+0x800]", func(a *asm) { a.leaSumWide(rcx, rcx, rax, 0x800) }},
+	{"lea    r9,[r13+r12*1+0x10]", func(a *asm) { a.leaSumWide(r9, r13, r12, 16) }},
 	{"add    rdi,QWORD PTR [rsp]", func(a *asm) { a.alu(opAdd, r(rdi), at(rsp, 0)) }},
 	{"sub    QWORD PTR [rsp+0x10],r10", func(a *asm) { a.alu(opSub, at(rsp, 16), r(r10)) }},
 	{"cmp    rsi,r9", func(a *asm) { a.alu(opCmp, r(rsi), r(r9)) }},

@@ -30,6 +30,10 @@ func BenchmarkHit(b *testing.B) {
 	one, oneID := w.object(object.Object{Kind: object.KindCount, Keys: 1, Max: 1000}, value.KindInt)
 	w.arena.Handle(oneID).Add(1, value.Int(42))
 	keyed := w.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, one), exit)
+	const twoPages = dataAddr + 2*pageSize
+	read := w.plan(push(dataAddr), op(opcode.Load64), opV(opcode.Agg, hist), exit)
+	// Two ranges share a hint, so that each read is searched.
+	search := w.plan(push(dataAddr), op(opcode.Load64), opV(opcode.Agg, hist), push(twoPages), op(opcode.Load64), opV(opcode.Agg, hist), exit)
 	newGate := func(l gate.Limits) *gate.Gate { return w.arena.NewGate(l) }
 	const times = 5_000_000
 	plain := measure(w.c, []byte{0xc3}, times)
@@ -48,6 +52,8 @@ func BenchmarkHit(b *testing.B) {
 		{"hist", []Program{{Run: add(hist), Gate: newGate(gate.Limits{})}}, Site{}},
 		{"lhist", []Program{{Run: add(lhist), Gate: newGate(gate.Limits{})}}, Site{}},
 		{"keyed-count", []Program{{Run: keyed, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"hist-of-read", []Program{{Run: read, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"hist-of-two-searched", []Program{{Run: search, Gate: newGate(gate.Limits{})}}, Site{}},
 		{"avg", []Program{{Run: add(avg), Gate: newGate(gate.Limits{})}}, Site{}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -24,10 +24,10 @@ type ran struct {
 }
 
 // context returns the context of a hit with registers from the place.
-func context(regs *regFile) *runtime.Context {
+func (w *world) context(regs *regFile) *runtime.Context {
 	at := *regs
 	at[fileRIP] = testPlace
-	return &runtime.Context{Thread: &thread{&at}, Regs: at[:], Word: 8, Tid: testTid}
+	return &runtime.Context{Thread: &thread{&at, w.c.data()}, Regs: at[:], Word: 8, Tid: testTid}
 }
 
 // interpret runs programs as the engine does, on the interpreter alone.
@@ -36,7 +36,7 @@ func (w *world) interpret(programs []Program, regs *regFile) hit {
 	run := func(key [2]int, c *runtime.Code) outcome.Outcome {
 		var log record.Log
 		log.Reset()
-		out := w.machine.Run(c, context(regs), &log)
+		out := w.machine.Run(c, w.context(regs), &log)
 		h[key] = ran{out, log.Items()}
 		return out
 	}
@@ -67,7 +67,13 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 	live[fileRIP] = site.Addr
 	answered := map[[2]int]bool{}
 	for {
-		if sig := w.c.run(&live); sig != syscall.SIGTRAP {
+		sig := w.c.run(&live)
+		if f := s.ReadAt(int(live[fileRIP] - site.Addr)); f != nil && (sig == syscall.SIGSEGV || sig == syscall.SIGBUS) {
+			w.counts.faults++
+			f.Ring(site.Addr, live[:])
+			sig = syscall.SIGTRAP
+		}
+		if sig != syscall.SIGTRAP {
 			return fmt.Errorf("signal %v at %#x", sig, live[fileRIP]-site.Addr)
 		}
 		at := int(live[fileRIP] - site.Addr - 1)
@@ -189,7 +195,7 @@ func (w *world) answer(d *Doorbell, programs []Program, live, regs *regFile, s *
 	}
 	var log record.Log
 	log.Reset()
-	out = w.machine.Resume(code, context(&was), &log, s)
+	out = w.machine.Resume(code, w.context(&was), &log, s)
 	if out != want.out || string(log.Items()) != string(want.log) {
 		return out, fmt.Errorf("state %+v\nends as   %+v, log %x\nand not %+v, log %x", *s, out, log.Items(), want.out, want.log)
 	}

@@ -168,7 +168,7 @@ func (w *world) serve(c *tracee, stub *Stub, programs []Program, regs *regFile) 
 		d.State(regs[:], frame, &state)
 		d.Restore(was[:], frame)
 		log.Reset()
-		m.Resume(programs[d.Program].Run.Code, context(&was), &log, &state)
+		m.Resume(programs[d.Program].Run.Code, w.context(&was), &log, &state)
 		regs[fileRIP] = codeAddr + uint64(d.Resume)
 	}
 }

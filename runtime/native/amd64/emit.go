@@ -40,6 +40,7 @@ type Site struct {
 	Stacks  uint64           // calls.Stacks, as an offset in the arena
 	Ring    arena.RingLayout // where records are written
 	Clock   uint64           // clock.Clock, as an offset in the arena; 0: no program needs the time
+	Ranges  uint64           // ranges.Table of the address space, as an offset in the arena; 0: no program reads memory
 	RedZone bool             // the code at the place may use the 128 bytes below the stack pointer
 	Flags   bool             // the code at the place uses the status flags, so that they must be kept
 	Room    int              // bytes of the stack that the code may use; 0: as many as it needs
@@ -61,6 +62,7 @@ type Stub struct {
 	Tail      int        // offset of the tail
 	TailLen   int        // its size in bytes
 	Doorbells []Doorbell // in the order of their offsets
+	Reads     []Read     // in the order of their offsets
 }
 
 // DoorbellAt returns the doorbell whose breakpoint is at an offset, or nil.
@@ -153,6 +155,7 @@ type emitter struct {
 	end     label        // only the tail follows
 	cold    []func()     // make the code behind the tail
 	bells   []Doorbell
+	reads   []Read
 	mark    func(*asm, *runtime.Inst) // see emit; may be nil
 }
 
@@ -205,6 +208,10 @@ func (e *emitter) emit() (*Stub, error) {
 	stub.Doorbells = e.bells
 	for i := range stub.Doorbells {
 		stub.Doorbells[i].resolve(e.labels)
+	}
+	stub.Reads = e.reads
+	for i := range stub.Reads {
+		stub.Reads[i].resolve(e.labels)
 	}
 	return stub, nil
 }

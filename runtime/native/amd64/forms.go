@@ -123,6 +123,14 @@ func (a *asm) leaSum(to, base, index reg, disp int8) {
 	a.bytes(byte(index&7)<<3|byte(base&7), byte(disp))
 }
 
+// leaSumWide is leaSum with a displacement of 32 bits.
+func (a *asm) leaSumWide(to, base, index reg, disp int32) {
+	a.bytes(0x48|byte(to>>3)<<2|byte(index>>3)<<1|byte(base>>3), 0x8d)
+	a.modRM(2, to, rsp)
+	a.bytes(byte(index&7)<<3 | byte(base&7))
+	a.imm32(disp)
+}
+
 // alu computes to op from; at most one operand is in memory.
 func (a *asm) alu(op aluOp, to, from operand) {
 	if to.isReg() {

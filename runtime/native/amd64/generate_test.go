@@ -105,6 +105,40 @@ func anyWord(r *rand.Rand) uint64 {
 	return pick(r, edgeWords...)
 }
 
+// anyAddress returns an address for reads: mostly one near the edge of a page of data.
+func anyAddress(r *rand.Rand) uint64 {
+	switch r.IntN(10) {
+	case 0:
+		return pick(r, 0, 1, 7, 8, ^uint64(0), ^uint64(3), 1<<47-4, 1<<47, 1<<63, 0xffff_ffff_8100_0000, 0xffff_8880_0000_0000, codeAddr)
+	case 1:
+		return 0x1000 + r.Uint64N(0x80)
+	case 2:
+		return dataAddr + r.Uint64N(uint64(dataSize))
+	}
+	return dataAddr + pageSize*r.Uint64N(uint64(len(dataPages))+1) + r.Uint64N(24) - 12
+}
+
+var loadOps = []opcode.Op{opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32}
+
+// load pushes a word that is read.
+func (g *generator) load() {
+	switch g.IntN(6) {
+	case 0:
+		g.op(opcode.Arg, g.IntN(6))
+	case 1:
+		g.push()
+	default:
+		g.emit(opcode.PushD, 0, anyAddress(g.Rand))
+		g.depth++
+	}
+	if g.IntN(4) == 0 {
+		g.emit(opcode.PushD, 0, g.Uint64N(16))
+		g.depth++
+		g.op(opcode.Add, 0)
+	}
+	g.op(pick(g.Rand, loadOps...), 0)
+}
+
 // block appends statements. They leave the stack as deep as it was, or deeper.
 func (g *generator) block(n int) {
 	for range n {
@@ -128,7 +162,7 @@ func (g *generator) balanced(n int) {
 }
 
 func (g *generator) statement() {
-	switch n := g.IntN(21); {
+	switch n := g.IntN(23); {
 	case n < 8:
 		g.expression()
 		g.sink()
@@ -152,6 +186,9 @@ func (g *generator) statement() {
 		g.stale()
 	case n == 19 && g.IntN(4) == 0:
 		g.op(opcode.Nop, 0)
+	case n > 20 && g.room():
+		g.load()
+		g.sink()
 	default:
 		g.push()
 		g.sink()
@@ -197,7 +234,11 @@ func (g *generator) calculated() {
 		g.expression()
 		return
 	}
-	g.push()
+	if g.IntN(8) == 0 {
+		g.load()
+	} else {
+		g.push()
+	}
 	for range g.IntN(3) {
 		if g.IntN(2) == 0 {
 			g.op(pick(g.Rand, unaryOps...), 0)
@@ -294,6 +335,11 @@ func (g *generator) expression() {
 		case 2:
 			g.element(func() {}, opcode.PushLV)
 		case 3:
+			if g.IntN(2) == 0 && g.room() {
+				g.load()
+				g.op(pick(g.Rand, binaryOps...), 0)
+				continue
+			}
 			g.op(opcode.FetchAddGV, pick(g.Rand, g.objects.numbers...))
 		default:
 			if !g.room() {

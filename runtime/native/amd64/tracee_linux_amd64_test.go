@@ -25,6 +25,27 @@ const (
 	stackAddr   = controlAddr + 0x1000
 	stackSize   = 0x4000
 	arenaAddr   = codeAddr + 0x100_0000
+	dataAddr    = 0x2_0000_0000 // what programs read: see dataPages
+)
+
+// dataPages are the pages from dataAddr on, as the tracee has them.
+var dataPages = [...]pageKind{readable, unmapped, readable, protected, readable, beyondFile, readable, unmapped, readable}
+
+// tabled are those of them that native code takes for readable, although some are not any more.
+var tabled = [len(dataPages)]bool{0: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true}
+
+type pageKind int
+
+const (
+	unmapped pageKind = iota
+	readable
+	protected  // mapped, but not readable
+	beyondFile // a read raises SIGBUS
+)
+
+const (
+	pageSize = 0x1000
+	dataSize = len(dataPages) * pageSize
 )
 
 // regFile is the register file, in the order of the kernel's struct user_regs_struct.
@@ -35,7 +56,7 @@ const fileOrigRAX = 15
 // tracee is a process that runs native code, and stops at every int3 and every fault.
 type tracee struct {
 	pid   int
-	work  []byte // code, control word and stack
+	work  []byte // code, control word, stack and data
 	jobs  chan func()
 	ready regFile // with which it was stopped first
 }
@@ -56,7 +77,7 @@ func newTracee(t testing.TB, arenaFD, arenaSize int) *tracee {
 	if err != nil {
 		t.Fatal(err)
 	}
-	size := codeSize + 0x1000 + stackSize
+	size := codeSize + 0x1000 + stackSize + dataSize
 	if err := unix.Ftruncate(fd, int64(size)); err != nil {
 		t.Fatal(err)
 	}
@@ -78,6 +99,16 @@ func newTracee(t testing.TB, arenaFD, arenaSize int) *tracee {
 	c.do(func() { c.wait(); c.ptrace(syscall.PTRACE_GETREGS, unsafe.Pointer(&c.ready)) })
 	c.mmap(t, codeAddr, codeSize, unix.PROT_READ|unix.PROT_EXEC, 4, 0)
 	c.mmap(t, controlAddr, 0x1000+stackSize, unix.PROT_READ|unix.PROT_WRITE, 4, codeSize)
+	for i, kind := range dataPages {
+		switch at := dataAddr + i*pageSize; kind {
+		case readable:
+			c.mmap(t, at, pageSize, unix.PROT_READ, 4, codeSize+0x1000+stackSize+i*pageSize)
+		case protected:
+			c.mmap(t, at, pageSize, unix.PROT_NONE, 4, codeSize+0x1000+stackSize+i*pageSize)
+		case beyondFile:
+			c.mmap(t, at, pageSize, unix.PROT_READ, 4, size+16*pageSize)
+		}
+	}
 	c.mmap(t, arenaAddr, arenaSize, unix.PROT_READ|unix.PROT_WRITE, 3, 0)
 	return c
 }
@@ -191,7 +222,8 @@ func (c *tracee) resume(regs *regFile, how uintptr) syscall.Signal {
 
 // code, control and stack are the parts of the memory that the test shares with the tracee.
 func (c *tracee) code() []byte  { return c.work[:codeSize] }
-func (c *tracee) stack() []byte { return c.work[codeSize+0x1000:] }
+func (c *tracee) stack() []byte { return c.work[codeSize+0x1000:][:stackSize] }
+func (c *tracee) data() []byte  { return c.work[codeSize+0x1000+stackSize:] }
 
 func (c *tracee) setControl(v uint32) { binary.LittleEndian.PutUint32(c.work[codeSize:], v) }
 

@@ -20,6 +20,7 @@ import (
 	"gotap/runtime/native"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/ranges"
 	"gotap/runtime/record"
 	"gotap/runtime/value"
 )
@@ -49,12 +50,13 @@ type world struct {
 	stacks    *calls.Stacks
 	owners    *calls.Owners
 	stack     *calls.Stack
+	ranges    *ranges.Table
 	clock     *clock.Clock      // nil: the processor's counter does not tell the time
 	from      uint64            // what is allocated from here on is compared
 	normalize func(used []byte) // removes what may differ; may be nil
 
 	sources map[*native.Plan]*compile.Program // of the case
-	counts  struct{ cases, hits, bells, refused, rejected int }
+	counts  struct{ cases, hits, bells, faults, refused, rejected int }
 }
 
 func newWorld(t testing.TB) *world {
@@ -78,6 +80,9 @@ func newWorld(t testing.TB) *world {
 	w.stack = w.stacks.Take(testTid)
 	w.stack.SetComm([calls.CommSize]byte{'n', 'a', 'm', 'e'})
 	w.owners.Set(ownData, w.stack)
+	if w.ranges, err = ranges.New(a); err != nil {
+		t.Fatal(err)
+	}
 	w.from = a.Used()
 	w.declare()
 	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
@@ -86,6 +91,7 @@ func newWorld(t testing.TB) *world {
 	w.c = newTracee(t, a.FD(), arenaSize)
 	w.c.setControl(1)
 	w.c.ready[fileFS] = ownData
+	w.fillData()
 	w.initial = w.used(nil)
 	return w
 }
@@ -140,6 +146,20 @@ func (w *world) declare() {
 	}
 }
 
+// fillData writes what programs read, and tells native code of it.
+func (w *world) fillData() {
+	for i := range w.c.data() {
+		w.c.data()[i] = byte(i*i>>3 ^ i)
+	}
+	var list []ranges.Range
+	for i, in := range tabled {
+		if at := uint64(dataAddr + i*pageSize); in {
+			list = append(list, ranges.Range{Start: at, End: at + pageSize})
+		}
+	}
+	w.ranges.Set(list)
+}
+
 // spans are the parts of the arena that programs and the interpreter change: header, descriptors, and what is allocated.
 func (w *world) spans() [][]byte {
 	const header, descriptors, perObject = 4 << 10, 64 << 10, 128
@@ -151,6 +171,7 @@ func (w *world) spans() [][]byte {
 func (w *world) site(s Site) Site {
 	s.Arena, s.Control, s.Place, s.Pid = arenaAddr, controlAddr, testPlace, testPid
 	s.Owners, s.Stacks, s.Ring = w.owners.Offset(), w.stacks.Offset(), w.arena.RingLayout()
+	s.Ranges = w.ranges.Offset()
 	if w.clock != nil {
 		s.Clock = w.clock.Offset()
 	}
@@ -158,7 +179,9 @@ func (w *world) site(s Site) Site {
 }
 
 // inTracee is what native code finds besides the registers.
-func (w *world) inTracee() native.Place { return native.Place{Thread: true, Clock: w.clock != nil} }
+func (w *world) inTracee() native.Place {
+	return native.Place{Thread: true, Clock: w.clock != nil, Reads: true}
+}
 
 // usedOffset returns where used has a word of the arena that was allocated.
 func (w *world) usedOffset(off uint64) int {
@@ -195,10 +218,16 @@ func (w *world) code(p *compile.Program) (*runtime.Code, error) {
 }
 
 // thread is the thread of a hit as the interpreter sees it.
-type thread struct{ regs *regFile }
+type thread struct {
+	regs *regFile
+	data []byte // at dataAddr
+}
 
 func (h *thread) ReadMemory(addr uint64, p []byte) int {
 	n := 0
+	for at := addr - dataAddr; n < len(p) && at+uint64(n) < uint64(dataSize) && dataPages[(at+uint64(n))/pageSize] == readable; n++ {
+		p[n] = h.data[at+uint64(n)]
+	}
 	for ; n < len(p) && addr+uint64(n) >= 0x1000 && addr+uint64(n) < 0x1064; n++ {
 		p[n] = byte(addr+uint64(n)) * 7
 	}
@@ -288,6 +317,9 @@ func (w *world) anyRegs(r *rand.Rand) regFile {
 	for x := range numRegs {
 		if x != rsp {
 			regs[fileIndex[x]] = anyWord(r)
+			if r.IntN(6) == 0 {
+				regs[fileIndex[x]] = anyAddress(r)
+			}
 		}
 	}
 	regs[fileRSP] = stackAddr + stackSize/2 + uint64(r.IntN(64))*8
