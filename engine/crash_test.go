@@ -97,6 +97,9 @@ func beCrashed(text string) {
 		}
 		id := arena.Register(record.Program{Name: "crash"})
 		code := &runtime.Code{ID: id, Insts: []runtime.Inst{{Op: opcode.Exit, A: uint32(rtoutcome.ExitPlain)}}, Stack: 4, Temps: 1}
+		if i%4 == 0 { // which native code reads
+			code.Insts = append([]runtime.Inst{{Op: opcode.Field, A: uint32(runtime.FieldSP)}, {Op: opcode.Load64}, {Op: opcode.Drop, A: 1}}, code.Insts...)
+		}
 		if i%2 == 1 { // which native code cannot execute
 			code.Insts = append([]runtime.Inst{{Op: opcode.Field, A: uint32(runtime.FieldTid)}, {Op: opcode.Drop, A: 1}}, code.Insts...)
 		}

@@ -169,6 +169,7 @@ func (l *lifecycle) letStoppedGo() {
 // a thread that was last resumed with a single step. The death of a tracer does not end that step (exit_ptrace in
 // kernel/ptrace.c), and the thread would raise SIGTRAP after its next instruction.
 func (t *thread) letGo(sig int) {
+	reader{t}.leaveRead()
 	t.watch.Clear()
 	informed := sig != 0 && ptrace.JobControl>>(sig-1)&1 == 0
 	if (t.MidCall || informed || t.stepping) && t.proc.guard.Handled() && ptrace.Interrupt(t.Tid) == 0 {

@@ -109,6 +109,9 @@ func (t *thread) answer(b *bell) {
 	if t.h.Len() > 0 {
 		t.h.Commit()
 	}
+	if b.Reads != nil {
+		reader{t}.missed(b.Reads.Address(rung[:], frame), b.Reads.Size)
+	}
 	t.Regs = rung
 	*t.PC() = b.stub + uint64(next)
 	t.finish()

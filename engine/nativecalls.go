@@ -55,6 +55,7 @@ func (n *nativeCalls) lookAfter(s *Session) {
 	}
 	if now.Sub(n.told) >= commAfter {
 		n.tellComms(s)
+		s.checkReads()
 		n.told = now
 	}
 	at, ok := s.cfg.Arena.Unfinished()

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"gotap/runtime/ranges"
 	"slices"
 
 	"gotap/engine/backend"
@@ -22,8 +23,9 @@ type patcher struct {
 	executors  executor.List
 	callPoints int // points on system call instructions
 	calls      nativeCalls
-	noJumps    error    // why no program runs without a stop; nil: it may
-	rested     []*point // to be armed when probes no longer rest (package throttle)
+	freeRanges []*ranges.Table // of address spaces that no longer exist
+	noJumps    error           // why no program runs without a stop; nil: it may
+	rested     []*point        // to be armed when probes no longer rest (package throttle)
 }
 
 // rewrite plants or removes breakpoints of one address space. It adds those that fail to failed. Removing a

@@ -33,6 +33,7 @@ type process struct {
 	exec     bool // it has called exec since it was created: its image is its own
 	watches  watchpoint.List
 	guard    crashsafe.Process
+	actions  faultActions
 }
 
 // ABI, Memory and Region implement, with Pid, tracee.Process.
@@ -69,6 +70,7 @@ type space struct {
 	slots      slotPools
 	jumps      spaceJumps
 	calls      spaceCalls // that native code follows
+	reads      spaceReads // what native code reads
 	guard      crashsafe.Space
 	exclusives isa.Exclusives // of the present code
 	gadgetAt   inject.Gadget  // where system calls of probed places are made; zero: not known yet
@@ -129,6 +131,7 @@ func (s *Session) dropSpace(sp *space) {
 		}
 	}
 	s.patcher.calls.dropOwners(sp)
+	s.patcher.dropRanges(sp)
 	sp.mem.Close()
 }
 

@@ -116,6 +116,7 @@ func (t *thread) prepareIsland(p *point) error {
 			return err
 		}
 	}
+	c.tableOf(p.sp)
 	a := t.s.cfg.Arena
 	i, err := inline.Target{Thread: &t.Thread, Calls: &t.inject}.Map(p.addr, a.FD(), a.Used())
 	if err != nil {
@@ -212,6 +213,7 @@ func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 			return err
 		}
 	}
+	c.tableOf(p.sp)
 	if used := c.s.cfg.Arena.Used(); used > island.ArenaSize {
 		return fmt.Errorf("the process has mapped %d bytes of the memory that programs share, of which there are %d", island.ArenaSize, used)
 	}
@@ -241,6 +243,9 @@ func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 		return err
 	}
 	p.jump.code, p.jump.runs = j, runs
+	if len(stub.Reads) > 0 && !p.sp.reads.filled {
+		reader{t}.fill()
+	}
 	p.sp.jumps.noteStub(p, at, stub)
 	return c.hangBells(p, at, stub, island.Arena, t.Tid)
 }
@@ -264,6 +269,9 @@ func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline
 	}
 	if c.calls.none == nil {
 		site.Owners, site.Stacks = p.sp.calls.owners.Offset(), c.calls.stacks.Offset()
+	}
+	if p.sp.reads.table != nil {
+		site.Ranges = p.sp.reads.table.Offset()
 	}
 	site.Ring = c.s.cfg.Arena.RingLayout()
 	site.Addr, site.Place, site.Pid = at, p.addr, uint32(t.proc.pid)

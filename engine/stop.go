@@ -118,6 +118,9 @@ func (t *thread) signal(sig int) {
 		t.exec.signalInStep(sig)
 		return
 	}
+	if len(t.proc.space.jumps.stubs) > 0 && t.answersRead(sig) {
+		return
+	}
 	if t.queue.Overrun() {
 		t.resume(0)
 		return

@@ -22,12 +22,13 @@ import (
 type stub struct {
 	start, end uint64
 	copies     []uint64 // the address of the copy of each of them
+	reads      []amd64.Read
 	p          *point
 }
 
 // noteStub adds a stub. Stubs are written one behind the other, but there may be several areas for them.
 func (j *spaceJumps) noteStub(p *point, at uint64, code *amd64.Stub) {
-	s := stub{start: at, end: at + uint64(len(code.Code)), p: p}
+	s := stub{start: at, end: at + uint64(len(code.Code)), p: p, reads: code.Reads}
 	note := func(begin uint64, offsets []int) {
 		for _, off := range offsets {
 			s.copies = append(s.copies, begin+uint64(off))

@@ -120,6 +120,9 @@ func (h threadHost) Arg(n int) (v uint64, ok bool) { return h.t.view.Arg(n) }
 // Skip implements crashsafe.Target.
 func (h threadHost) Skip(result uint64) { h.t.h.Skip, h.t.h.SkipResult = true, result }
 
+// ActionSet implements crashsafe.Target.
+func (h threadHost) ActionSet(sig int) { h.t.proc.actionSet(sig) }
+
 // AtReturn implements crashsafe.Target.
 func (h threadHost) AtReturn(fn func(*crashsafe.Process)) {
 	h.t.calls.Await(func(by retprobe.Target) { fn(&by.(*view).t.proc.guard) })

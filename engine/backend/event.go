@@ -40,6 +40,7 @@ type Stats struct {
 	Inline   int    // places that have been made to run their programs without a stop, in all processes
 	// InlineStop is the longest time for which threads were stopped while jumps were written.
 	InlineStop time.Duration
+	ReadFaults uint64 // reads of native code that faulted, because the memory was not readable any more
 	Kept       uint64 // nanoseconds for which threads were kept from running, estimated
 	Rests      uint64 // windows in which probes were throttled, to stay within the budget
 	Unseen     uint64 // hits that ran no program because their point was throttled; further ones were not even noticed

@@ -132,9 +132,14 @@ func (x *Thread) PassTrap() {
 
 // queryTrapAction asks the kernel for the process's action for SIGTRAP, using a stopped thread.
 func (x *Thread) queryTrapAction() (a fallback.Action, err error) {
+	return x.QueryAction(ptrace.SIGTRAP)
+}
+
+// QueryAction asks the kernel for the process's action for a signal, using a stopped thread.
+func (x *Thread) QueryAction(sig int) (a fallback.Action, err error) {
 	var p [fallback.ActionSize]byte
 	err = x.withScratch(func(addr uint64) error {
-		if err := x.callSigaction(0, addr); err != nil {
+		if err := x.callSigaction(sig, 0, addr); err != nil {
 			return err
 		}
 		return x.t.Memory().Peek(addr, p[:])
@@ -142,9 +147,19 @@ func (x *Thread) queryTrapAction() (a fallback.Action, err error) {
 	return fallback.ParseAction(p[:], x.t.ABI().WordSize()), err
 }
 
+// SetAction sets the process's action for a signal, using a stopped thread.
+func (x *Thread) SetAction(sig int, a fallback.Action) error {
+	return x.withScratch(func(addr uint64) error {
+		if err := x.t.Memory().Poke(addr, a.Bytes(x.t.ABI().WordSize()), x.t.Tid); err != nil {
+			return err
+		}
+		return x.callSigaction(sig, addr, 0)
+	})
+}
+
 // setTrapAction makes the fallback's handler the action for SIGTRAP. The region holds the program's own action.
 func (x *Thread) setTrapAction() error {
-	err := x.callSigaction(x.space().Base+fallback.ActionAt, 0)
+	err := x.callSigaction(ptrace.SIGTRAP, x.space().Base+fallback.ActionAt, 0)
 	x.process().ours = err == nil
 	return err
 }
@@ -218,12 +233,7 @@ func (x *Thread) putBack() (err error) {
 	if g.Base != 0 {
 		err = x.setTrapAction()
 	} else {
-		err = x.withScratch(func(addr uint64) error {
-			if err := x.t.Memory().Poke(addr, tr.own.Bytes(x.t.ABI().WordSize()), x.t.Tid); err != nil {
-				return err
-			}
-			return x.callSigaction(addr, 0)
-		})
+		err = x.SetAction(ptrace.SIGTRAP, tr.own)
 	}
 	tr.blockers = true
 	if x.leaveOpen() {
@@ -339,10 +349,10 @@ func (x *Thread) blockTrap() {
 	x.queue.Block(ptrace.TrapBit)
 }
 
-// callSigaction makes the thread call rt_sigaction for SIGTRAP.
-func (x *Thread) callSigaction(act, old uint64) error {
+// callSigaction makes the thread call rt_sigaction.
+func (x *Thread) callSigaction(sig int, act, old uint64) error {
 	const setSize = 8 // bytes of a signal set
-	_, err := x.calls.Call(x.t.ABI().Calls.Sigaction, ptrace.SIGTRAP, act, old, setSize)
+	_, err := x.calls.Call(x.t.ABI().Calls.Sigaction, uint64(sig), act, old, setSize)
 	return err
 }
 

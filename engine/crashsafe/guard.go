@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/linux/ptrace"
 )
 
 // Protect installs the fallback in the thread's process. The thread is stopped, and its registers have been read. A
@@ -113,7 +114,7 @@ func (x *Thread) Unprotect() (gone bool) {
 	if err != nil || now.Handler != fallback.Handler(x.space().Base) {
 		return err == nil
 	}
-	if err := x.callSigaction(x.space().Base+fallback.OwnAt, 0); err != nil {
+	if err := x.callSigaction(ptrace.SIGTRAP, x.space().Base+fallback.OwnAt, 0); err != nil {
 		x.in.on.Warn(fmt.Sprintf("process %d: its action for SIGTRAP cannot be put back: %v", x.t.Of.Pid(), err))
 		return false
 	}

@@ -121,6 +121,9 @@ func (x call) goSigactionCalled(*Point) bool {
 	slot := func(n int) uint64 { return x.t.SP() + uint64(n*word) } // slot 0: the return address or what is saved there
 	const sig, act, old, result = 1, 2, 3, 5
 	number, ok := x.pointerAt(slot(sig))
+	if ok && number != ptrace.SIGTRAP {
+		x.on.ActionSet(int(uint32(number)))
+	}
 	if !ok || number != ptrace.SIGTRAP || x.space().Base == 0 {
 		return false
 	}
@@ -161,6 +164,9 @@ func (x call) maskCalled(p *Point) (over bool) {
 func (x call) aboutTrap(sets bool) bool {
 	sig, ok := x.on.Arg(0)
 	if !ok || uint32(sig) != ptrace.SIGTRAP {
+		if ok && sets {
+			x.on.ActionSet(int(uint32(sig)))
+		}
 		return false
 	}
 	if x.process().Unguarded() && sets { // now: at the next hit the kernel resets an ignored signal's action

@@ -157,6 +157,9 @@ func (x *Thread) MakeCall(p *Point) bool {
 	switch number := r[x86.RAX]; {
 	case number == of.Procmask && x.makeMaskCall():
 	case number == of.Sigaction && uint32(r[x86.RDI]) == ptrace.SIGTRAP && x.makeActionCall(p):
+	case number == of.Sigaction && uint32(r[x86.RDI]) != ptrace.SIGTRAP && r[x86.RSI] != 0:
+		x.on.ActionSet(int(uint32(r[x86.RDI])))
+		return false
 	default:
 		return false
 	}

@@ -83,6 +83,8 @@ type Target interface {
 	Arg(n int) (v uint64, ok bool)
 	// Skip makes the function that has just been entered return at once.
 	Skip(result uint64)
+	// ActionSet is called when the program is about to set its action for a signal other than SIGTRAP.
+	ActionSet(sig int)
 	// AtReturn calls fn with the process that the function which has just been entered returns in.
 	AtReturn(fn func(*Process))
 }

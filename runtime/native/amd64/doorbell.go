@@ -24,6 +24,7 @@ type Doorbell struct {
 	Resume  int    // offset at which the thread continues: the next program, or the tail
 	Pass    int    // When: offset at which it continues if the hit passed
 
+	Reads *ReadOf   // it rings for a read that native code leaves to the tracer; nil: for something else
 	Wakes bool      // a record has been written, and the reader of the ring is to be woken: nothing else
 	Call  CallState // what the program has to do with a call
 
@@ -42,6 +43,15 @@ type Doorbell struct {
 
 	at, resume, pass label
 }
+
+// ReadOf is what a program is about to read.
+type ReadOf struct {
+	Addr Word
+	Size int // in bytes
+}
+
+// Address returns where it is to be read. See Doorbell.State for the arguments.
+func (f *ReadOf) Address(regs, frame []uint64) uint64 { return f.Addr.read(regs, frame) }
 
 // CallState says what a program has to do with a call when its doorbell rings.
 type CallState uint8

@@ -49,9 +49,10 @@ type part struct {
 	stack    []word
 	logged   []word // the fields of the log
 	assigned native.TempSet
-	length   int  // of the current block
-	executed int  // operations of it
-	rings    bool // there are doorbells
+	length   int     // of the current block
+	executed int     // operations of it
+	rings    bool    // there are doorbells
+	reading  *ReadOf // what the doorbell that is being made is for; nil: no read
 
 	key    keyed
 	search searchRegs
@@ -298,7 +299,7 @@ func (p *part) bellAt(pc, executed int, stack []word) label {
 
 // newBell returns a doorbell of the part, without the words of the program.
 func (p *part) newBell() Doorbell {
-	d := Doorbell{Program: p.index / 2, When: p.index%2 == 0, Below: p.below, Flags: -1, at: p.newLabel(), resume: p.resume, pass: p.done}
+	d := Doorbell{Program: p.index / 2, When: p.index%2 == 0, Below: p.below, Flags: -1, Reads: p.reading, at: p.newLabel(), resume: p.resume, pass: p.done}
 	if p.flagsAt > 0 {
 		d.Flags = p.below - p.flagsAt
 	}

@@ -52,8 +52,9 @@ func (f *Read) resolve(labels []int) {
 
 // read replaces the address on top by the value there.
 func (p *part) read(in *runtime.Inst) {
-	bell := p.readBell()
-	x, size := p.checked(bell, native.ReadSize(in.Op))
+	size := native.ReadSize(in.Op)
+	bell := p.readBell(size)
+	x := p.checked(bell, size)
 	p.popWord()
 	to := p.target()
 	p.mayFault(bell, func() {
@@ -67,8 +68,11 @@ func (p *part) read(in *runtime.Inst) {
 	p.result(to)
 }
 
-// readBell makes a doorbell before the current operation, or before the key that is being built.
-func (p *part) readBell() label {
+// readBell makes a doorbell for a read of some bytes at the address on top, before the current operation or before the key that is being
+// built.
+func (p *part) readBell(size int) label {
+	p.reading = &ReadOf{p.locate(p.stack[len(p.stack)-1]), size}
+	defer func() { p.reading = nil }()
 	if p.key.begun {
 		return p.bellAt(p.key.pc, p.key.executed, p.key.stack)
 	}
@@ -77,7 +81,7 @@ func (p *part) readBell() label {
 
 // checked makes sure that the address on top may be read, or rings. It returns a register with the address, which is not rax or rcx; those are
 // used.
-func (p *part) checked(bell label, size int) (x reg, n int) {
+func (p *part) checked(bell label, size int) (x reg) {
 	x = p.register(p.stack[len(p.stack)-1], rdx)
 	p.used(rax)
 	p.used(rcx)
@@ -97,7 +101,7 @@ func (p *part) checked(bell label, size int) (x reg, n int) {
 		p.searchRange(x, size, bell)
 		p.jmp(found)
 	})
-	return x, size
+	return x
 }
 
 // hintOf loads rax with the number of the hint for the address in a register.

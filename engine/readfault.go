@@ -1,0 +1,130 @@
+package engine
+
+import (
+	"slices"
+
+	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/linux/procfs"
+	"gotap/engine/linux/ptrace"
+	"gotap/runtime/ranges"
+)
+
+// Reads of native code that fault: the memory was readable when the table of ranges was filled, and is not any more.
+
+// readFault is a thread that is stopped with a signal at an instruction of a stub that reads.
+type readFault struct {
+	*thread
+	sig    int
+	action *fallback.Action // the program's own
+}
+
+// answersRead handles a signal that a read of native code has raised, and reports whether it did. The signal is not the program's. The thread
+// goes on as if the doorbell of the read had rung, and the interpreter reads, and traps if it cannot either.
+func (t *thread) answersRead(sig int) bool {
+	n := slices.Index(readSignals[:], sig)
+	if n < 0 || !t.GetRegs() {
+		return false
+	}
+	f, s := t.proc.space.jumps.readAt(*t.PC())
+	if f == nil {
+		return false
+	}
+	x := readFault{t, sig, &t.proc.actions.own[n]}
+	raised := t.queue.Raised(sig)
+	if !raised && !x.wasReset() { // somebody has sent it
+		return false
+	}
+	sent := t.Info
+	f.Ring(s.start, t.Regs[:])
+	t.SetRegs()
+	x.restore()
+	if !raised { // the kernel reports a blocked signal that was sent, and not the fault
+		t.queue.Resend(&sent)
+	}
+	b := t.proc.space.jumps.bells[s.start+uint64(f.Bell)]
+	if b == nil {
+		t.finish()
+		return true
+	}
+	t.s.stats.ReadFaults++
+	reader{t}.faulted(b)
+	t.answer(b)
+	return true
+}
+
+// wasReset reports whether the kernel has replaced the program's action by the default.
+func (x readFault) wasReset() bool {
+	bit := uint64(1) << (x.sig - 1)
+	switch {
+	case x.proc.actions.of != x.proc.space:
+		return false
+	case x.action.Caught():
+		return procfs.SignalSet(x.Tid, "SigCgt")&bit == 0
+	case x.action.Handler == fallback.Ignore:
+		return procfs.SignalSet(x.Tid, "SigIgn")&bit == 0
+	}
+	return false
+}
+
+// restore restores what the kernel has reset because the thread blocks the signal, or the program ignores it. Once that has happened, all reads
+// of the process ring.
+func (x readFault) restore() {
+	reset := x.wasReset()
+	blocked := x.blocksRest() || reset && x.action.Caught()
+	if blocked {
+		x.queue.Block(1 << (x.sig - 1))
+	}
+	if reset {
+		x.putBack()
+	}
+	if reset || blocked {
+		x.proc.space.reads.empty(longestWait)
+	}
+}
+
+// putBack sets the program's action again, unless the program has set the default itself.
+func (x readFault) putBack() {
+	taken := *x.action
+	taken.Handler = fallback.Default
+	if now, err := x.guard.QueryAction(x.sig); err != nil || now != taken {
+		x.proc.actions.of = nil
+		return
+	}
+	if err := x.guard.SetAction(x.sig, *x.action); err != nil {
+		x.s.warn("an action of the program could not be restored: " + err.Error())
+	}
+}
+
+// blocksRest reports whether the thread blocks all other signals that instructions raise. SIGTRAP may be left out (package crashsafe).
+func (x readFault) blocksRest() bool {
+	rest := ptrace.Synchronous &^ ptrace.TrapBit &^ (1 << (x.sig - 1))
+	mask, ok := x.queue.Mask()
+	return ok && mask&uint64(rest) == uint64(rest)
+}
+
+// faulted fills the table again, without the page of a read that has faulted if the process has it mapped still.
+func (t reader) faulted(b *bell) {
+	const page = 4096
+	r := &t.proc.space.reads
+	if r.faults++; r.faults >= mostFaults {
+		r.refused = errFaults
+		r.empty(0)
+		return
+	}
+	frame, ok := t.readFrame(b)
+	if !r.filled || !ok || b.Reads == nil {
+		return
+	}
+	addr, n := b.Reads.Address(t.Regs[:], frame), b.Reads.Size
+	if t.fill(); !r.filled || !r.table.Contains(addr, n) {
+		return
+	}
+	if len(r.exempt) == mostExempt {
+		r.refused = errFaults
+		r.empty(0)
+		return
+	}
+	start := addr &^ (page - 1)
+	r.exempt = append(r.exempt, ranges.Range{Start: start, End: (addr+uint64(n)-1)&^(page-1) + page})
+	t.fill()
+}
