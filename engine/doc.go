@@ -102,6 +102,7 @@
 //   - code that leads into the bytes that a jump replaces: window.go in package image/module
 //   - native code, which changes the registers and flags that it saves, and no memory but the arena: package runtime/native/amd64
 //   - doorbells and faults in native code: doorbell.go and stubfault.go
+//   - reads of native code that fault, with the signal ignored or blocked: reads.go and readfault.go
 //   - jumps that a killed session leaves: control.go and island.go in package inline
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
 //   - memory mapped into the target: slotPools in slot.go; system calls made in it: package inject

@@ -26,6 +26,11 @@
 // if everything from its first part to its use can be undone by forgetting it; a doorbell in between stands before the
 // first part.
 //
+// # Reads
+//
+// Reads of the target's memory are native for addresses that package ranges has in a table, and ring for others. A read may
+// fault nevertheless; the tracer then lets it count as a doorbell.
+//
 // # Steps
 //
 // The interpreter counts every operation. Native code must only know the count where a doorbell may ring. Mostly it is the

@@ -109,7 +109,7 @@ func anyWord(r *rand.Rand) uint64 {
 func anyAddress(r *rand.Rand) uint64 {
 	switch r.IntN(10) {
 	case 0:
-		return pick(r, 0, 1, 7, 8, ^uint64(0), ^uint64(3), 1<<47-4, 1<<47, 1<<63, 0xffff_ffff_8100_0000, 0xffff_8880_0000_0000, codeAddr)
+		return pick(r, 0, 1, 7, 8, ^uint64(0), ^uint64(3), 1<<47-4, 1<<47, 1<<63, 0xffff_ffff_8100_0000, 0xffff_8880_0000_0000, 0x1_0000_0000)
 	case 1:
 		return 0x1000 + r.Uint64N(0x80)
 	case 2:
@@ -162,7 +162,7 @@ func (g *generator) balanced(n int) {
 }
 
 func (g *generator) statement() {
-	switch n := g.IntN(23); {
+	switch n := g.IntN(22); {
 	case n < 8:
 		g.expression()
 		g.sink()
@@ -186,7 +186,7 @@ func (g *generator) statement() {
 		g.stale()
 	case n == 19 && g.IntN(4) == 0:
 		g.op(opcode.Nop, 0)
-	case n > 20 && g.room():
+	case n == 21 && g.room():
 		g.load()
 		g.sink()
 	default:
@@ -234,7 +234,7 @@ func (g *generator) calculated() {
 		g.expression()
 		return
 	}
-	if g.IntN(8) == 0 {
+	if g.IntN(20) == 0 {
 		g.load()
 	} else {
 		g.push()

@@ -25,27 +25,6 @@ const (
 	stackAddr   = controlAddr + 0x1000
 	stackSize   = 0x4000
 	arenaAddr   = codeAddr + 0x100_0000
-	dataAddr    = 0x2_0000_0000 // what programs read: see dataPages
-)
-
-// dataPages are the pages from dataAddr on, as the tracee has them.
-var dataPages = [...]pageKind{readable, unmapped, readable, protected, readable, beyondFile, readable, unmapped, readable}
-
-// tabled are those of them that native code takes for readable, although some are not any more.
-var tabled = [len(dataPages)]bool{0: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true}
-
-type pageKind int
-
-const (
-	unmapped pageKind = iota
-	readable
-	protected  // mapped, but not readable
-	beyondFile // a read raises SIGBUS
-)
-
-const (
-	pageSize = 0x1000
-	dataSize = len(dataPages) * pageSize
 )
 
 // regFile is the register file, in the order of the kernel's struct user_regs_struct.
