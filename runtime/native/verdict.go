@@ -35,6 +35,8 @@ func (p *planner) lacks(pc int) string {
 		return p.lacksKey(pc)
 	case opcode.Keyed:
 		return p.lacksKeyed(pc)
+	case opcode.Texts:
+		return p.lacksText(pc, row)
 	case opcode.Loads:
 		if ReadSize(p.Code.Insts[pc].Op) > 0 && p.Place.Reads {
 			return ""
@@ -220,5 +222,5 @@ func MayRing(op opcode.Op) bool {
 	case opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt:
 		return true
 	}
-	return ReadSize(op) > 0
+	return op == opcode.Str || ReadSize(op) > 0
 }

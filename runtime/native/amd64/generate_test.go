@@ -24,6 +24,9 @@ type generator struct {
 	nested   int
 }
 
+// genTexts are the constants of programs. They are in the memory that programs read, too.
+var genTexts = []string{"a", "bc", "abcdefgh", "abcdefghi", "0123456789abcde", "0123456789abcdef0123456789abcdef!"}
+
 // limits of programs.
 const (
 	genTemps = 24
@@ -33,7 +36,7 @@ const (
 // program returns a random program.
 func (o *objects) program(r *rand.Rand) *compile.Program {
 	g := &generator{Rand: r, objects: o, bells: r.IntN(3) == 0}
-	p := &compile.Program{Name: "random", Temps: genTemps, Stack: genStack, Texts: []string{"a", "bc"}, Regs: registers, Objects: o.ids(),
+	p := &compile.Program{Name: "random", Temps: genTemps, Stack: genStack, Texts: genTexts, Regs: registers, Objects: o.ids(),
 		Formats: []record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}},
 			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}, {Kind: value.KindInt}, {Kind: value.KindInt}}}}}
 	if r.IntN(4) == 0 {
@@ -118,6 +121,25 @@ func anyAddress(r *rand.Rand) uint64 {
 	return dataAddr + pageSize*r.Uint64N(uint64(len(dataPages))+1) + r.Uint64N(24) - 12
 }
 
+// text pushes whether text in memory is, or begins with, a constant. Memory that native code takes for readable, and is not, is left out:
+// the interpreter reads to the end of the text, and native code only to the first difference.
+func (g *generator) text() {
+	addr := pick[uint64](g.Rand, dataAddr, dataAddr+4*pageSize) + g.Uint64N(3000)
+	switch g.IntN(6) {
+	case 0:
+		addr = pick[uint64](g.Rand, 0, 0x1000, ^uint64(0), 1<<47-4, 1<<63, dataAddr-3)
+	case 1:
+		addr = dataAddr + pageSize - g.Uint64N(20)
+	}
+	g.emit(opcode.PushD, 0, addr)
+	g.depth++
+	g.emit(opcode.PushD, 0, pick[uint64](g.Rand, 2, 3, 16, 256, 256, 256, 4096))
+	g.depth++
+	g.op(opcode.Str, 0)
+	g.op(opcode.PushS, g.IntN(6))
+	g.op(pick(g.Rand, opcode.Seq, opcode.Sprefix), 0)
+}
+
 var loadOps = []opcode.Op{opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32}
 
 // load pushes a word that is read.
@@ -186,6 +208,9 @@ func (g *generator) statement() {
 		g.stale()
 	case n == 19 && g.IntN(4) == 0:
 		g.op(opcode.Nop, 0)
+	case n == 21 && g.room() && g.IntN(3) == 0:
+		g.text()
+		g.sink()
 	case n == 21 && g.room():
 		g.load()
 		g.sink()

@@ -46,6 +46,7 @@ var nativeOps = []opcode.Op{
 	opcode.FetchAddGV, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.Agg,
 	opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel, opcode.Item, opcode.LogInt, opcode.EndItem,
 	opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32,
+	opcode.Str, opcode.PushS, opcode.Seq, opcode.Sprefix,
 	opcode.Within, opcode.PushPT, opcode.PopPT, opcode.AddPT,
 }
 

@@ -36,6 +36,8 @@ func (p *part) execute(in *runtime.Inst) {
 		p.perThread(in)
 	case opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32:
 		p.read(in)
+	case opcode.Str:
+		p.compareText()
 	case opcode.KeyInt:
 		p.addToKey()
 	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:

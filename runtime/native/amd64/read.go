@@ -53,8 +53,9 @@ func (f *Read) resolve(labels []int) {
 // read replaces the address on top by the value there.
 func (p *part) read(in *runtime.Inst) {
 	size := native.ReadSize(in.Op)
-	bell := p.readBell(size)
-	x := p.checked(bell, size)
+	w := p.stack[len(p.stack)-1]
+	bell := p.readBell(w, size)
+	x := p.checked(w, bell, size)
 	p.popWord()
 	to := p.target()
 	p.mayFault(bell, func() {
@@ -68,10 +69,10 @@ func (p *part) read(in *runtime.Inst) {
 	p.result(to)
 }
 
-// readBell makes a doorbell for a read of some bytes at the address on top, before the current operation or before the key that is being
+// readBell makes a doorbell for a read of some bytes at an address, before the current operation or before the key that is being
 // built.
-func (p *part) readBell(size int) label {
-	p.reading = &ReadOf{p.locate(p.stack[len(p.stack)-1]), size}
+func (p *part) readBell(w word, size int) label {
+	p.reading = &ReadOf{p.locate(w), size}
 	defer func() { p.reading = nil }()
 	if p.key.begun {
 		return p.bellAt(p.key.pc, p.key.executed, p.key.stack)
@@ -79,10 +80,10 @@ func (p *part) readBell(size int) label {
 	return p.bell()
 }
 
-// checked makes sure that the address on top may be read, or rings. It returns a register with the address, which is not rax or rcx; those are
+// checked makes sure that some bytes at an address may be read, or rings. It returns a register with the address, which is not rax or rcx; those are
 // used.
-func (p *part) checked(bell label, size int) (x reg) {
-	x = p.register(p.stack[len(p.stack)-1], rdx)
+func (p *part) checked(w word, bell label, size int) (x reg) {
+	x = p.register(w, rdx)
 	p.used(rax)
 	p.used(rcx)
 	search, found := p.newLabel(), p.newLabel()
@@ -95,6 +96,11 @@ func (p *part) checked(bell label, size int) (x reg) {
 	p.alu(opSub, r(rax), at(rcx, ranges.StartAt))
 	p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
 	p.jcc(condAE, search)
+	if size > ranges.Wide {
+		p.aluImm(opAdd, r(rax), int32(size-ranges.Wide))
+		p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
+		p.jcc(condAE, search)
+	}
 	p.place(found)
 	p.cold = append(p.cold, func() {
 		p.place(search)
@@ -134,6 +140,11 @@ func (p *part) searchRange(x reg, size int, bell label) {
 	}
 	p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
 	p.jcc(condAE, bell)
+	if size > ranges.Wide {
+		p.aluImm(opAdd, r(rax), int32(size-ranges.Wide))
+		p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
+		p.jcc(condAE, bell)
+	}
 	p.place(found)
 	p.lea(rax, first)
 	p.alu(opSub, r(rcx), r(rax))

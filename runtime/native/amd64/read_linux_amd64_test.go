@@ -112,3 +112,38 @@ func TestWildHints(t *testing.T) {
 		}
 	}
 }
+
+// TestComparisons: text in memory is compared with constants of all lengths without a stop, unless the interpreter might read where nothing is.
+func TestComparisons(t *testing.T) {
+	w := newWorld(t)
+	const at, long = dataAddr + 5, "0123456789abcdefghijklmnopqrstuvwxyz"
+	copy(w.c.data()[5:], long+"\x00")
+	off, id := w.object(object.Object{Kind: object.KindInt})
+	for n := 1; n <= len(long); n++ {
+		for _, c := range []struct {
+			op   opcode.Op
+			text string
+			same int64
+		}{
+			{opcode.Sprefix, long[:n], 1}, {opcode.Seq, long[:n], int64(n / len(long))}, {opcode.Seq, long[36-n:], int64(n / len(long))},
+			{opcode.Sprefix, long[:n-1] + "~", 0}, {opcode.Seq, "~" + long[1:n], 0},
+		} {
+			code := &runtime.Code{Bounded: true, Texts: []string{c.text}, Insts: []runtime.Inst{opA(opcode.Arg, 0), push(64), op(opcode.Str), opA(opcode.PushS, 0), op(c.op), opV(opcode.AddGV, off), op(opcode.Exit)}}
+			plan, err := native.PlanOf(code, w.arena, Features, w.inTracee())
+			if err != nil {
+				t.Fatal(err)
+			}
+			stub := w.place(w.c, []Program{{Run: plan}}, Site{Addr: codeAddr})
+			regs, before := w.c.begin(at), w.counted(id)
+			w.c.do(func() { w.c.run(&regs) })
+			if got := w.counted(id) - before; int(regs[fileRIP]-codeAddr) != stub.Tail+1 || got != c.same {
+				t.Errorf("%v with %q: %d, stopped at %#x", c.op, c.text, got, regs[fileRIP]-codeAddr)
+			}
+			regs = w.c.begin(dataAddr + pageSize - 64)
+			w.c.do(func() { w.c.run(&regs) })
+			if stub.DoorbellAt(int(regs[fileRIP]-codeAddr)-1) == nil {
+				t.Errorf("%v with %q at the end of memory: stopped at %#x", c.op, c.text, regs[fileRIP]-codeAddr)
+			}
+		}
+	}
+}

@@ -151,6 +151,13 @@ func (w *world) fillData() {
 	for i := range w.c.data() {
 		w.c.data()[i] = byte(i*i>>3 ^ i)
 	}
+	for at, i := 0, 0; at < len(w.c.data())-64; i++ { // most texts are long ones with one of the constants
+		at += copy(w.c.data()[at:], genTexts[i%len(genTexts)])
+		if i%4 != 0 {
+			w.c.data()[at] = 0
+			at++
+		}
+	}
 	var list []ranges.Range
 	for i, in := range tabled {
 		if at := uint64(dataAddr + i*pageSize); in {

@@ -1,0 +1,43 @@
+package amd64
+
+import "encoding/binary"
+
+// compareText makes the code of a comparison of text in memory with a constant, which is three operations (native.Comparison). It rings
+// unless all bytes that the interpreter might read are readable: then none of them would make it trap.
+func (p *part) compareText() {
+	c, _ := p.plan.Comparison(p.pc)
+	w, text := p.stack[len(p.stack)-2], []byte(c.Text)
+	bell := p.readBell(w, 1)
+	x := p.checked(w, bell, c.Most+1)
+	if c.Whole {
+		text = append(text, 0)
+	}
+	differs := p.newLabel()
+	for off := 0; off < len(text); {
+		n := 8
+		for n > len(text)-off {
+			n /= 2
+		}
+		from := at(x, int32(off))
+		p.mayFault(bell, func() {
+			if n == 8 {
+				p.mov(r(rax), from)
+			} else {
+				p.extend(rax, from, 8*n, false)
+			}
+		})
+		var part [8]byte
+		copy(part[:], text[off:off+n])
+		p.movImm(rcx, binary.LittleEndian.Uint64(part[:]))
+		p.alu(opCmp, r(rax), r(rcx))
+		if off += n; off < len(text) {
+			p.jcc(condNE, differs)
+		}
+	}
+	p.place(differs)
+	p.popWord()
+	p.popWord()
+	p.skip()
+	p.skip()
+	p.truth(condE)
+}
