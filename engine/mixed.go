@@ -3,16 +3,19 @@ package engine
 import (
 	"errors"
 
+	"gotap/engine/image/module"
 	"gotap/runtime/native"
 )
 
-// With Config.Engine Mixed a place gets a jump if its programs run to their ends without a stop, and follow no calls and write no records.
+// With Config.Engine Mixed a place gets a jump if its programs run to their ends without a stop, and follow no calls, write no records
+// and read no memory. Functions of Go are left out.
 // Everything else gets a breakpoint, as with Auto: a program that rings a doorbell would cost more than it saves.
 
 // Reasons why the programs of a place stop its threads with Mixed, though native code could begin them.
 var (
 	errFollows = errors.New("calls are followed to their return")
 	errWrites  = errors.New("its program writes records")
+	errOfGo    = errors.New("it is a function of Go, which --engine inline takes")
 )
 
 // needsInterpreterError is an operation of a program that the interpreter executes.
@@ -59,6 +62,9 @@ func (c *patcher) neverRings(p *point) error {
 	}
 	if p.keepsRecords() {
 		return errWrites
+	}
+	if m := module.Find(p.sp.mods, p.addr); m != nil && m.File != nil && m.File.IsGo() {
+		return errOfGo
 	}
 	return nil
 }
