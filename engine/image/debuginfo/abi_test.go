@@ -200,3 +200,46 @@ func compareParameters(t *testing.T, seed int64, flags []string) {
 		t.Errorf("only %d values checked", checked)
 	}
 }
+
+// TestPackedPartsByConvention passes a number that is misaligned only within the whole, which puts the whole in memory, and
+// a bit-field in two eightbytes, which takes two registers.
+func TestPackedPartsByConvention(t *testing.T) {
+	testenv.Require(t, testenv.GCC, testenv.Clang, testenv.GDB, testenv.AMD64, testenv.Ptrace)
+	const text = `
+enum colour { RED, GREEN };
+struct __attribute__((packed)) inner { enum colour c; unsigned short n; };
+struct outer { signed b : 5; struct inner i; };
+struct __attribute__((packed)) split { short a; unsigned short b[2]; char c; signed d : 13; };
+__attribute__((noipa, noinline)) int f0(struct outer p0, int p1) { __asm__ volatile("" : : "r"(&p0), "r"(&p1) : "memory"); return 0; }
+__attribute__((noipa, noinline)) int f1(struct split p0, int p1) { __asm__ volatile("" : : "r"(&p0), "r"(&p1) : "memory"); return 0; }
+int main(void) { return f0((struct outer){-11, {GREEN, 52650}}, 59) + f1((struct split){-5161, {7, 9}, -59, 86}, 77); }
+`
+	want := map[string][]leaf{
+		"f0": {{[]string{"p0", "b"}, "-11"}, {[]string{"p0", "i", "c"}, "1"}, {[]string{"p0", "i", "n"}, "52650"}, {[]string{"p1"}, "59"}},
+		"f1": {{[]string{"p0", "a"}, "-5161"}, {[]string{"p0", "c"}, "-59"}, {[]string{"p1"}, "77"}},
+	}
+	source := filepath.Join(t.TempDir(), "packed.c")
+	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, compiler := range []string{"-O0", "clang -O0"} {
+		p := build(t, source, strings.Fields(compiler)...)
+		seen := 0
+		for _, s := range p.record(t, "f0 f1", "", 0) {
+			for _, l := range want[s.Function] {
+				a, err := p.info.Access(s.pc(), l.path)
+				got := ""
+				if err == nil {
+					got, err = s.eval(a)
+				}
+				if err != nil || got != l.value {
+					t.Errorf("%s: %s: %s is %s (%v), want %s", compiler, s.Function, strings.Join(l.path, "."), got, err, l.value)
+				}
+			}
+			seen++
+		}
+		if seen != len(want) {
+			t.Errorf("%s: %d calls were seen", compiler, seen)
+		}
+	}
+}

@@ -50,6 +50,9 @@ func build(t testing.TB, source string, flags ...string) *program {
 	if cross := len(flags) > 0 && strings.HasSuffix(flags[0], "-gcc"); cross {
 		compiler, flags = flags[0], append([]string{"-static"}, flags[1:]...)
 	}
+	if len(flags) > 0 && flags[0] == "clang" {
+		compiler, flags = flags[0], flags[1:]
+	}
 	args := append([]string{"-g", "-w", "-o", out, source}, flags...)
 	for _, f := range flags {
 		if f == "-m32" {

@@ -73,6 +73,10 @@ func (cc amd64) walk(c *amd64Classes, t *ctype.Type, off int64, depth int) {
 		c.memory = true
 		return
 	}
+	if cc.isMisaligned(t, off) {
+		c.memory = true
+		return
+	}
 	switch t.Kind {
 	case ctype.Struct, ctype.Union:
 		cc.walkMembers(c, t, off, depth)
@@ -97,6 +101,16 @@ func (cc amd64) walk(c *amd64Classes, t *ctype.Type, off int64, depth int) {
 	}
 }
 
+// isMisaligned reports whether a number is at an offset that its type is not aligned to. Within a packed structure that is
+// part of another, its offset from the beginning of the whole counts (psABI 3.2.3, rule 1 of aggregates).
+func (cc amd64) isMisaligned(t *ctype.Type, off int64) bool {
+	switch t.Kind {
+	case ctype.Struct, ctype.Union, ctype.Array, ctype.Void, ctype.Func:
+		return false
+	}
+	return off%cc.alignOf(t, 0) != 0
+}
+
 func (cc amd64) walkMembers(c *amd64Classes, t *ctype.Type, off int64, depth int) {
 	members, err := cc.types.Members(t)
 	if err != nil || cc.isPacked(t) {
@@ -109,7 +123,9 @@ func (cc amd64) walkMembers(c *amd64Classes, t *ctype.Type, off int64, depth int
 		case err != nil || m.Virtual:
 			c.memory = true
 		case m.Bits > 0:
-			c.merge(off+m.Bit/8, classInteger)
+			for at := off*8 + m.Bit; at < off*8+m.Bit+m.Bits; at = at/64*64 + 64 { // a packed one may be in two eightbytes
+				c.merge(at/8, classInteger)
+			}
 		default:
 			cc.walk(c, inner, off+m.Offset, depth+1)
 		}
