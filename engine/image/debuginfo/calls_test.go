@@ -133,7 +133,12 @@ func compareCalls(t *testing.T, tc *toolchain, flags string, count int, seed int
 	for n := range count {
 		functions = append(functions, lang.function(n))
 	}
-	p := buildGenerated(t, tc, flags, lang.sources(functions))
+	compareFunctions(t, tc, buildGenerated(t, tc, flags, lang.sources(functions)), functions, seed, sum)
+}
+
+// compareFunctions compares the calls of functions in a program.
+func compareFunctions(t *testing.T, tc *toolchain, p *program, functions []generated, seed int64, sum *comparison) {
+	t.Helper()
 	moments := p.calls(t, tc, functions)
 	for _, f := range functions {
 		stops := moments[f.symbol]

@@ -47,11 +47,14 @@ func (cc amd64) param(ret *ctype.Type, params []*ctype.Type, _ bool) (location.P
 
 // inMemory reports whether a result is written to an address that the caller passes.
 func (cc amd64) inMemory(ret *ctype.Type) bool {
-	if ret.Kind == ctype.Void {
+	switch {
+	case ret.Kind == ctype.Void:
 		return false
+	case cc.byReference(ret, 0):
+		return true
 	}
 	c := cc.classify(ret)
-	return cc.byReference(ret, 0) || c.memory && !(ret.Kind == ctype.Vector) && !(ret.Kind == ctype.Complex)
+	return c.memory && !(ret.Kind == ctype.Vector) && !(ret.Kind == ctype.Complex)
 }
 
 // next places one argument.
@@ -121,12 +124,12 @@ func (s *amd64Slots) registers(c *amd64Classes) location.Place {
 }
 
 func (cc amd64) result(t *ctype.Type, _ bool) (location.Place, error) {
-	c := cc.classify(t)
 	if cc.inMemory(t) {
 		p := location.InRegister("rax") // the address that the caller passed
 		p.Memory = true
 		return p, nil
 	}
+	c := cc.classify(t)
 	ints, floats := []string{"rax", "rdx"}, []string{"xmm0", "xmm1"}
 	var pieces []location.Piece
 	for _, class := range c.class[:min(c.count, 2)] {

@@ -7,11 +7,11 @@ import (
 	"gotap/engine/image/debuginfo/entry"
 )
 
-// scalars reports whether all types are numbers, pointers or references.
-func (cl *classes) scalars(types []*ctype.Type) bool {
-	for _, t := range types {
+// scalars reports whether all types are numbers, pointers or references, or, for results, void.
+func (cl *classes) scalars(types []*ctype.Type, results ...*ctype.Type) bool {
+	for _, t := range append(results, types...) {
 		switch t.Kind {
-		case ctype.Int, ctype.Bool, ctype.Float, ctype.Pointer, ctype.Reference, ctype.Enum:
+		case ctype.Int, ctype.Bool, ctype.Float, ctype.Pointer, ctype.Reference, ctype.Enum, ctype.Void:
 		default:
 			return false
 		}

@@ -85,7 +85,7 @@ func (cv *Rules) Param(fn *function.Function, params []*dwarf.Entry, index int) 
 		return location.Place{}, err
 	}
 	// For numbers and pointers, Rust has the convention of C.
-	if fn.Unit.Language() == entry.Rust && !cv.scalars(types) {
+	if fn.Unit.Language() == entry.Rust && !cv.scalars(types, ret) {
 		if !(rust{cv}).isMangled(fn.DIE) {
 			return location.Place{}, ErrUnknown // probably extern "C", which the debug information does not show
 		}

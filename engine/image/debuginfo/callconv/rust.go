@@ -40,9 +40,7 @@ type rustPart struct {
 
 // param returns the place of the last of the parameters of a Rust function at its entry.
 func (rs rust) param(fn *function.Function, ret *ctype.Type, types []*ctype.Type) (location.Place, error) {
-	if rs.isModern(fn) {
-		ret = rs.asReturned(ret)
-	} else if parts, ok := rs.parts(ret); ret.Kind != ctype.Void && rs.types.Size(ret) > rs.entries.Word() && (!ok || len(parts) == 0) && rs.types.Size(ret) <= 2*rs.entries.Word() {
+	if ret = rs.asReturned(fn, ret); ret == nil {
 		return location.Place{}, ErrUnknown // in registers or through an address, which is a parameter of its own
 	}
 	var passed []*ctype.Type
@@ -77,14 +75,12 @@ func (rs rust) param(fn *function.Function, ret *ctype.Type, types []*ctype.Type
 // returned in registers, in their order. This is known for x86-64 only.
 func (rs rust) result(fn *function.Function, t *ctype.Type) (location.Place, error) {
 	parts, ok := rs.parts(t)
+	as := rs.asReturned(fn, t)
 	switch {
-	case rs.entries.Machine() != elf.EM_X86_64 || !rs.isMangled(fn.DIE):
+	case as == nil || rs.entries.Machine() != elf.EM_X86_64 || !rs.isMangled(fn.DIE):
 		return location.Place{}, ErrUnknown
-	case ok && len(parts) > 0:
-	case rs.isModern(fn):
-		return rs.aggregate(t)
-	default:
-		return location.Place{}, ErrUnknown
+	case !ok || len(parts) == 0 || rs.types.Size(t) > 2*rs.entries.Word() || rs.hasDouble(parts):
+		return rs.machine.result(as, false)
 	}
 	ints, floats := []string{"rax", "rdx"}, []string{"xmm0", "xmm1"}
 	var at []location.Place
@@ -142,7 +138,7 @@ func (rs rust) walk(parts *[]rustPart, t *ctype.Type, off int64, depth int) bool
 	switch t.Kind {
 	case ctype.Int, ctype.Bool, ctype.Float, ctype.Pointer, ctype.Reference, ctype.Enum:
 		*parts = append(*parts, rustPart{off, t})
-		return size <= rs.entries.Word() || depth == 0
+		return size <= 2*rs.entries.Word()
 	case ctype.Struct:
 		if v := rs.types.Variants(t); v != nil {
 			return rs.walkVariants(parts, v, off, depth)
@@ -241,42 +237,45 @@ func (rs rust) overlaps(parts []rustPart, other rustPart) bool {
 }
 
 // Values of more than two numbers, and of alternatives with different data. By rustc 1.84 and later they are passed as an
-// integer, if they have no more than a word, or by their address; and returned as an integer of up to two words, or in
-// memory whose address the caller passes.
+// integer, if they have no more than a word, or by their address; and returned as an integer, or in memory whose address
+// the caller passes. Of how rustc before 1.95 returned those of more than one and up to two words nothing is known here.
 
 // isModern reports whether a function is by such a rustc.
-func (rs rust) isModern(fn *function.Function) bool {
+func (rs rust) isModern(fn *function.Function) bool { return rs.isSince(fn, 84) }
+
+// isSince reports whether a function is by rustc 1.minor or later, on x86-64.
+func (rs rust) isSince(fn *function.Function, minor int) bool {
 	producer, _ := fn.Unit.Entry.Val(dwarf.AttrProducer).(string)
 	_, version, ok := strings.Cut(producer, "rustc version 1.")
 	if !ok || rs.entries.Machine() != elf.EM_X86_64 {
 		return false
 	}
-	minor, _, _ := strings.Cut(version, ".")
-	n, err := strconv.Atoi(minor)
-	return err == nil && n >= 84
+	number, _, _ := strings.Cut(version, ".")
+	n, err := strconv.Atoi(number)
+	return err == nil && n >= minor
 }
 
-// asReturned returns a type that C returns as Rust returns t.
-func (rs rust) asReturned(t *ctype.Type) *ctype.Type {
-	size := rs.types.Size(t)
-	if _, ok := rs.parts(t); ok || size >= 0 && size <= 2*rs.entries.Word() {
-		return &ctype.Type{Kind: ctype.Int, Size: rs.entries.Word()}
-	}
-	return &ctype.Type{Kind: ctype.Array, Size: size}
-}
-
-// aggregate returns the place of such a result.
-func (rs rust) aggregate(t *ctype.Type) (location.Place, error) {
+// asReturned returns a type that C returns as Rust returns t, or nil if that is not known.
+func (rs rust) asReturned(fn *function.Function, t *ctype.Type) *ctype.Type {
 	size, word := rs.types.Size(t), rs.entries.Word()
+	parts, ok := rs.parts(t)
+	isPair := ok && len(parts) > 0
 	switch {
+	case t.Kind == ctype.Void || size == 0:
+		return &ctype.Type{Kind: ctype.Void}
 	case size < 0:
-		return location.Place{}, ErrUnknown
-	case size > 2*word:
-		p := location.InRegister("rax")
-		p.Memory = true
-		return p, nil
-	case size <= word:
-		return location.InRegister("rax"), nil
+		return nil
+	case isPair && size <= 2*word:
+		return &ctype.Type{Kind: ctype.Int, Size: size}
+	case size > 2*word && (!isPair || rs.isModern(fn)), rs.isSince(fn, 95) && size > word:
+		return &ctype.Type{Kind: ctype.Struct, Size: size, ByRef: ctype.ByReference}
+	case size <= word && rs.isModern(fn):
+		return &ctype.Type{Kind: ctype.Int, Size: size}
 	}
-	return location.Join([]location.Piece{{Size: word, Place: location.InRegister("rax")}, {Size: word, Place: location.InRegister("rdx")}}), nil
+	return nil
+}
+
+// hasDouble reports whether one of the parts is an integer of two words.
+func (rs rust) hasDouble(parts []rustPart) bool {
+	return slices.ContainsFunc(parts, func(p rustPart) bool { return rs.types.Size(p.typ) > rs.entries.Word() })
 }
