@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,47 +31,20 @@ func (w *World) processes(text string) ([]int, error) {
 // processesNamed returns the processes with a name, in the order of their numbers, without gotap's own.
 func (w *World) processesNamed(name string) (pids []int) {
 	own := append(w.waiting(), os.Getpid())
-	for _, pid := range processNumbers() {
-		if slices.Contains(processNames(pid), name) && !slices.Contains(own, pid) && !procfs.Ended(pid) {
+	for _, pid := range procfs.Processes() {
+		if slices.Contains(procfs.Names(pid), name) && !slices.Contains(own, pid) && !procfs.Ended(pid) {
 			pids = append(pids, pid)
 		}
 	}
 	return pids
-}
-
-// processNumbers returns the numbers of all processes that can be seen, in their order.
-func processNumbers() (pids []int) {
-	dirs, _ := filepath.Glob("/proc/[0-9]*")
-	for _, dir := range dirs {
-		if pid, err := strconv.Atoi(filepath.Base(dir)); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	slices.Sort(pids)
-	return pids
-}
-
-// processNames returns the names of a process. Those of the kernel's threads, which have no program, are left out.
-func processNames(pid int) (names []string) {
-	command := procfs.Read(pid, "cmdline")
-	if command == "" {
-		return nil
-	}
-	called, _, _ := strings.Cut(command, "\x00")
-	for _, name := range []string{filepath.Base(strings.TrimSuffix(procfs.Link(pid, "exe"), " (deleted)")), filepath.Base(called), procfs.Name(pid)} {
-		if name != "" && name != "." {
-			names = append(names, name)
-		}
-	}
-	return names
 }
 
 // nearProcess asks whether a process of a similar name was meant.
 func (w *World) nearProcess(name string) string {
 	const shortest = 3 // characters: every word is like a shorter name
 	var names []string
-	for _, pid := range processNumbers() {
-		names = append(names, processNames(pid)...)
+	for _, pid := range procfs.Processes() {
+		names = append(names, procfs.Names(pid)...)
 	}
 	names = slices.DeleteFunc(names, func(n string) bool { return len(n) < shortest })
 	slices.Sort(names)
