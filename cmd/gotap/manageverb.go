@@ -1,17 +1,14 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"gotap"
 	"gotap/cmd/gotap/wire"
-	"gotap/runtime/object"
 	"gotap/runtime/snapshot"
 	"gotap/script/output"
 )
@@ -70,46 +67,12 @@ func (m *manager) getvars(q wire.Request) (wire.Reply, error) {
 }
 
 func (m *manager) value(name string, v snapshot.Snapshot) wire.Value {
-	data, err := json.Marshal(v.With(snapshot.Options{Stack: m.r.session.Control().StackLines}).JSON())
+	options := snapshot.Options{Stack: m.r.session.Control().StackLines}
+	data, err := json.Marshal(v.With(options).JSON())
 	if err != nil {
 		data = []byte("null")
 	}
-	return wire.Value{Script: name, Text: m.valueText(v), Data: data}
-}
-
-// valueText returns a variable as "name = value", all else as it prints.
-func (m *manager) valueText(v snapshot.Snapshot) string {
-	switch o := v.Object; {
-	case o.Kind == object.KindInt && len(v.Entries) == 1:
-		return fmt.Sprintf("%s = %d", o.Name, v.Entries[0].Data.Int)
-	case o.Kind == object.KindText && len(v.Entries) == 1:
-		return fmt.Sprintf("%s = %q", o.Name, v.Entries[0].Data.Text)
-	case o.Kind == object.KindArray:
-		return arrayText(v)
-	case len(v.Entries) == 0 && o.Keys == 0 && (o.Kind == object.KindCount || o.Kind == object.KindSum):
-		return fmt.Sprintf("@%s: 0", o.Name)
-	case len(v.Entries) == 0:
-		return fmt.Sprintf("@%s: nothing yet", o.Name)
-	}
-	var b strings.Builder
-	v.Print(&b, snapshot.Options{Stack: m.r.session.Control().StackLines}) // a builder takes everything
-	return strings.TrimRight(b.String(), "\n")
-}
-
-// arrayText returns a line for each element of an array that is not 0.
-func arrayText(v snapshot.Snapshot) string {
-	elements := slices.Clone(v.Entries)
-	slices.SortFunc(elements, func(a, b snapshot.Entry) int { return cmp.Compare(a.Key[0].Int, b.Key[0].Int) })
-	var lines []string
-	for _, e := range elements {
-		if e.Data.Int != 0 {
-			lines = append(lines, fmt.Sprintf("%s[%d] = %d", v.Object.Name, e.Key[0].Int, e.Data.Int))
-		}
-	}
-	if lines == nil {
-		return fmt.Sprintf("%s: all 0", v.Object.Name)
-	}
-	return strings.Join(lines, "\n")
+	return wire.Value{Script: name, Text: v.Text(options), Data: data}
 }
 
 func (m *manager) reset(wire.Request) (wire.Reply, error) {
