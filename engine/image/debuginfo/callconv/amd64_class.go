@@ -123,7 +123,7 @@ func (cc amd64) walkMembers(c *amd64Classes, t *ctype.Type, off int64, depth int
 		case err != nil || m.Virtual:
 			c.memory = true
 		case m.Bits > 0:
-			for at := off*8 + m.Bit; at < off*8+m.Bit+m.Bits; at = at/64*64 + 64 { // a packed one may be in two eightbytes
+			for at := off*8 + m.Bit; at < off*8+m.Bit+m.Bits && !c.memory; at = at/64*64 + 64 { // a packed one may be in two eightbytes
 				c.merge(at/8, classInteger)
 			}
 		default:
