@@ -1,6 +1,8 @@
 package procfs
 
 import (
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,21 +12,30 @@ import (
 
 // TestNames: a process is known by its file, by the command as it was called, and by its own name; afterwards by none.
 func TestNames(t *testing.T) {
-	sleep, err := exec.LookPath("sleep")
+	cat, err := exec.LookPath("cat")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command(sleep, "1000")
-	c.Args[0] = "/elsewhere/longersleeper"
-	if err := c.Start(); err != nil {
+	c := exec.Command(cat)
+	c.Args[0] = "/elsewhere/longercat"
+	in, inErr := c.StdinPipe()
+	out, outErr := c.StdoutPipe()
+	if err := errors.Join(inErr, outErr, c.Start()); err != nil {
 		t.Fatal(err)
 	}
-	file, err := filepath.EvalSymlinks(sleep)
+	// Start returns when the new program is certain to run, but before the kernel has set its arguments. A program that answers has them.
+	answer := make([]byte, 1)
+	if _, err := in.Write(answer); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, answer); err != nil {
+		t.Fatal(err)
+	}
+	file, err := filepath.EvalSymlinks(cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Start returns when the program has begun.
-	if got, want := Names(c.Process.Pid), []string{filepath.Base(file), "longersleeper", "sleep"}; !slices.Equal(got, want) {
+	if got, want := Names(c.Process.Pid), []string{filepath.Base(file), "longercat", "cat"}; !slices.Equal(got, want) {
 		t.Errorf("the names are %q, not %q", got, want)
 	}
 	all := Processes()
