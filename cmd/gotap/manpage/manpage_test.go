@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"gotap/engine/testenv"
 )
 
 // tree is a program with a command that has a verb, a topic, and a hidden command.
@@ -48,15 +50,11 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestFormatted: groff, where it is installed, has nothing to warn of, and prints what the text says.
+// TestFormatted: groff has nothing to warn of, and prints what the text says.
 func TestFormatted(t *testing.T) {
-	groff, err := exec.LookPath("groff")
-	if err != nil {
-		t.Log("groff is not installed: the pages' text is checked by TestPages alone")
-		return
-	}
+	testenv.Require(t, "groff")
 	for _, p := range Pages(tree(), "0") {
-		c := exec.Command(groff, "-man", "-Tascii", "-ww")
+		c := exec.Command("groff", "-man", "-Tascii", "-ww")
 		c.Stdin = strings.NewReader(p.Text())
 		var warned strings.Builder
 		c.Stderr = &warned
