@@ -36,7 +36,8 @@ func (x *execution) inSequence() bool {
 	if mem.ReadMemory(area+pointerAt, pointer[:]) != nil || pointer == [8]byte{} {
 		return false
 	}
-	if mem.ReadMemory(le.Uint64(pointer[:]), sequence[:]) != nil {
+	at := le.Uint64(pointer[:])
+	if !mem.FaultIn(at, len(sequence)) || mem.ReadMemory(at, sequence[:]) != nil {
 		return false
 	}
 	return *x.t.PC()-le.Uint64(sequence[8:]) < le.Uint64(sequence[16:])

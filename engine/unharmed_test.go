@@ -226,3 +226,17 @@ func TestInlineConfined(t *testing.T) {
 		})
 	}
 }
+
+// TestMaskInMissingPage: a call that blocks all signals is made without SIGTRAP, also when an argument is in a page that is not in memory
+// yet, as the sets of the C library are when a program begins. A thread that hit a breakpoint with SIGTRAP blocked would end its process
+// if the session were killed before.
+func TestMaskInMissingPage(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.GCC)
+	w := newWorld(t, Config{Follow: FollowThreads})
+	tg := w.launch(program(t, "missing.c"))
+	n := w.counter()
+	w.probe("work", Handlers{Enter: w.counts(n)})
+	w.run()
+	want(t, "output", tg.output(), "blocked open\n")
+	want(t, "hits", n.get(), 1)
+}

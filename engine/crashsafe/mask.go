@@ -183,7 +183,7 @@ func (x *Thread) makeMaskCall() bool {
 		x.seeMask = x.seeMask || blocksAll(next)
 		return false
 	}
-	if old := x.t.Regs[x86.RDX]; old != 0 && x.t.Memory().WriteMemory(old, binary.LittleEndian.AppendUint64(nil, now)) != nil {
+	if old := x.t.Regs[x86.RDX]; old != 0 && !x.write(old, binary.LittleEndian.AppendUint64(nil, now)) {
 		return false
 	}
 	x.setOwnMask(next)
@@ -225,7 +225,7 @@ func (x *Thread) makeActionCall(p *Point) bool {
 	was := tr.own
 	if act != 0 {
 		var text [fallback.ActionSize]byte
-		if x.t.Memory().ReadMemory(act, text[:]) != nil {
+		if !x.read(act, text[:]) {
 			return false
 		}
 		own := fallback.ParseAction(text[:], x.t.ABI().WordSize())
@@ -238,7 +238,7 @@ func (x *Thread) makeActionCall(p *Point) bool {
 			return false
 		}
 	}
-	return old == 0 || x.t.Memory().WriteMemory(old, was.Bytes(x.t.ABI().WordSize())) == nil
+	return old == 0 || x.write(old, was.Bytes(x.t.ABI().WordSize()))
 }
 
 // maskChange returns the mask that the program believes the thread has, and the mask that the pending call asks for. ok
@@ -248,11 +248,22 @@ func (x *Thread) maskChange() (now, next uint64, ok bool) {
 		return now, now, ok
 	}
 	var set [setBytes]byte
-	if x.t.Memory().ReadMemory(x.t.Regs[x86.RSI], set[:]) != nil {
+	if !x.read(x.t.Regs[x86.RSI], set[:]) {
 		return now, now, false
 	}
 	next, ok = changedMask(uint32(x.t.Regs[x86.RDI]), now, binary.LittleEndian.Uint64(set[:]))
 	return now, next, ok
+}
+
+// read reads an argument of the pending call, as the kernel would. The constants of the C library are often in pages that no one has read
+// before.
+func (x *Thread) read(addr uint64, p []byte) bool {
+	return x.t.Memory().FaultIn(addr, len(p)) && x.t.Memory().ReadMemory(addr, p) == nil
+}
+
+// write writes a result of the pending call, as the kernel would.
+func (x *Thread) write(addr uint64, p []byte) bool {
+	return x.t.Memory().FaultIn(addr, len(p)) && x.t.Memory().WriteMemory(addr, p) == nil
 }
 
 // changedMask returns the mask that rt_sigprocmask would set. SIGKILL and SIGSTOP are never blocked.

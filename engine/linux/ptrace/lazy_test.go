@@ -55,9 +55,17 @@ func TestReadsPageThatIsNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Munmap(area)
-	p := make([]byte, 2*pageSize)
-	if n := m.ReadAvailable(uint64(uintptr(unsafe.Pointer(&area[0]))), p); n != len(p) {
+	unix.Madvise(area, unix.MADV_NOHUGEPAGE)
+	p, at := make([]byte, 2*pageSize), uint64(uintptr(unsafe.Pointer(&area[0])))
+	if n := m.ReadAvailable(at, p); n != len(p) {
 		t.Errorf("%d bytes were read", n)
+	}
+	const crosses = 3*pageSize - 4
+	if m.WriteMemory(at+crosses, p[:8]) == nil {
+		t.Error("a page that is not there was written, although another program may have to fill it in")
+	}
+	if !m.FaultIn(at+crosses, 8) || m.WriteMemory(at+crosses, []byte("12345678")) != nil || string(area[crosses:][:8]) != "12345678" {
+		t.Errorf("faulted in, and written: %q", area[crosses:][:8])
 	}
 }
 

@@ -62,6 +62,24 @@ func (m *Memory) ReadAvailable(addr uint64, p []byte) int {
 	return m.transfer(unix.SYS_PROCESS_VM_READV, addr, p)
 }
 
+// FaultIn brings n bytes at addr into memory, and reports whether they are there or no memory is: only pages that another program would
+// have to fill in stay away. A missing page takes long.
+func (m *Memory) FaultIn(addr uint64, n int) bool {
+	if m.lazy == nil {
+		return true
+	}
+	for at := addr; at < addr+uint64(n); at = (at | (pageSize - 1)) + 1 {
+		if m.lazy.ready(at, 1, m.Stack, true) {
+			continue
+		}
+		if m.lazy.waits(at) {
+			return false
+		}
+		m.transfer(unix.SYS_PROCESS_VM_READV, at, m.old[:1])
+	}
+	return true
+}
+
 // before returns how many of n bytes at addr precede a page that another program fills in.
 func (m *Memory) before(addr uint64, n int) int {
 	for at := addr; at < addr+uint64(n); at = (at | (pageSize - 1)) + 1 {
