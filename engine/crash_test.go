@@ -101,7 +101,7 @@ func beCrashed(text string) {
 			code.Insts = append([]runtime.Inst{{Op: opcode.Field, A: uint32(runtime.FieldSP)}, {Op: opcode.Load64}, {Op: opcode.Drop, A: 1}}, code.Insts...)
 		}
 		if i%2 == 1 { // which native code cannot execute
-			code.Insts = append([]runtime.Inst{{Op: opcode.Field, A: uint32(runtime.FieldTid)}, {Op: opcode.Drop, A: 1}}, code.Insts...)
+			code.Insts = append([]runtime.Inst{{Op: opcode.Field, A: uint32(runtime.FieldUid)}, {Op: opcode.Drop, A: 1}}, code.Insts...)
 		}
 		s.Add(ProbeSpec{ID: uint32(i + 1), Name: text, Specs: []place.Spec{spec}, Optional: true,
 			Compile: func(PlaceInfo) (Handlers, error) { return Handlers{Enter: code}, nil }})

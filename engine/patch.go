@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"gotap/runtime/ranges"
 	"slices"
 
 	"gotap/engine/backend"
@@ -13,6 +12,7 @@ import (
 	"gotap/engine/executor"
 	"gotap/engine/image/module"
 	"gotap/engine/tracee"
+	"gotap/runtime/ranges"
 )
 
 // patcher makes the points of addresses and writes their breakpoints into the code of targets, one by one or together.

@@ -37,9 +37,8 @@ type spaceJumps struct {
 	bells   map[uint64]*bell  // by the address of the doorbell
 	stubs   []stub            // sorted by address
 	starts  map[uint64]*point // by the address of their jump, those that have or had one
-	full    map[*inline.Island]bool
-	retry   time.Time // places that had to wait are not tried again before
-	refused error     // why nothing runs without a stop in this address space; nil: it may
+	retry   time.Time         // places that had to wait are not tried again before
+	refused error             // why nothing runs without a stop in this address space; nil: it may
 }
 
 // retryAfter is the time between two attempts to write a jump at a place where a thread stands.
@@ -47,11 +46,9 @@ const retryAfter = 10 * time.Millisecond
 
 // clone returns it for a forked child, whose memory is a copy.
 func (j *spaceJumps) clone() spaceJumps {
-	c := spaceJumps{refused: j.refused, bells: map[uint64]*bell{}, starts: map[uint64]*point{}, full: map[*inline.Island]bool{}}
+	c := spaceJumps{refused: j.refused, bells: map[uint64]*bell{}, starts: map[uint64]*point{}}
 	for _, i := range j.islands {
-		o := i.Clone()
-		c.islands = append(c.islands, o)
-		c.full[o] = j.full[i]
+		c.islands = append(c.islands, i.Clone())
 	}
 	for addr, b := range j.bells { // a handler that has interrupted a stub may have created the child
 		silent := *b
@@ -68,7 +65,7 @@ const mostIslands = 16
 // near returns the island within reach of an address that has room, or nil.
 func (j *spaceJumps) near(addr uint64) *inline.Island {
 	for _, i := range j.islands {
-		if !j.full[i] && inject.Near(i.Base, addr) {
+		if !i.Full && inject.Near(i.Base, addr) {
 			return i
 		}
 	}
@@ -124,7 +121,7 @@ func (t *thread) prepareIsland(p *point) error {
 	}
 	j.islands = append(j.islands, i)
 	if j.bells == nil {
-		j.bells, j.starts, j.full = map[uint64]*bell{}, map[uint64]*point{}, map[*inline.Island]bool{}
+		j.bells, j.starts = map[uint64]*bell{}, map[uint64]*point{}
 	}
 	return nil
 }
@@ -159,7 +156,7 @@ func (c *patcher) makeStubs(t *thread, sp *space) []*point {
 		island := sp.jumps.near(p.addr)
 		err := c.makeStub(t, p)
 		if errors.Is(err, inline.ErrFull) && len(sp.jumps.islands) < mostIslands {
-			sp.jumps.full[island] = true // the next hit maps another one
+			island.Full = true // the next hit maps another one
 			sp.jumps.waiting = append(sp.jumps.waiting, p)
 			continue
 		}

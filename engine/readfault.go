@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"slices"
 
 	"gotap/engine/crashsafe/fallback"
@@ -91,7 +92,7 @@ func (x readFault) putBack() {
 		return
 	}
 	if err := x.guard.SetAction(x.sig, *x.action); err != nil {
-		x.s.warn("an action of the program could not be restored: " + err.Error())
+		x.s.warn(fmt.Sprintf("process %d: its action for signal %d cannot be put back: %v", x.proc.pid, x.sig, err))
 	}
 }
 

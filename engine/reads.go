@@ -27,8 +27,8 @@ import (
 // before the program sets an action of the two through the C library or Go's runtime. What the kernel resets between two looks is
 // restored (readFault.restore).
 //
-// Not in the table is memory where a read is no plain one: code, because programs must not see breakpoints and jumps in it; what
-// devices and drivers map; and pages at which a read has faulted although they are mapped for reading (protection keys, files
+// The table leaves out memory that native code must not read: code, because programs must not see breakpoints and jumps in it; memory
+// of devices and drivers; and pages at which a read has faulted although they are mapped for reading (protection keys, files
 // that have become shorter).
 
 // spaceReads is what native code may read in an address space.

@@ -46,6 +46,7 @@ type Island struct {
 	Base      uint64
 	Arena     uint64 // address of the arena's mapping, within reach of the stubs
 	ArenaSize uint64
+	Full      bool // there was no room for a stub
 
 	next  uint64         // offset of the next stub
 	index map[uint64]int // entries by address

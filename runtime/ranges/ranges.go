@@ -1,15 +1,15 @@
 // Package ranges tells native code which memory of a process it may read: a table in the arena, one for each address space.
 //
 // The host fills the table from the mappings of the process (Set). Native code reads at an address only if the table has it, and otherwise
-// leaves the read to the host. The table may be out of date in both directions. Memory that has been mapped since is read by the host,
-// which then fills the table again. A read of memory that is not readable any more faults, and whoever runs native code must
-// be ready for that. So no reader needs a consistent table, and none waits.
+// leaves the read to the host. The table may be out of date in both directions. The host reads memory that has been mapped since, and then
+// fills the table again. A read faults if the memory is no longer readable; the host expects such faults and reads instead. So readers
+// need no consistent table and never wait.
 //
 // # Finding a range
 //
-// Ranges are sorted by their start, and unused ones at the end have a start above all addresses. A hint for each part of the address
-// space, modulo some of them, says where the last search found a range; native code writes them. A hint is never trusted: whoever
-// follows it compares the address with the range.
+// Ranges are sorted by their start, and unused ones at the end have a start above all addresses. Hints save most searches: one bit field of
+// the address selects a hint, which names the range that the last search with this hint found. Native code writes the hints, and compares
+// the address with the range that a hint names before it reads.
 //
 // # Threads
 //

@@ -92,15 +92,8 @@ func (p *part) checked(w word, bell label, size int) (x reg) {
 	p.mov(r(rax), element(rcx, rax))
 	p.aluImm(opAnd, r(rax), ranges.HintMask) // whatever is in the word
 	p.leaSumWide(rcx, rcx, rax, ranges.Ranges)
-	p.mov(r(rax), r(x))
-	p.alu(opSub, r(rax), at(rcx, ranges.StartAt))
-	p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
-	p.jcc(condAE, search)
-	if size > ranges.Wide {
-		p.aluImm(opAdd, r(rax), int32(size-ranges.Wide))
-		p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
-		p.jcc(condAE, search)
-	}
+	p.offsetInRange(x)
+	p.endsInRange(size, search)
 	p.place(found)
 	p.cold = append(p.cold, func() {
 		p.place(search)
@@ -108,6 +101,23 @@ func (p *part) checked(w word, bell label, size int) (x reg) {
 		p.jmp(found)
 	})
 	return x
+}
+
+// offsetInRange loads rax with the distance of the address in a register from the start of the range at rcx.
+func (p *part) offsetInRange(x reg) {
+	p.mov(r(rax), r(x))
+	p.alu(opSub, r(rax), at(rcx, ranges.StartAt))
+}
+
+// endsInRange jumps if some bytes, at least Wide, at the distance in rax are not all in the range at rcx.
+func (p *part) endsInRange(size int, outside label) {
+	p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
+	p.jcc(condAE, outside)
+	if size > ranges.Wide {
+		p.aluImm(opAdd, r(rax), int32(size-ranges.Wide))
+		p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
+		p.jcc(condAE, outside)
+	}
 }
 
 // hintOf loads rax with the number of the hint for the address in a register.
@@ -131,20 +141,13 @@ func (p *part) searchRange(x reg, size int, bell label) {
 	p.shift(opShr, r(rax), 1)
 	p.aluImm(opCmp, r(rax), 1)
 	p.jccNear(condNE, again)
-	p.mov(r(rax), r(x))
-	p.alu(opSub, r(rax), at(rcx, ranges.StartAt))
+	p.offsetInRange(x)
 	if size < ranges.Wide { // a narrow read also fits in the last bytes
 		p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
 		p.jccNear(condB, found)
 		p.aluImm(opSub, r(rax), int32(ranges.Wide-size))
 	}
-	p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
-	p.jcc(condAE, bell)
-	if size > ranges.Wide {
-		p.aluImm(opAdd, r(rax), int32(size-ranges.Wide))
-		p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
-		p.jcc(condAE, bell)
-	}
+	p.endsInRange(size, bell)
 	p.place(found)
 	p.lea(rax, first)
 	p.alu(opSub, r(rcx), r(rax))
