@@ -192,8 +192,7 @@ func (c *patcher) nativeProgram(p *point, r nativeRun) (program amd64.Program, e
 	code, counts, at := r.pl.Code, true, native.Place{}
 	program.Probe = r.pl.Probe.Spec.ID
 	c.calls.prepare(c.s)
-	at.Thread, at.Clock = c.calls.none == nil, c.calls.noClock == nil
-	at.Reads = p.sp.reads.refused == nil && c.s.cfg.Engine != Mixed
+	at.Thread, at.Clock, at.Reads = c.calls.none == nil, c.calls.noClock == nil, p.sp.reads.refused == nil
 	if code.When != nil && r.ends == nil {
 		if program.When, err = native.PlanOf(code.When, c.s.cfg.Arena, amd64.Features, at); err != nil {
 			return program, err

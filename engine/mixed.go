@@ -1,22 +1,10 @@
 package engine
 
-import (
-	"errors"
+import "gotap/runtime/native"
 
-	"gotap/engine/image/module"
-	"gotap/runtime/native"
-)
-
-// With Config.Engine Mixed a place gets a jump if its programs run to their ends without a stop, and follow no calls, write no records
-// and read no memory. Functions of Go are left out.
-// Everything else gets a breakpoint, as with Auto: a program that rings a doorbell would cost more than it saves.
-
-// Reasons why the programs of a place stop its threads with Mixed, though native code could begin them.
-var (
-	errFollows = errors.New("calls are followed to their return")
-	errWrites  = errors.New("its program writes records")
-	errOfGo    = errors.New("it is a function of Go, which --engine inline takes")
-)
+// With Config.Engine Mixed a place gets a jump if its programs run to their ends without a stop. Everything else gets a breakpoint, as with
+// Auto: a program that rings a doorbell at each hit would cost more than it saves. A call can begin in native code and end at a breakpoint,
+// or the other way round.
 
 // needsInterpreterError is an operation of a program that the interpreter executes.
 type needsInterpreterError struct{ why string }
@@ -37,34 +25,37 @@ func (c *patcher) inlines() bool {
 // neverRings returns why a program of a point does not run to its end without a stop. Operations that stop threads seldom, as a new key of a
 // map does, do not count.
 func (c *patcher) neverRings(p *point) error {
-	if p.Fn != nil || len(p.Exits) > 0 {
-		return errFollows
-	}
 	for _, pl := range p.Enters {
-		switch {
-		case pl.Code.Leave != nil:
-			return errFollows
-		case pl.Code.Enter == nil || pl.Code.Post != nil || pl.Code.Fault != nil:
+		if pl.Code.Post != nil || pl.Code.Fault != nil {
 			return errPost
 		}
-		program, err := c.nativeProgram(p, nativeRun{pl: pl})
-		if err != nil {
+		if err := c.runsThrough(p, nativeRun{pl: pl}); err != nil {
 			return err
 		}
-		for _, plan := range []*native.Plan{program.When, program.Run} {
-			if plan == nil {
-				continue
-			}
-			if bells := plan.Doorbells(); len(bells) > 0 {
-				return &needsInterpreterError{plan.Ops[bells[0]].Why}
+	}
+	for _, f := range p.Exits {
+		for _, pl := range f.Entry().Leaves() {
+			if err := c.runsThrough(p, nativeRun{pl, f.Entry().At.(*point)}); err != nil {
+				return err
 			}
 		}
 	}
-	if p.keepsRecords() {
-		return errWrites
+	return nil
+}
+
+// runsThrough returns why one part of what runs at a point needs the interpreter at each hit.
+func (c *patcher) runsThrough(p *point, r nativeRun) error {
+	program, err := c.nativeProgram(p, r)
+	if err != nil {
+		return err
 	}
-	if m := module.Find(p.sp.mods, p.addr); m != nil && m.File != nil && m.File.IsGo() {
-		return errOfGo
+	for _, plan := range []*native.Plan{program.When, program.Run} {
+		if plan == nil {
+			continue
+		}
+		if bells := plan.Doorbells(); len(bells) > 0 {
+			return &needsInterpreterError{plan.Ops[bells[0]].Why}
+		}
 	}
 	return nil
 }

@@ -70,8 +70,9 @@ const readBits = 1<<(ptrace.SIGSEGV-1) | 1<<(ptrace.SIGBUS-1)
 
 // faultActions are the program's actions for readSignals, as they were when they were last asked for.
 type faultActions struct {
-	of  *space // the address space in which the program had them; nil: they are not known
-	own [len(readSignals)]fallback.Action
+	of    *space // the address space in which the program had them; nil: they are not known
+	stale bool   // they have to be asked for again before the table is filled
+	own   [len(readSignals)]fallback.Action
 }
 
 // tableOf makes the table of an address space, if it has none.
@@ -143,7 +144,7 @@ func (t reader) unable() error {
 	if err := p.refusesReads(); err != nil {
 		return err
 	}
-	if p.actions.of == p.space {
+	if p.actions.of == p.space && !p.actions.stale {
 		return nil
 	}
 	for i, sig := range readSignals {
@@ -153,7 +154,7 @@ func (t reader) unable() error {
 		}
 		p.actions.own[i] = a
 	}
-	p.actions.of = p.space
+	p.actions.of, p.actions.stale = p.space, false
 	return nil
 }
 
@@ -175,11 +176,12 @@ func (p *process) refusesReads() error {
 	return nil
 }
 
-// checkReads empties the tables of processes that have come to block or ignore the signals.
+// checkReads empties the tables of processes that have come to block or ignore the signals. What is known of their actions is kept: a read may have
+// faulted already, and the kernel have reset the action, while the stop of its thread has not been looked at.
 func (s *Session) checkReads() {
 	for _, p := range s.procs {
 		if p.space.reads.filled && p.refusesReads() != nil {
-			p.actions.of = nil
+			p.actions.stale = true
 			p.space.reads.empty(shortestWait)
 		}
 	}

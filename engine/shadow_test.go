@@ -16,7 +16,11 @@ func TestShadowStacks(t *testing.T) {
 		w.run()
 		want(t, "output", tg.output(), "threads bad=0\n")
 		want(t, "calls, leaves", [2]int64{n.get(), leaves.get()}, [2]int64{80, 80})
-		if held := int64(w.Stats().Held); held < n.get() || held >= all.get() { // the engine has points of its own
+		least := n.get()
+		if e == Mixed { // native code has copies of returns
+			least = 0
+		}
+		if held := int64(w.Stats().Held); held < least || held >= all.get() { // the engine has points of its own
 			t.Errorf("%d steps in place for %d returns of %d instructions", held, n.get(), all.get())
 		}
 	})
