@@ -95,6 +95,17 @@ func (r *run) printStats(result *gotap.Result) {
 	}
 }
 
+// leftOut returns a warning for each probe that --engine inline has left places of patterns out of.
+func leftOut(probes []gotap.ProbeState) (list diag.List) {
+	for _, p := range probes {
+		if n := len(p.Refused); n > 0 {
+			list = append(list, diag.Diagnostic{Severity: diag.Warning, Text: fmt.Sprintf("%s: %s left out, which --engine inline cannot take", p.Name, plural(n, "place")),
+				Hint: "--stats names them, with the reasons; --engine auto stops threads there"})
+		}
+	}
+	return list
+}
+
 // togetherText returns how many stops were handled on the target's CPU, and why the others were not.
 func togetherText(stops, together uint64, apart string) string {
 	text := fmt.Sprintf("%d of %d stops on one CPU", together, stops)

@@ -297,6 +297,8 @@ func (r *run) finish() int {
 	if result != nil && r.plan.stats {
 		r.printStats(result)
 		r.stops.Store(&output.Stops{All: result.Stats.Stops, Together: result.Stats.Together, Apart: result.Stats.Apart})
+	} else if result != nil && r.plan.engine == engine.Inline {
+		r.warnings(leftOut(result.Probes))
 	}
 	if err == nil && result != nil {
 		err = withStatus(statusFailure, r.endRecording())
