@@ -35,6 +35,7 @@ type jump struct {
 	in       bool        // the jump is in the code
 	half     bool        // in a child: the breakpoint is in the code, and behind it a part of the jump
 	waits    bool        // it is to be written at a hit
+	cold     int         // hits that are left until it is asked for, with Mixed
 	code     inline.Jump
 	runs     []nativeRun // what the stub runs, in its order
 	function uint32      // the number by which native code knows the function that is entered here; 0: none
@@ -249,12 +250,33 @@ func (j jumps) Install(places ...executor.Place) []executor.Failure {
 	return failed
 }
 
-// await makes a point get its jump at a hit.
+// await makes a point get its jump at a hit: at the next of any place, or with Mixed when the place itself has been hit often.
 func (j jumps) await(p *point) {
-	if !p.jump.waits {
-		p.jump.waits = true
-		p.sp.jumps.waiting = append(p.sp.jumps.waiting, p)
+	if p.jump.waits {
+		return
 	}
+	p.jump.waits = true
+	if p.jump.cold = 0; j.c.s.cfg.Engine == Mixed {
+		p.jump.cold = coldHits
+		return
+	}
+	p.sp.jumps.waiting = append(p.sp.jumps.waiting, p)
+}
+
+// coldHits is how often a place stops threads, with Mixed, before it gets its jump. Making one takes about as long as so many stops, and
+// most places of a wide pattern are hit seldom or never.
+const coldHits = 16
+
+// warm counts a hit of a place that waits for its jump, and reports whether it is to get it now.
+func (p *point) warm() bool {
+	if p.jump.cold == 0 {
+		return true
+	}
+	if p.jump.cold--; p.jump.cold > 0 {
+		return false
+	}
+	p.sp.jumps.waiting = append(p.sp.jumps.waiting, p)
+	return true
 }
 
 // Replace implements executor.Executor. A place whose programs have changed gets its breakpoint back, and a new jump at its next hit

@@ -21,8 +21,8 @@ import (
 
 // Turning breakpoints into jumps.
 //
-// The thread that hits a breakpoint whose place waits for its jump makes the process map memory, if there is none near yet.
-// Then native code is made for all places of the address space that wait. Until here the other threads run. Then those that
+// A place waits for its jump from the start, or with Mixed once it has been hit often.
+// The thread that hits a breakpoint whose place waits makes the process map memory, if there is none near yet. Then native code is made for all places of the address space that wait. Until here the other threads run. Then those that
 // run code are stopped, and the jumps are written (package inline says in which order). The thread that hit runs through its
 // jump; so does a thread whose hit is reported later.
 //
@@ -37,11 +37,11 @@ type spaceJumps struct {
 	bells   map[uint64]*bell  // by the address of the doorbell
 	stubs   []stub            // sorted by address
 	starts  map[uint64]*point // by the address of their jump, those that have or had one
-	retry   time.Time         // places that had to wait are not tried again before
+	retry   time.Time         // no jumps are written before
 	refused error             // why nothing runs without a stop in this address space; nil: it may
 }
 
-// retryAfter is the time between two attempts to write a jump at a place where a thread stands.
+// retryAfter is the time between two attempts to write a jump at a place where a thread stands, and, with Mixed, between two batches of jumps.
 const retryAfter = 10 * time.Millisecond
 
 // clone returns it for a forked child, whose memory is a copy.
@@ -79,7 +79,7 @@ func (t *thread) promote(p *point) bool {
 	if p.jump.in {
 		return p.jump.before == 0 // else the thread was behind the jump when that was written
 	}
-	if !p.jump.waits || t.s.life.closing || t.s.throttle.Resting() || time.Now().Before(sp.jumps.retry) {
+	if !p.jump.waits || t.s.life.closing || t.s.throttle.Resting() || !p.warm() || time.Now().Before(sp.jumps.retry) {
 		return false
 	}
 	if err := t.prepareIsland(p); err != nil && sp.mem.Gone() {
@@ -89,6 +89,9 @@ func (t *thread) promote(p *point) bool {
 		return false
 	}
 	c.insertJumps(t, c.makeStubs(t, sp))
+	if c.s.cfg.Engine == Mixed { // those that warm up meanwhile get theirs together
+		sp.jumps.retry = time.Now().Add(retryAfter)
+	}
 	return p.jump.in && p.jump.before == 0
 }
 
@@ -129,9 +132,10 @@ func (t *thread) prepareIsland(p *point) error {
 // refuseJumps leaves the breakpoints of an address space where they are, for good.
 func (c *patcher) refuseJumps(sp *space, pid int, why error) {
 	sp.jumps.refused = why
-	for _, p := range sp.jumps.waiting {
-		p.jump.waits = false
-		p.by = breakpoints{c}
+	for _, p := range sp.points {
+		if p.jump.waits {
+			p.jump.waits, p.by = false, breakpoints{c}
+		}
 	}
 	sp.jumps.waiting = nil
 	if c.s.cfg.Engine != Inline {

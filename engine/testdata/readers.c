@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define PAGE 4096
+#define LEAST 2000 // reads, however little the thread runs
 static volatile long looks;
 __attribute__((noipa)) void look(const char *p)
 {
@@ -126,7 +127,7 @@ int main(int argc, char **argv)
 	if (race) {
 		pthread_t t;
 		pthread_create(&t, 0, toggle, (void *)how);
-		for (long end = now() + rounds; now() < end; readable++)
+		for (long end = now() + rounds; now() < end || readable < LEAST; readable++)
 			look(page);
 		__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
 		pthread_join(t, 0);
@@ -134,7 +135,7 @@ int main(int argc, char **argv)
 		rounds = 0;
 	}
 	for (int i = 0; i < rounds; i++) {
-		for (long end = now() + 100; now() < end; readable++)
+		for (long end = now() + 100, least = readable + LEAST; now() < end || readable < least; readable++)
 			look(page);
 		unsigned long set = strstr(signals, "rawall") ? ~0ul : strstr(signals, "rawblock") ? 1ul << (SIGSEGV - 1) | 1ul << (SIGBUS - 1) : 0;
 		if (set) {
