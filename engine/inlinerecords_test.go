@@ -1,11 +1,16 @@
 package engine
 
 import (
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"gotap/runtime"
 	"gotap/runtime/opcode"
+	rtoutcome "gotap/runtime/outcome"
 	"gotap/runtime/record"
 )
 
@@ -98,4 +103,59 @@ func TestInlineKilledWriters(t *testing.T) {
 		t.Errorf("records by value: %v, lost %v", seen, w.arena.Lost())
 	}
 	want(t, "output", tg.output(), "bad=0\n")
+}
+
+// TestInlineRecordsMapped: the process has mapped the pages of the ring before its first record, and none of them if it writes no records.
+func TestInlineRecordsMapped(t *testing.T) {
+	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(page)
+	if unix.Madvise(page, unix.MADV_POPULATE_WRITE) != nil {
+		t.Skip("this kernel does not populate memory")
+	}
+	large := func(w *world) *runtime.Code { // logs numbers that are too large to occur
+		return w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 1 << 60}, runtime.Inst{Op: opcode.Gt}, runtime.Inst{Op: opcode.Jz, A: 9},
+			runtime.Inst{Op: opcode.Item}, runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.LogInt}, runtime.Inst{Op: opcode.EndItem}, runtime.Inst{Op: opcode.Exit, A: uint32(rtoutcome.ExitPlain)})
+	}
+	counts := func(w *world) *runtime.Code { return w.counts(w.counter()) }
+	for name, code := range map[string]func(*world) *runtime.Code{"records": large, "none": counts} {
+		t.Run(name, func(t *testing.T) {
+			w := inlineWorld(t, FollowThreads)
+			p := start(t, program(t, "target.c"), "spin", "1")
+			if err := w.Attach(p.pid()); err != nil {
+				t.Fatal(err)
+			}
+			w.probe("work", Handlers{Enter: code(w)})
+			w.Start()
+			eventually(t, "a jump", func() bool { return w.Stats().Inline == 1 })
+			got, ring := mappedKiB(t, p.pid(), "gotap-arena"), int(w.arena.RingLayout().Size>>10)
+			if all := got >= ring; all != (name == "records") {
+				t.Errorf("%d KiB are mapped; the ring has %d KiB", got, ring)
+			}
+			w.Close(true)
+			want(t, "target", p.end(), "spin bad=0")
+		})
+	}
+}
+
+// mappedKiB returns how much of the mappings of a file is present in a process, as the kernel tells it.
+func mappedKiB(t *testing.T, pid int, file string) (sum int) {
+	t.Helper()
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/smaps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := false
+	for line := range strings.Lines(string(text)) {
+		switch f := strings.Fields(line); {
+		case strings.Contains(f[0], "-"):
+			inside = strings.Contains(line, file)
+		case inside && f[0] == "Rss:":
+			n, _ := strconv.Atoi(f[1])
+			sum += n
+		}
+	}
+	return sum
 }

@@ -247,8 +247,22 @@ func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 	if len(stub.Reads) > 0 && !p.sp.reads.filled {
 		reader{t}.fill()
 	}
+	if stub.Records {
+		t.populateRing(island)
+	}
 	p.sp.jumps.noteStub(p, at, stub)
 	return c.hangBells(p, at, stub, island.Arena, t.Tid)
+}
+
+// populateRing provides the memory of the ring before the process writes records into it. The memory is ours. If we cannot have it, it is
+// left to the faults, one page after the other.
+func (t *thread) populateRing(island *inline.Island) {
+	a := t.s.cfg.Arena
+	if island.Populated || a.PopulateRing() != nil {
+		return
+	}
+	ring := a.RingLayout()
+	inline.Target{Thread: &t.Thread, Calls: &t.inject}.Populate(island, inline.Range{Start: ring.Data, End: ring.Data + ring.Size})
 }
 
 // emitStub makes native code that runs the programs of placements at a point, for an address in an island.

@@ -66,6 +66,13 @@ func (t Target) Map(near uint64, fd int, used uint64) (*Island, error) {
 	return i, nil
 }
 
+// Populate makes the target map all pages of a part of the arena now, whose memory the session has provided. Otherwise the first write to
+// each page is a fault, which takes longer than the writing of ten records. Where the kernel cannot do it (before 5.14) the faults remain.
+func (t Target) Populate(i *Island, part Range) {
+	i.Populated = true
+	t.Calls.Call(callMadvise, i.Arena+part.Start, part.End-part.Start, unix.MADV_POPULATE_WRITE)
+}
+
 // Unmap makes the target unmap an island and the arena behind it.
 func (t Target) Unmap(i *Island) error {
 	_, err := t.Calls.Call(callMunmap, i.Base, IslandSize+i.ArenaSize)

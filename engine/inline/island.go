@@ -47,6 +47,7 @@ type Island struct {
 	Arena     uint64 // address of the arena's mapping, within reach of the stubs
 	ArenaSize uint64
 	Full      bool // there was no room for a stub
+	Populated bool // the process has mapped the pages of the ring: see Target.Populate
 
 	next  uint64         // offset of the next stub
 	index map[uint64]int // entries by address
@@ -71,6 +72,7 @@ func Open(mem Memory, base, arena, arenaSize uint64, stopped int) (*Island, erro
 // Clone returns the island of a forked child, whose memory is a copy.
 func (i *Island) Clone() *Island {
 	c := *i
+	c.Populated = false // the pages of shared files are not mapped in a child before it uses them
 	c.index = make(map[uint64]int, len(i.index))
 	for addr, n := range i.index {
 		c.index[addr] = n

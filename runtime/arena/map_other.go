@@ -2,9 +2,15 @@
 
 package arena
 
-import "unsafe"
+import (
+	"errors"
+	"unsafe"
+)
 
 const pageSize = 4096
+
+// populate is for memory that is shared, of which there is none.
+func populate([]byte) error { return errors.ErrUnsupported }
 
 // mapShared allocates ordinary memory. Without Linux there is no other process to share it with, but programs can still
 // be compiled, verified and run against memory images.

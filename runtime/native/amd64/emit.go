@@ -63,6 +63,7 @@ type Stub struct {
 	TailLen   int        // its size in bytes
 	Doorbells []Doorbell // in the order of their offsets
 	Reads     []Read     // in the order of their offsets
+	Records   bool       // it writes records into the ring
 }
 
 // DoorbellAt returns the doorbell whose breakpoint is at an offset, or nil.
@@ -156,6 +157,7 @@ type emitter struct {
 	cold    []func()     // make the code behind the tail
 	bells   []Doorbell
 	reads   []Read
+	records bool                      // there are records
 	mark    func(*asm, *runtime.Inst) // see emit; may be nil
 }
 
@@ -209,7 +211,7 @@ func (e *emitter) emit() (*Stub, error) {
 	for i := range stub.Doorbells {
 		stub.Doorbells[i].resolve(e.labels)
 	}
-	stub.Reads = e.reads
+	stub.Reads, stub.Records = e.reads, e.records
 	for i := range stub.Reads {
 		stub.Reads[i].resolve(e.labels)
 	}

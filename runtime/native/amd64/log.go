@@ -41,6 +41,7 @@ func header(program uint32, it native.LogItem) uint64 {
 // commit writes the record of what the program has logged. If the thread is not known, or the ring is full, the interpreter does it: a stop
 // gives the reader time.
 func (p *part) commit(in *runtime.Inst) {
+	p.records = true
 	log := p.plan.Ops[p.pc].Log
 	unable := p.bell()
 	if !p.framed {
