@@ -105,6 +105,25 @@ func TestInlineKilledWriters(t *testing.T) {
 	want(t, "output", tg.output(), "bad=0\n")
 }
 
+// TestInlinePosed: a thread is not taken for the one that its own data begin with.
+func TestInlinePosed(t *testing.T) {
+	w := inlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "posed.c"))
+	w.probe("posed*:work", Handlers{Enter: w.logs()})
+	seen := map[int64]int{}
+	w.records(func(r record.Record) {
+		v := r.Items[0].Values[0].Int
+		seen[v]++
+		if (r.Tid == r.Pid) != (v == 1) {
+			t.Fatalf("%+v", r)
+		}
+	})
+	if seen[1] != 1000 || seen[2] != 1000 || w.Stats().Inline != 1 {
+		t.Errorf("%v, %+v", seen, w.Stats())
+	}
+	want(t, "output", tg.output(), "bad=0\n")
+}
+
 // TestInlineRecordsMapped: the process has mapped the pages of the ring before its first record, and none of them if it writes no records.
 func TestInlineRecordsMapped(t *testing.T) {
 	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)

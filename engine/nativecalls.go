@@ -231,9 +231,6 @@ func (n *nativeCalls) dropOwners(sp *space) {
 	sp.calls = spaceCalls{}
 }
 
-// fsBase is the index of the base of fs in the registers.
-var fsBase, _, _, _ = abi.AMD64.Arch.RegIndex("fs_base")
-
 // enlist gives a thread a stack of calls, if it has none and there is one, or tells native code that its base of fs has changed. Its
 // registers have been read.
 func (t *thread) enlist() {
@@ -305,13 +302,18 @@ func (t *thread) bearsThread(flags uint64) {
 }
 
 // isBorn is called at the first stop of a new thread. It may have the data of one that has ended, of which the kernel has not told yet.
+// Nor may native code take it for the thread whose data its own begin with.
 func (t *thread) isBorn() {
 	in := &t.proc.space.calls
-	if len(in.threads) == 0 || len(t.proc.threads) == 1 || !t.GetRegs() {
+	if in.owners == nil || len(t.proc.threads) == 1 || !t.GetRegs() {
 		return
 	}
-	if o := in.threads[t.Regs[fsBase]]; o != nil {
-		in.vacate(t.Regs[fsBase], o)
+	base := t.Regs[fsBase]
+	if o := in.threads[base]; o != nil {
+		in.vacate(base, o)
+	}
+	if first, ok := t.proc.space.firstWord(base); ok && first != base {
+		in.share(first)
 	}
 }
 

@@ -244,7 +244,7 @@ func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 		return err
 	}
 	p.jump.code, p.jump.runs = j, runs
-	if len(stub.Reads) > 0 && !p.sp.reads.filled {
+	if !p.sp.reads.filled && slices.ContainsFunc(stub.Reads, func(f amd64.Read) bool { return !f.Own }) {
 		reader{t}.fill()
 	}
 	if stub.Records {
@@ -284,6 +284,7 @@ func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline
 	}
 	if c.calls.none == nil {
 		site.Owners, site.Stacks = p.sp.calls.owners.Offset(), c.calls.stacks.Offset()
+		site.SelfAddressed = p.sp.calls.selfAddressed(t)
 	}
 	if p.sp.reads.table != nil {
 		site.Ranges = p.sp.reads.table.Offset()

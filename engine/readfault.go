@@ -47,8 +47,10 @@ func (t *thread) answersRead(sig int) bool {
 		t.finish()
 		return true
 	}
-	t.s.stats.ReadFaults++
-	reader{t}.faulted(b)
+	if !f.Own { // else the thread has no data where the base of fs says
+		t.s.stats.ReadFaults++
+		reader{t}.faulted(b)
+	}
 	t.answer(b)
 	return true
 }

@@ -11,11 +11,19 @@ int main(int argc, char **argv)
 {
 	long n = atol(argv[1]), bad = argc != 2;
 	for (long r = 0; r < n; r++) {
-		int status;
+		int status, works[2];
+		char byte = 0;
+		bad += pipe(works) != 0;
 		pid_t pid = fork();
 		if (!pid)
-			for (;;)
+			for (long i = 0;; i++) {
 				work(r);
+				if (i == 10)
+					bad += write(works[1], &byte, 1) != 1;
+			}
+		bad += read(works[0], &byte, 1) != 1;
+		close(works[0]);
+		close(works[1]);
 		usleep(3000 + r * 100);
 		kill(pid, SIGKILL);
 		bad += waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status);

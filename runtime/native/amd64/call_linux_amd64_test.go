@@ -168,6 +168,46 @@ func TestCallLimits(t *testing.T) {
 	}
 }
 
+// TestOwnData: a thread whose own data are not what its stub takes them for rings. It may have none at all.
+func TestOwnData(t *testing.T) {
+	w := newWorld(t)
+	sum, _ := w.object(object.Object{Kind: object.KindSum})
+	plan := w.plan(opA(opcode.Field, uint32(runtime.FieldTid)), opV(opcode.Agg, sum), op(opcode.Exit))
+	stub := w.place(w.c, []Program{{Run: plan}}, Site{Addr: codeAddr, SelfAddressed: true})
+	const sp = stackAddr + stackSize - 64
+	if d := w.ring(codeAddr, stub, sp, 0); d != nil {
+		t.Errorf("a thread with data rings: %+v", d)
+	}
+	w.c.ready[fileFS] = ownData + 8
+	if d := w.ring(codeAddr, stub, sp, 0); d == nil {
+		t.Error("a thread with other data does not ring")
+	}
+	w.c.ready[fileFS] = 0
+	regs := w.c.ready
+	regs[fileRIP], regs[fileRSP] = codeAddr, sp
+	w.c.do(func() {
+		if sig := w.c.run(&regs); sig != syscall.SIGSEGV {
+			t.Errorf("signal %v of a thread without data", sig)
+		}
+	})
+	read := stub.ReadAt(int(regs[fileRIP] - codeAddr))
+	if read == nil || !read.Own {
+		t.Fatalf("it faults at %#x, and reads are %+v", regs[fileRIP], stub.Reads)
+	}
+	read.Ring(codeAddr, regs[:])
+	d := stub.DoorbellAt(int(regs[fileRIP]-codeAddr) - 1)
+	if d == nil || d.PC != 0 {
+		t.Fatalf("the doorbell is %+v", d)
+	}
+	d.Restore(regs[:], w.c.words(regs[fileRSP], d.Frame()))
+	regs[fileRIP] = w.c.ready[fileRIP]
+	want := w.c.ready
+	want[fileRSP] = sp
+	if err := sameRegs(&regs, &want, false); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestThread: native code knows its thread, the time, and how long a call took.
 func TestThread(t *testing.T) {
 	w := newWorld(t)

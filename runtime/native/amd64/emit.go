@@ -43,7 +43,10 @@ type Site struct {
 	Ranges  uint64           // ranges.Table of the address space, as an offset in the arena; 0: no program reads memory
 	RedZone bool             // the code at the place may use the 128 bytes below the stack pointer
 	Flags   bool             // the code at the place uses the status flags, so that they must be kept
-	Room    int              // bytes of the stack that the code may use; 0: as many as it needs
+	// SelfAddressed says that the first word of the threads' own data, at the base of fs, is its address, as the ABI has it.
+	SelfAddressed bool
+
+	Room int // bytes of the stack that the code may use; 0: as many as it needs
 	// Head returns what runs first: displaced instructions in front of the place. Nil: there are none. It is like Tail.
 	Head func(at uint64) ([]byte, error)
 	// Tail returns what runs at the end: the displaced instructions and the jump back. at is the address at which it

@@ -245,6 +245,9 @@ func (a *asm) rdtsc() { a.bytes(0x0f, 0x31) }
 // rdfsbase reads the address of the thread's own data into rax.
 func (a *asm) rdfsbase() { a.bytes(0xf3, 0x48, 0x0f, 0xae, 0xc0) }
 
+// movOwnData reads the first word of the thread's own data into rax.
+func (a *asm) movOwnData() { a.bytes(0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0) }
+
 func (a *asm) xchg(x, y reg) { a.encode(wide(0x87), x, r(y)) }
 
 func (a *asm) push(x reg) {

@@ -23,6 +23,9 @@ type Read struct {
 	At   int // offset of the instruction
 	Bell int // offset of the doorbell that is to be answered instead, as if it had rung
 
+	// Own is set if it reads the thread's own data, which programs do not ask for and the table of ranges need not have.
+	Own bool
+
 	test, at, bell label
 }
 
@@ -58,7 +61,7 @@ func (p *part) read(in *runtime.Inst) {
 	x := p.checked(w, bell, size)
 	p.popWord()
 	to := p.target()
-	p.mayFault(bell, func() {
+	p.mayFault(bell, false, func() {
 		switch in.Op {
 		case opcode.Load64, opcode.LoadPtr:
 			p.mov(r(to), at(x, 0))
@@ -158,9 +161,9 @@ func (p *part) searchRange(x reg, size int, bell label) {
 	p.pop(rdx)
 }
 
-// mayFault makes the code of one instruction that reads what has been checked.
-func (p *part) mayFault(bell label, instruction func()) {
-	f := Read{test: p.newLabel(), at: p.newLabel(), bell: bell}
+// mayFault makes the code of one instruction that reads the thread's own data, or what has been checked.
+func (p *part) mayFault(bell label, own bool, instruction func()) {
+	f := Read{Own: own, test: p.newLabel(), at: p.newLabel(), bell: bell}
 	p.place(f.test)
 	p.testBits32(address(p.site.Control), ControlMask)
 	p.jcc(condE, p.abandoned)

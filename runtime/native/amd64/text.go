@@ -19,7 +19,7 @@ func (p *part) compareText() {
 			n /= 2
 		}
 		from := at(x, int32(off))
-		p.mayFault(bell, func() {
+		p.mayFault(bell, false, func() {
 			if n == 8 {
 				p.mov(r(rax), from)
 			} else {

@@ -30,7 +30,7 @@ const (
 	testPlace = 0x55555555_4321
 	arenaSize = 32 << 20
 	testTid   = 99
-	ownData   = 0x7f12_3456_7740 // the base of fs
+	ownData   = controlAddr + 0x740 // the base of fs, whose first word is its address
 	fileFS    = 21
 )
 
@@ -49,6 +49,7 @@ type world struct {
 	machine   *runtime.Machine
 	stacks    *calls.Stacks
 	owners    *calls.Owners
+	sites     int
 	stack     *calls.Stack
 	ranges    *ranges.Table
 	clock     *clock.Clock      // nil: the processor's counter does not tell the time
@@ -91,6 +92,7 @@ func newWorld(t testing.TB) *world {
 	w.c = newTracee(t, a.FD(), arenaSize)
 	w.c.setControl(1)
 	w.c.ready[fileFS] = ownData
+	binary.LittleEndian.PutUint64(w.c.work[codeSize+ownData-controlAddr:], ownData)
 	w.fillData()
 	w.initial = w.used(nil)
 	return w
@@ -179,6 +181,8 @@ func (w *world) site(s Site) Site {
 	s.Arena, s.Control, s.Place, s.Pid = arenaAddr, controlAddr, testPlace, testPid
 	s.Owners, s.Stacks, s.Ring = w.owners.Offset(), w.stacks.Offset(), w.arena.RingLayout()
 	s.Ranges = w.ranges.Offset()
+	w.sites++
+	s.SelfAddressed = s.SelfAddressed || w.sites%2 == 0
 	if w.clock != nil {
 		s.Clock = w.clock.Offset()
 	}

@@ -1,0 +1,37 @@
+package engine
+
+import (
+	"encoding/binary"
+
+	"gotap/engine/abi"
+)
+
+// The own data of a thread, which the base of fs leads to. Native code knows a thread by their address. An instruction tells it (rdfsbase),
+// which takes 3 ns; where the data begin with their address, native code reads that instead. A thread whose data begin with the address of
+// another one's would then pass for that one: so a thread's first word is looked at when it is born (isBorn). A thread that changes the base
+// of fs later must lead it to data of that kind, as all code wants that uses thread-local variables.
+
+// fsBase is the index of the base of fs in the registers.
+var fsBase, _, _, _ = abi.AMD64.Arch.RegIndex("fs_base")
+
+// selfAddressed reports whether the data of a thread, and of all that have a stack, begin with their address: those of the C libraries do,
+// because the ABI for thread-local variables wants it; those of Go's runtime do not. A thread has none while it starts.
+func (n *spaceCalls) selfAddressed(t *thread) bool {
+	is := func(base uint64) bool {
+		first, ok := t.proc.space.firstWord(base)
+		return ok && first == base
+	}
+	for base := range n.threads {
+		if !is(base) {
+			return false
+		}
+	}
+	return is(t.Regs[fsBase])
+}
+
+// firstWord returns the first word of the thread's own data at a base of fs; ok is false if it cannot be read.
+func (sp *space) firstWord(base uint64) (word uint64, ok bool) {
+	var b [8]byte
+	ok = sp.mem.Peek(base, b[:]) == nil
+	return binary.LittleEndian.Uint64(b[:]), ok
+}
