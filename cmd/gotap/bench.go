@@ -24,6 +24,7 @@ func newBench(w *World) *cobra.Command {
 	}
 	c.Flags().IntVar(&o.Hits, "hits", 10_000, "hits a round")
 	c.Flags().IntVar(&o.Rounds, "rounds", 3, "rounds; the median counts")
+	c.Flags().BoolVar(&o.Rivals, "rivals", false, "only other tracers beside gotap, for the same work: bpftrace, uftrace and gdb, where they are installed")
 	c.Flags().BoolVar(&o.All, "all", false, "every kind of probe with a stepped instruction too, and more threads")
 	return c
 }

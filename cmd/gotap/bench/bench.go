@@ -3,7 +3,8 @@
 // (reference/reference.c), in turn, as a ratio.
 //
 // The interpreter and the compiler are measured in this process (machine.go), so are events (events.go); hits, reloads
-// and a flood of events by starting gotap as users do (parts.go, inline.go, reload.go, flood.go).
+// and a flood of events by starting gotap as users do (parts.go, inline.go, reload.go, flood.go), and other tracers on the same program
+// (rivals.go).
 package bench
 
 import (
@@ -26,6 +27,7 @@ var referenceSource string
 type Options struct {
 	Hits   int           // that a round makes, from 1
 	Rounds int           // the median of which counts, from 1
+	Rivals bool          // only other tracers beside gotap
 	All    bool          // every kind of probe with a stepped instruction too, and more threads
 	Settle time.Duration // how long "run --watch" waits for an editor to be done; it is part of a reload
 }
@@ -40,7 +42,9 @@ type contest struct {
 // Run measures this machine with the running program as gotap, and prints tables to out; gotap's messages go to errs.
 // It takes minutes, and needs gcc and the permission to trace.
 func Run(out, errs io.Writer, o Options) error {
-	measureMachine(out)
+	if !o.Rivals {
+		measureMachine(out)
+	}
 	dir, err := os.MkdirTemp("", "gotap-bench-")
 	if err != nil {
 		return fmt.Errorf("cannot make a directory: %w", err)
@@ -55,6 +59,9 @@ func Run(out, errs io.Writer, o Options) error {
 		return err
 	}
 	b := bench{out, errs, o, exe, program}
+	if o.Rivals {
+		return b.rivals()
+	}
 	for _, part := range []func() error{b.events, b.coldStart, b.reload, b.flood, b.kinds, b.inline, b.affinity, b.rivals, b.threads, b.disabled, b.arming, b.holding} {
 		if err := part(); err != nil {
 			return err
@@ -119,21 +126,4 @@ func median(v []float64) float64 {
 	v = slices.Clone(v)
 	slices.Sort(v)
 	return v[len(v)/2]
-}
-
-// rivals measures what is installed for the same job.
-func (b bench) rivals() error {
-	path, err := exec.LookPath("bpftrace")
-	if err != nil || os.Geteuid() != 0 {
-		fmt.Fprintln(b.out, "bpftrace: not here, or not allowed")
-		return nil
-	}
-	target := b.target()
-	ns, err := b.median(append([]string{path, "-e", fmt.Sprintf("uprobe:%s:work { @ = count(); }", b.program), "-c"}, strings.Join(target, " ")))
-	if err != nil {
-		fmt.Fprintf(b.out, "bpftrace: %v\n", err)
-		return nil
-	}
-	fmt.Fprintf(b.out, "%-42s %9.0f ns (in the kernel, as root)\n", "bpftrace uprobe, count()", ns)
-	return nil
 }

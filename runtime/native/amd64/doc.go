@@ -15,10 +15,9 @@
 //	tail                                     the displaced instructions and the jump back
 //	what seldom runs                         rejections, doorbells, and ways round
 //
-// It calls nothing, uses no vector registers, and no memory but the arena, the control word, what it pushes, what programs read (read.go), and the
-// first word of the own data of the thread. All that it does in the arena are single atomic operations, those of the interpreter. So any number of
-// threads may be in it, and a
-// signal handler may run the same stub in the middle of it.
+// It calls nothing, uses no vector registers, and no memory but the arena, the control word, what it pushes, what programs read
+// (read.go), and the first word of the thread's own data. All that it does in the arena are single atomic operations, those of
+// the interpreter. So any number of threads may be in it, and a signal handler may run the same stub in the middle of it.
 //
 // # Registers
 //

@@ -7,6 +7,7 @@
  *   reference threads T N   T threads that call work N times together; prints what a call took, by the wall's clock
  *   reference calls T N     the same after one call more; prints the processor time that a call took
  *   reference counted T N   the same with a counter in front of each call: a probe that is compiled into the program
+ *   reference waits N       the same on one thread, by the wall's clock
  *   reference sleepers T    T threads that sleep
  *
  * The loops do the least that gives the right count; what gotap needs more than they do is its overhead. */
@@ -22,9 +23,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#ifdef INSTRUMENTED /* for tracers that have the compiler insert calls */
+__attribute__((noipa)) long work(long n) { return 2 * n + 1; }
+#else
 /* assembly, so that the first instruction is the same with every compiler: lea 1(%rdi,%rdi),%rax, five bytes */
 long work(long n);
 __asm__(".text\n.globl work\n.type work,@function\nwork:\n\tlea 1(%rdi,%rdi,1),%rax\n\tret\n.size work,.-work\n\t.p2align 4\n");
+#endif
 enum { FIRST = 5 };
 
 /* what 10,000 probes are placed on */
@@ -102,6 +107,12 @@ static int calls(long t, long n, void *(*caller)(void *))
 		pthread_join(id[i], NULL);
 	printf("%.2f ns\n", (used() - began) / (each * t));
 	return 0;
+}
+
+static int waits(long n)
+{
+	work(0);
+	return target(n);
 }
 
 static void *sleeper(void *unused)
@@ -212,6 +223,8 @@ int main(int argc, char **argv)
 	long n = argc > 2 ? strtol(argv[2], NULL, 0) : 0;
 	if (argc > 2 && !strcmp(argv[1], "target"))
 		return target(n);
+	if (argc > 2 && !strcmp(argv[1], "waits"))
+		return waits(n);
 	if (argc > 2 && !strcmp(argv[1], "emulate"))
 		return trace(n, EMULATE);
 	if (argc > 2 && !strcmp(argv[1], "step"))
@@ -226,6 +239,6 @@ int main(int argc, char **argv)
 		return calls(n, strtol(argv[3], NULL, 0), counting);
 	if (argc > 2 && !strcmp(argv[1], "sleepers"))
 		return sleepers(n);
-	fprintf(stderr, "reference target|emulate|step|both N, threads|calls|counted T N, sleepers T\n");
+	fprintf(stderr, "reference target|waits|emulate|step|both N, threads|calls|counted T N, sleepers T\n");
 	return 2;
 }
