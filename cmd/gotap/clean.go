@@ -7,6 +7,7 @@ import (
 
 	"gotap/cmd/gotap/doctor"
 	"gotap/engine"
+	"gotap/engine/linux/procfs"
 )
 
 func newClean(w *World) *cobra.Command {
@@ -18,7 +19,7 @@ killed together with its supervisor. It also lets the process run on the CPUs ag
 set others. A process without such remains is not changed.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			pid, err := parsePid(args[0])
+			pid, err := procfs.ParsePid(args[0])
 			if err != nil {
 				return withStatus(statusUsage, fmt.Errorf("PID %w", err))
 			}

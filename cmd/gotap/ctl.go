@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/cmd/gotap/wire"
+	"gotap/engine/linux/procfs"
 )
 
 // ctlClient is `gotap ctl`: it finds a session, asks, and prints the answer.
@@ -46,7 +47,7 @@ func (k *ctlClient) checkFormat() error {
 	if k.format != "text" && k.format != "json" {
 		return withStatus(statusUsage, fmt.Errorf("--format is text or json, not %q", k.format))
 	}
-	if k.session < 0 || k.session > maxPid {
+	if k.session < 0 || k.session > procfs.MaxPid {
 		return withStatus(statusUsage, fmt.Errorf("--session %d: sessions are numbered as processes are", k.session))
 	}
 	return nil

@@ -3,18 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"gotap/cmd/gotap/wire"
 )
-
-// helloTime is how long a session may take to describe itself.
-const helloTime = 2 * time.Second
 
 // sessionError is a session's refusal, with the status and the hint it came with.
 type sessionError struct{ why *wire.Error }
@@ -43,14 +38,14 @@ func (k *ctlClient) find() (*wire.Conn, error) {
 		return c, withStatus(statusTarget, err)
 	}
 	var lines []string
-	for _, s := range describeAll(dir, ids) {
+	for _, s := range dir.Describe(ids) {
 		lines = append(lines, "  "+sessionLine(s))
 	}
 	return nil, &hintError{withStatus(statusUsage, fmt.Errorf("%d sessions are running:\n%s", len(ids), strings.Join(lines, "\n"))),
 		fmt.Sprintf("--session %d chooses the first", ids[0])}
 }
 
-// liveSessions lists the sessions of the directory that this environment names; If the directory does not exist,
+// liveSessions lists the sessions of the directory that this environment names. If the directory does not exist,
 // dir and ids are nil.
 func liveSessions() (dir *wire.Dir, ids []int, err error) {
 	dir, err = wire.Open(false)
@@ -86,45 +81,13 @@ func (k *ctlClient) findIn(dir *wire.Dir) *wire.Conn {
 		return c
 	}
 	ids, _ := dir.Sessions()
-	for _, s := range describeAll(dir, ids) {
+	for _, s := range dir.Describe(ids) {
 		if s.Supervisor == k.session {
 			c, _ := dir.Connect(s.ID)
 			return c
 		}
 	}
 	return nil
-}
-
-// describeAll asks sessions to describe themselves. Only the number is known of a session that does not answer.
-func describeAll(dir *wire.Dir, ids []int) []wire.Session {
-	var all []wire.Session
-	for _, id := range ids {
-		s, err := hello(dir, id)
-		if err != nil {
-			s = wire.Session{ID: id, Script: "(does not answer)"}
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-func hello(dir *wire.Dir, id int) (wire.Session, error) {
-	c, err := dir.Connect(id)
-	if err != nil {
-		return wire.Session{}, err
-	}
-	defer c.Close()
-	var reply wire.Reply
-	if err := c.Send(wire.Request{Version: wire.Version, Verb: "session"}, helloTime); err != nil {
-		return wire.Session{}, err
-	}
-	if err := c.Receive(&reply, helloTime); err != nil {
-		return wire.Session{}, err
-	}
-	if reply.Session == nil {
-		return wire.Session{}, io.ErrUnexpectedEOF
-	}
-	return *reply.Session, nil
 }
 
 func (k *ctlClient) sessionsVerb() *cobra.Command {
@@ -135,6 +98,6 @@ func (k *ctlClient) sessionsVerb() *cobra.Command {
 				return k.report(err)
 			}
 			defer dir.Close()
-			return k.printSessions(describeAll(dir, ids))
+			return k.printSessions(dir.Describe(ids))
 		}}
 }

@@ -199,28 +199,6 @@ func pidTexts(list string) []string {
 	return texts
 }
 
-// maxPid is the largest number a process can have (the kernel's PID_MAX_LIMIT on 64-bit machines).
-const maxPid = 1 << 22
-
-// parsePid parses a process number; the error says what is wrong with the text.
-func parsePid(text string) (int, error) {
-	digits := 0
-	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
-		digits++
-	}
-	if digits == 0 {
-		return 0, fmt.Errorf("%s: not a number", text)
-	}
-	if digits < len(text) {
-		return 0, fmt.Errorf("%s: %q after the number", text, text[digits:])
-	}
-	pid, err := strconv.Atoi(text)
-	if err != nil || pid < 1 || pid > maxPid {
-		return 0, fmt.Errorf("%s: process numbers are 1 to %d", text, maxPid)
-	}
-	return pid, nil
-}
-
 // checkPreserve refuses --preserve-status unless there is one target.
 func (p *plan) checkPreserve() error {
 	switch targets := len(p.pids); {

@@ -29,14 +29,7 @@ func (p *plan) commandOutput(w *World) *os.File {
 
 // mixes reports whether records and what COMMAND prints get into one pipe or file, where nobody can part them.
 func (p *plan) mixes(w *World) bool {
-	return p.json && len(p.command) > 0 && p.output == "" && !p.apart && (len(p.logs) == 0 || p.terminal) && !terminal.Is(w.Stdout) && !isNull(w.Stdout)
-}
-
-// isNull reports whether what is written to a file is dropped.
-func isNull(f *os.File) bool {
-	st, err := f.Stat()
-	null, nerr := os.Stat(os.DevNull)
-	return err == nil && nerr == nil && os.SameFile(st, null)
+	return p.json && len(p.command) > 0 && p.output == "" && !p.apart && (len(p.logs) == 0 || p.terminal) && !terminal.Is(w.Stdout) && !datafile.IsNull(w.Stdout)
 }
 
 // openOutput opens the file of -o.

@@ -18,7 +18,7 @@ func (w *World) processes(text string) ([]int, error) {
 	if named := w.processesNamed(text); len(named) > 0 {
 		return named, nil
 	}
-	pid, err := parsePid(text)
+	pid, err := procfs.ParsePid(text)
 	switch {
 	case err == nil:
 		return []int{pid}, nil

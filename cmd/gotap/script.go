@@ -9,6 +9,7 @@ import (
 
 	"gotap"
 	"gotap/compile/diag"
+	"gotap/engine/linux/procfs"
 	"gotap/samples"
 	"gotap/script/definition"
 )
@@ -72,7 +73,7 @@ func readFile(path string) (gotap.Script, error) {
 // extraHint suggests what an extra argument may have been meant for: -p $(pidof NAME) becomes several arguments when
 // there are several processes.
 func extraHint(arg string) string {
-	if _, err := parsePid(arg); err == nil {
+	if _, err := procfs.ParsePid(arg); err == nil {
 		return `several processes are one argument of -p: "$(pidof NAME)", or 12,34`
 	}
 	return "the program to trace and its arguments come after --"

@@ -38,3 +38,10 @@ func Open(path string, flags int) (*os.File, error) {
 	}
 	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flags, private)
 }
+
+// IsNull reports whether what is written to a file is dropped, because it is /dev/null.
+func IsNull(f *os.File) bool {
+	st, err := f.Stat()
+	null, nerr := os.Stat(os.DevNull)
+	return err == nil && nerr == nil && os.SameFile(st, null)
+}

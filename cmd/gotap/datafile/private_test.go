@@ -81,3 +81,20 @@ func TestOpen(t *testing.T) {
 		t.Errorf("a link of another user: %v", err)
 	}
 }
+
+// TestIsNull: the null device is known whatever its descriptor, and a file is not it.
+func TestIsNull(t *testing.T) {
+	null, err := os.OpenFile("/dev/null", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	file, err := os.Create(filepath.Join(t.TempDir(), "null"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if !IsNull(null) || IsNull(file) {
+		t.Errorf("/dev/null: %v, a file: %v", IsNull(null), IsNull(file))
+	}
+}

@@ -107,3 +107,28 @@ func TestStopKeepsTheConnection(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestDescribe: a session describes itself; of one that is not there, or answers something else, the number is known.
+func TestDescribe(t *testing.T) {
+	described := true
+	s := newServer(t, func(q Request) Reply {
+		if q.Verb != "session" || !described {
+			return Reply{}
+		}
+		return Reply{Session: &Session{ID: os.Getpid(), Script: "a.js"}}
+	})
+	dir, err := Open(false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	all := dir.Describe([]int{os.Getpid(), 1})
+	if len(all) != 2 || all[0].Script != "a.js" || all[0].ID != os.Getpid() || all[1].ID != 1 || all[1].Script != "(does not answer)" {
+		t.Errorf("%+v", all)
+	}
+	described = false
+	if all := dir.Describe([]int{os.Getpid()}); all[0].ID != os.Getpid() || all[0].Script != "(does not answer)" {
+		t.Errorf("%+v", all)
+	}
+	s.Close(func() {})
+}

@@ -1,11 +1,34 @@
 package procfs
 
 import (
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 )
+
+// MaxPid is the largest number a process can have (the kernel's PID_MAX_LIMIT on 64-bit machines).
+const MaxPid = 1 << 22
+
+// ParsePid parses a process number, 1 to MaxPid; the error says what is wrong with the text.
+func ParsePid(text string) (int, error) {
+	digits := 0
+	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
+		digits++
+	}
+	if digits == 0 {
+		return 0, fmt.Errorf("%s: not a number", text)
+	}
+	if digits < len(text) {
+		return 0, fmt.Errorf("%s: %q after the number", text, text[digits:])
+	}
+	pid, err := strconv.Atoi(text)
+	if err != nil || pid < 1 || pid > MaxPid {
+		return 0, fmt.Errorf("%s: process numbers are 1 to %d", text, MaxPid)
+	}
+	return pid, nil
+}
 
 // Processes returns the numbers of all processes that can be seen, in their order.
 func Processes() (pids []int) {
