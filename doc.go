@@ -21,6 +21,10 @@
 // Close is called once, in any state, also after an error; nothing of the session is left in the targets then. A
 // session that is killed (SIGKILL) cannot do that: `gotap clean PID` can.
 //
+// # Without a target
+//
+// Check compiles and verifies what Open would load, and Build makes a prebuilt file of it.
+//
 // # Concurrency
 //
 // Open, Arm, Start, Wait and Close are called one after the other. The other methods are safe for concurrent use

@@ -13,9 +13,6 @@ import (
 	"gotap/cmd/gotap/datafile"
 	"gotap/compile/diag"
 	"gotap/compile/ppdf"
-	"gotap/runtime/arena"
-	"gotap/script/definition"
-	"gotap/script/load"
 )
 
 func newBuild(w *World) *cobra.Command {
@@ -43,49 +40,18 @@ gotap run accepts that file in place of the source. The target does not have to 
 	return c
 }
 
-// build makes the contents of a prebuilt file.
+// build makes the contents of a prebuilt file, and prints warnings.
 func (f *scriptFlags) build(w *World, text gotap.Script) (*ppdf.File, error) {
-	if !isDefinition(text) {
-		return f.buildScript(w, text)
-	}
-	o, err := f.definitionFlags.options(f.unsafe)
+	o, err := f.options(w, text)
 	if err != nil {
 		return nil, err
 	}
-	arena, err := arena.New(arena.Options{Size: checkArena})
+	built, list, err := gotap.Build(text, o)
 	if err != nil {
-		return nil, err
-	}
-	defer arena.Close()
-	d, list := definition.Load(text.Name, text.Text, o, definition.Variables{Arena: arena, Shared: &definition.Shared{}}, definition.First)
-	if err := list.Err(); err != nil {
 		return nil, err
 	}
 	warnings(w, list)
-	return ppdf.Build(filepath.Base(text.Name), d.File)
-}
-
-// buildScript keeps a script that needs no other files. It is loaded to see whether it compiles.
-func (f *scriptFlags) buildScript(w *World, text gotap.Script) (*ppdf.File, error) {
-	t, list, err := f.loadScript(w, text)
-	if err != nil {
-		return nil, err
-	}
-	defer t.close()
-	warnings(w, list)
-	for _, path := range t.inputs {
-		if path != text.Name && !strings.HasPrefix(path, load.StdPrefix) && !sameFile(path, text.Name) {
-			return nil, &hintError{fmt.Errorf("cannot build %s: it imports %s, and a prebuilt file stands alone", text.Name, path),
-				"join them into one script first"}
-		}
-	}
-	return &ppdf.File{Name: filepath.Base(text.Name), Script: text.Text}, nil
-}
-
-func sameFile(a, b string) bool {
-	x, errX := filepath.Abs(a)
-	y, errY := filepath.Abs(b)
-	return errX == nil && errY == nil && x == y
+	return built, nil
 }
 
 // writeBuilt writes a prebuilt file: whole, or not at all.

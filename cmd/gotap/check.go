@@ -1,23 +1,14 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"gotap"
 	"gotap/compile"
-	"gotap/compile/diag"
-	"gotap/compile/js"
-	"gotap/runtime/arena"
-	"gotap/script"
-	"gotap/script/definition"
 	"gotap/script/output"
-	"gotap/stdlib"
 )
 
 // scriptFlags are the flags of commands that load a script without a target.
@@ -36,129 +27,57 @@ func (f *scriptFlags) register(c *cobra.Command) {
 	f.definitionFlags.register(c)
 }
 
-// A checked is a program that was compiled and verified without a target.
-type checked struct {
-	title   string // "libc:malloc enter"
-	program *compile.Program
-}
-
-// A checkedText is a script or a definition file with its programs.
-type checkedText struct {
-	main     *diag.Source // the text itself
-	programs []checked
-	arena    *arena.Arena
-	inputs   []string // the files it was made of
-	close    func()
-}
-
-// load compiles a script or a definition file that is not run, and prints warnings.
-func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*checkedText, error) {
+// load compiles a script, a definition file or a listing that is not run, and prints warnings.
+func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*gotap.Checked, error) {
 	text, err := readScript(w, args, f.eval, c.Flags().Changed("eval"))
 	if err != nil {
 		return nil, err
 	}
-	var t *checkedText
-	var list diag.List
-	switch {
-	case isListing(text):
-		t, list, err = loadListing(text)
-	case isDefinition(text):
-		t, list, err = f.loadDefinition(text)
-	default:
-		t, list, err = f.loadScript(w, text)
-	}
+	o, err := f.options(w, text)
 	if err != nil {
 		return nil, withStatus(statusUsage, err)
 	}
-	warnings(w, list)
-	t.main = diag.NewSource(text.Name, text.Text)
-	return t, nil
-}
-
-func (f *scriptFlags) loadScript(w *World, text gotap.Script) (*checkedText, diag.List, error) {
-	p := plan{runOptions: runOptions{args: f.args}}
-	if err := p.checkArgs(); err != nil {
-		return nil, nil, err
-	}
-	if err := f.refuse(text); err != nil {
-		return nil, nil, err
-	}
-	o := script.Options{
-		Name: text.Name, Text: text.Text, Dir: text.Dir, Std: stdlib.Files(), Args: p.args, Unsafe: f.unsafe, Check: true,
-		Output: output.NewText(io.Discard, w.Stderr), Stuck: w.stuck(statusUsage),
-	}
-	s, all, list, err := checkScript(o)
-	if err != nil && f.lookOnly && !o.Unsafe && onlyUnsafe(err) {
+	t, err := gotap.Check(text, o)
+	if err != nil && f.lookOnly && !o.Unsafe && !isDefinition(text) && gotap.NeedsUnsafe(err) {
 		o.Unsafe = true
 		var again error
-		if s, all, list, again = checkScript(o); again != nil {
-			return nil, nil, err
+		if t, again = gotap.Check(text, o); again != nil {
+			return nil, err
 		}
 		fmt.Fprintf(w.errs(), "gotap: %s changes the target: to run, it needs --unsafe\n", text.Name)
 	} else if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	t := &checkedText{arena: s.Arena(), inputs: s.Inputs(), close: s.Close}
-	for _, p := range all {
-		t.programs = append(t.programs, checked{p.Probe.Name + " " + p.Handler.String(), p.Program})
-	}
-	return t, list, nil
+	warnings(w, t.Warnings)
+	return t, nil
 }
 
-// onlyUnsafe reports whether a script was refused only because it changes the target.
-func onlyUnsafe(err error) bool {
-	var list diag.List
-	return errors.As(err, &list) && !slices.ContainsFunc(list, func(d diag.Diagnostic) bool {
-		return d.Severity == diag.Error && !strings.HasSuffix(d.Text, js.NeedsUnsafe)
-	})
+// options understands the flags that go with the kind of the text.
+func (f *scriptFlags) options(w *World, text gotap.Script) (o gotap.CheckOptions, err error) {
+	o = gotap.CheckOptions{Unsafe: f.unsafe, Output: output.NewText(io.Discard, w.Stderr), Stuck: w.stuck(statusUsage)}
+	switch {
+	case isListing(text):
+		return o, nil
+	case isDefinition(text):
+		o.Definition, err = f.definitionFlags.options(f.unsafe)
+		return o, err
+	}
+	p := plan{runOptions: runOptions{args: f.args}}
+	if err := p.checkArgs(); err != nil {
+		return o, err
+	}
+	o.Args = p.args
+	return o, f.refuse(text)
 }
-
-// checkScript loads a script and compiles all its programs.
-func checkScript(o script.Options) (*script.Script, []script.Checked, diag.List, error) {
-	s, list := script.Load(o)
-	if err := list.Err(); err != nil {
-		return nil, nil, nil, err
-	}
-	all, more := s.Check()
-	if err := more.Err(); err != nil {
-		s.Close()
-		return nil, nil, nil, err
-	}
-	return s, all, list, nil
-}
-
-func (f *scriptFlags) loadDefinition(text gotap.Script) (*checkedText, diag.List, error) {
-	o, err := f.definitionFlags.options(f.unsafe)
-	if err != nil {
-		return nil, nil, err
-	}
-	arena, err := arena.New(arena.Options{Size: checkArena})
-	if err != nil {
-		return nil, nil, err
-	}
-	d, list := definition.Load(text.Name, text.Text, o, definition.Variables{Arena: arena, Shared: &definition.Shared{}}, definition.First)
-	if err := list.Err(); err != nil {
-		arena.Close()
-		return nil, nil, err
-	}
-	t := &checkedText{arena: arena, close: func() { arena.Close() }}
-	for _, p := range d.Probes {
-		t.programs = append(t.programs, checked{fmt.Sprintf("%s (%d,%d)", p.Name, p.Major, p.Minor), p.Program})
-	}
-	return t, list, nil
-}
-
-// checkArena is the address space for the variables of a definition file that is not run.
-const checkArena = 16 << 20
 
 // run returns the function of a command that only looks at its checked script.
-func (f *scriptFlags) run(w *World, look func(t *checkedText) error) func(*cobra.Command, []string) error {
+func (f *scriptFlags) run(w *World, look func(t *gotap.Checked) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
 		t, err := f.load(w, c, args)
 		if err != nil {
 			return err
 		}
-		defer t.close()
+		defer t.Close()
 		return look(t)
 	}
 }
@@ -168,7 +87,7 @@ func newCheck(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check SCRIPT",
 		Short: "Compile and verify a script; print the bounds of every program",
-		RunE: flags.run(w, func(t *checkedText) error {
+		RunE: flags.run(w, func(t *gotap.Checked) error {
 			printChecked(w, t)
 			return nil
 		}),
@@ -178,11 +97,11 @@ func newCheck(w *World) *cobra.Command {
 	return c
 }
 
-func printChecked(w *World, t *checkedText) {
-	for _, p := range t.programs {
-		fmt.Fprintf(w.out(), "%s: %s\n", p.title, p.program.Bound)
+func printChecked(w *World, t *gotap.Checked) {
+	for _, p := range t.Programs {
+		fmt.Fprintf(w.out(), "%s: %s\n", p.Title, p.Bound)
 	}
-	if len(t.programs) == 0 {
+	if len(t.Programs) == 0 {
 		fmt.Fprintln(w.out(), "no probes")
 	}
 }
@@ -195,7 +114,7 @@ func newDis(w *World) *cobra.Command {
 		Short: "Print the bytecode of a script's programs, with the source lines",
 		Long: `dis prints the programs of a script or a definition file as they will run. The output, saved as
 NAME.rpn, is valid input: it assembles to the same bytes, which --bytes prints.`,
-		RunE: flags.run(w, func(t *checkedText) error {
+		RunE: flags.run(w, func(t *gotap.Checked) error {
 			if raw {
 				return printBytes(w, t)
 			}
@@ -207,19 +126,19 @@ NAME.rpn, is valid input: it assembles to the same bytes, which --bytes prints.`
 	return c
 }
 
-func printListing(w *World, t *checkedText) error {
+func printListing(w *World, t *gotap.Checked) error {
 	var options compile.ListOptions
-	if t.arena != nil {
+	if t.Arena != nil {
 		options.Object = func(id int) string {
-			o, _ := t.arena.Lookup(id)
+			o, _ := t.Arena.Lookup(id)
 			return o.Name
 		}
 	}
-	for i, p := range t.programs {
+	for i, p := range t.Programs {
 		if i > 0 {
 			fmt.Fprintln(w.out())
 		}
-		if err := compile.List(w.out(), p.program, options); err != nil {
+		if err := compile.List(w.out(), p.Program, options); err != nil {
 			return withStatus(statusFailure, fmt.Errorf("cannot write the listing: %w", err))
 		}
 	}

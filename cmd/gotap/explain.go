@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap"
 	"gotap/compile/diag"
 )
 
@@ -19,8 +20,8 @@ func newExplain(w *World) *cobra.Command {
 		Long: `explain prints a script with a margin that shows how many bytecode instructions each line became. Lines with a number run
 at the probes, while a thread of the target waits; all others run on the host, beside the target. The bounds of every program
 follow, as gotap check prints them. Of modules, only the lines that programs use are shown.`,
-		RunE: flags.run(w, func(t *checkedText) error {
-			for _, s := range t.sources() {
+		RunE: flags.run(w, func(t *gotap.Checked) error {
+			for _, s := range sources(t) {
 				s.print(w)
 			}
 			fmt.Fprintln(w.out())
@@ -42,10 +43,10 @@ type splitSource struct {
 
 // sources returns the files that programs were compiled from: the script itself, even without programs, and then the
 // modules by name.
-func (t *checkedText) sources() []splitSource {
-	found := map[string]splitSource{t.main.Name: {t.main, map[int]int{}, false}}
-	for _, p := range t.programs {
-		for _, op := range p.program.Code {
+func sources(t *gotap.Checked) []splitSource {
+	found := map[string]splitSource{t.Source.Name: {t.Source, map[int]int{}, false}}
+	for _, p := range t.Programs {
+		for _, op := range p.Code {
 			src := op.Pos.Source
 			if src == nil {
 				continue

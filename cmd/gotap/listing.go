@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 
 	"gotap"
-	"gotap/compile"
-	"gotap/compile/diag"
 )
 
 // isListing reports whether a text is what `gotap dis` printed. check and dis take it, to show that a listing is the
@@ -24,26 +22,12 @@ func readProgram(w *World, args []string, eval string, hasEval bool) (gotap.Scri
 	return text, err
 }
 
-// loadListing assembles and verifies the programs of a listing.
-func loadListing(text gotap.Script) (*checkedText, diag.List, error) {
-	programs, list := compile.AssembleAll(diag.NewSource(text.Name, text.Text))
-	if err := list.Err(); err != nil {
-		return nil, nil, err
-	}
-	t := &checkedText{inputs: []string{text.Name}, close: func() {}}
-	for _, p := range programs {
-		list = append(list, compile.Verify(p)...)
-		t.programs = append(t.programs, checked{p.Name, p})
-	}
-	return t, list, list.Err()
-}
-
 // printBytes writes the bytes of each program, as prebuilt files hold them, in hexadecimal digits.
-func printBytes(w *World, t *checkedText) error {
-	for _, p := range t.programs {
-		data, err := p.program.MarshalBinary()
+func printBytes(w *World, t *gotap.Checked) error {
+	for _, p := range t.Programs {
+		data, err := p.MarshalBinary()
 		if err == nil {
-			_, err = fmt.Fprintf(w.out(), "%s: %s\n", p.program.Name, hex.EncodeToString(data))
+			_, err = fmt.Fprintf(w.out(), "%s: %s\n", p.Name, hex.EncodeToString(data))
 		}
 		if err != nil {
 			return withStatus(statusFailure, fmt.Errorf("cannot write the bytes: %w", err))
