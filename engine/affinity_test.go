@@ -88,7 +88,7 @@ func (h *sharing) ask(letter string) string {
 }
 
 // tracerCPUs returns the CPUs of the tracing thread.
-func (w *world) tracerCPUs() string { return cpus(int(w.loop.tid.Load())) }
+func (w *world) tracerCPUs() string { return cpus(w.loop.Tid()) }
 
 // taskset returns the mask of a process as util-linux prints it.
 func taskset(t *testing.T, pid int) string {

@@ -16,10 +16,10 @@ import (
 type affinityHost struct{ s *Session }
 
 // After implements affinity.Session.
-func (h affinityHost) After(d time.Duration, fn func()) { h.s.loop.after(d, fn) }
+func (h affinityHost) After(d time.Duration, fn func()) { h.s.loop.After(d, fn) }
 
 // Post implements affinity.Session.
-func (h affinityHost) Post(fn func()) { h.s.loop.do(fn) }
+func (h affinityHost) Post(fn func()) { h.s.loop.Do(fn) }
 
 // Together implements affinity.Session.
 func (h affinityHost) Together(together bool) { h.s.throttle.Together(together) }

@@ -132,7 +132,7 @@ func (s *Session) checkTarget(pid int) error {
 	case procfs.Status(by, "Kthread") == "1" || procfs.Status(by, "VmSize") == "" && procfs.Link(by, "exe") == "":
 		return &AttachError{Pid: pid, Err: errors.New("it is a thread of the kernel")}
 	}
-	if by, _ := strconv.Atoi(procfs.Status(by, "TracerPid")); by != 0 && by != int(s.loop.tid.Load()) {
+	if by, _ := strconv.Atoi(procfs.Status(by, "TracerPid")); by != 0 && by != s.loop.Tid() {
 		return &AttachError{Pid: pid, Err: fmt.Errorf("it is traced already, by process %d (%s)", by, procfs.Name(by)),
 			help: "a process has one tracer at a time: end the other one"}
 	}
@@ -233,7 +233,7 @@ func (s *Session) seizeThreads(p *process) (int, error) {
 // reported it.
 func (s *Session) tracedByUs(p *process, tid int) bool {
 	by, _ := strconv.Atoi(procfs.Status(tid, "TracerPid"))
-	if by == 0 || by != int(s.loop.tid.Load()) {
+	if by == 0 || by != s.loop.Tid() {
 		return false
 	}
 	s.newThread(p, tid, threadstate.Fresh)

@@ -64,8 +64,8 @@ func (s *Session) Close(fast bool) error {
 	if fast {
 		patience /= 3
 	}
-	e := s.loop.do(func() { s.life.detach(patience) })
-	s.loop.ended() // from now on we may read what it has left
+	e := s.loop.Do(func() { s.life.detach(patience) })
+	s.loop.Ended() // from now on we may read what it has left
 	s.life.awaitHalted()
 	if f := s.life.failure.Load(); f != nil {
 		return errors.Join(s.life.undone, f.err)

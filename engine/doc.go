@@ -2,8 +2,8 @@
 //
 // # Threads
 //
-// A session has one tracing thread (loop.go): a goroutine locked to one operating-system thread for its whole life,
-// because the kernel accepts requests for a tracee only from the thread that seized it. Only the tracing thread
+// A session has one tracing thread (package tracingthread; loop.go has its body): a goroutine locked to one operating-system thread
+// for its whole life, because the kernel accepts requests for a tracee only from the thread that seized it. Only the tracing thread
 // touches processes, threads, points and probes; they need no locks. Other goroutines post closures to it and wait
 // for them (Session.do). The data that other goroutines may use directly has its own locks: the resolver's answers,
 // a probe's placements, the history of modules. Those locks are leaves: while one is held, no other lock is taken
@@ -68,7 +68,7 @@
 //
 // This is the only package with more than 5,000 lines besides the instruction sets. Its subject is one: processes that
 // are traced with ptrace. What can be said about a single thread, an address space or a probe without the others has a
-// package of its own (tracee, threadstate, inject, sigqueue, crashsafe, throttle, syscallprobe, watchpoint, probes, arming, executor,
+// package of its own (tracingthread, tracee, threadstate, inject, sigqueue, crashsafe, throttle, syscallprobe, watchpoint, probes, arming, executor,
 // and those of registry). What is left here changes several of them in one stop: a thread's state, the points of its address space
 // and the session's lists, in an order that matters if the session is killed in between. An interface between these
 // would have nearly all of their methods.

@@ -360,7 +360,7 @@ func (l *launching) waitStopped(pid int) error {
 func (l *launching) settled(pid int, at <-chan struct{}) error {
 	select {
 	case <-at:
-	case <-l.s.loop.dead:
+	case <-l.s.loop.Dead():
 	}
 	alive := false
 	if err := l.s.do(func() error { alive = l.s.procs[pid] != nil; return nil }); err != nil {

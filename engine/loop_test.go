@@ -2,64 +2,15 @@ package engine
 
 import (
 	"io"
-	"os"
 	"os/exec"
 	goruntime "runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
 	"gotap/engine/linux/procfs"
 )
-
-// TestKicksDoNotPileUp posts from many goroutines to a tracing thread that does not come to run. The signals that are to wake it
-// are queued by the kernel: a slow machine must not find so many of them that it gets to nothing else.
-func TestKicksDoNotPileUp(t *testing.T) {
-	queued := func() int {
-		text, err := os.ReadFile("/proc/self/status")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, field, _ := strings.Cut(string(text), "SigQ:")
-		n, _ := strconv.Atoi(strings.TrimSpace(strings.Split(field, "/")[0]))
-		return n
-	}
-	l := newLoop()
-	ready, goOn := make(chan struct{}), make(chan struct{})
-	l.start(func() {
-		all := unix.Sigset_t{}
-		for i := range all.Val {
-			all.Val[i] = ^all.Val[i]
-		}
-		var old unix.Sigset_t
-		unix.PthreadSigmask(unix.SIG_SETMASK, &all, &old)
-		l.mayWait()
-		close(ready)
-		<-goOn
-		l.waiting.Store(false)
-		l.runTasks()
-		unix.PthreadSigmask(unix.SIG_SETMASK, &old, nil)
-	})
-	<-ready
-	before := queued()
-	var posters sync.WaitGroup
-	for range 64 {
-		posters.Go(func() { l.do(func() {}) })
-	}
-	time.Sleep(200 * time.Millisecond)
-	n := queued() - before
-	close(goOn)
-	posters.Wait()
-	<-l.dead
-	if n > 64 {
-		t.Errorf("%d signals are queued", n)
-	}
-	t.Logf("%d signals were queued", n)
-}
 
 // TestChildrenOfOthers has every thread of this process start a child, whose stop and end the kernel reports to that thread alone. Nothing
 // of it belongs to a session, whose tracing thread may be any of them.
@@ -112,7 +63,7 @@ func TestChildrenOfOthers(t *testing.T) {
 	w.Start()
 	eventually(t, "hits", func() bool { return n.get() > 0 })
 	w.do(func() error {
-		if len(w.arrivals.children.early) > 0 || procfs.IsParent(int(w.loop.tid.Load())) {
+		if len(w.arrivals.children.early) > 0 || procfs.IsParent(w.loop.Tid()) {
 			t.Errorf("the session has taken %d stops of children that are not its own", len(w.arrivals.children.early))
 		}
 		return nil

@@ -65,7 +65,7 @@ func (n *nativeCalls) lookAfter(s *Session) {
 	if n.unfinished = 0; ok {
 		n.unfinished = at
 	}
-	s.loop.after(lookAfter, func() { n.lookAfter(s) })
+	s.loop.After(lookAfter, func() { n.lookAfter(s) })
 }
 
 // tellComms tells native code the names of all threads that have a stack.
@@ -132,7 +132,7 @@ func (n *nativeCalls) prepare(s *Session) {
 	if n.clock, n.noClock = clock.New(a); n.noClock == nil {
 		n.renewed = time.Now()
 	}
-	s.loop.after(lookAfter, func() { n.lookAfter(s) })
+	s.loop.After(lookAfter, func() { n.lookAfter(s) })
 	if !hostcpu.ReadsFSBase() {
 		n.none = errNoBase
 		return

@@ -85,7 +85,7 @@ func (k *protection) protectFirst(sig int) (did bool) {
 // protectLater installs the fallback in a process after some time, unless its first hit comes earlier.
 func (p *process) protectLater() {
 	sp := p.space
-	p.s.loop.after(lateAfter, func() {
+	p.s.loop.After(lateAfter, func() {
 		if p.s.procs[p.pid] == p && p.space == sp && !p.s.life.closing {
 			if over, asleep := p.protectAttached(); !over && !asleep {
 				p.protectLater()

@@ -20,7 +20,7 @@ func (h throttleHost) Pids() iter.Seq[int]              { return maps.Keys(h.s.p
 func (h throttleHost) Threads() int                     { return len(h.s.threads) }
 func (h throttleHost) Probes() []*probe                 { return h.s.All() }
 func (h throttleHost) Disable(pr *probe)                { h.s.SetEnabled(pr, false) }
-func (h throttleHost) After(d time.Duration, fn func()) { h.s.loop.after(d, fn) }
+func (h throttleHost) After(d time.Duration, fn func()) { h.s.loop.After(d, fn) }
 func (h throttleHost) Detach()                          { go h.s.Close(false) }
 
 // Overloaded implements throttle.Session.

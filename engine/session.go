@@ -24,6 +24,7 @@ import (
 	"gotap/engine/threadstate"
 	"gotap/engine/throttle"
 	"gotap/engine/tracee"
+	"gotap/engine/tracingthread"
 )
 
 // Session traces any number of processes. Any goroutine may call its methods, except from within the callbacks it was
@@ -32,7 +33,7 @@ type Session struct {
 	*probes.Set
 
 	cfg    Config
-	loop   *loop
+	loop   *tracingthread.Thread
 	life   lifecycle
 	names  *history.History // what is kept of processes for naming addresses; has a lock of its own
 	places *locate.Locator
@@ -69,7 +70,7 @@ func New(cfg Config) (*Session, error) {
 	}
 	cfg.Defaults()
 	s := &Session{
-		cfg: cfg, loop: newLoop(), names: history.New(), threads: map[int]*thread{}, procs: map[int]*process{},
+		cfg: cfg, loop: tracingthread.New(), names: history.New(), threads: map[int]*thread{}, procs: map[int]*process{},
 		tickets: map[uint32]*thread{},
 	}
 	s.report = report.New(&s.cfg)
@@ -89,7 +90,7 @@ func New(cfg Config) (*Session, error) {
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.runner.Tell(cfg.Changed)
 	s.arrivals.reserve.fill()
-	s.loop.start(s.run)
+	s.loop.Start(s.run)
 	return s, nil
 }
 
@@ -107,7 +108,7 @@ func (s *Session) makeParts() {
 // do runs fn on the tracing thread.
 func (s *Session) do(fn func() error) error {
 	var err error
-	if e := s.loop.do(func() { err = fn() }); e != nil {
+	if e := s.loop.Do(func() { err = fn() }); e != nil {
 		return s.gone(e)
 	}
 	return err
@@ -126,7 +127,7 @@ func (s *Session) gone(err error) error {
 func (s *Session) Wait() error {
 	select {
 	case <-s.life.done:
-	case <-s.loop.dead:
+	case <-s.loop.Dead():
 	}
 	if f := s.life.failure.Load(); f != nil {
 		return f.err

@@ -85,7 +85,7 @@ func (h threadHost) Siblings() iter.Seq[*sigqueue.Queue] {
 }
 
 // After implements sigqueue.Target.
-func (h threadHost) After(d time.Duration, fn func()) { h.t.s.loop.after(d, fn) }
+func (h threadHost) After(d time.Duration, fn func()) { h.t.s.loop.After(d, fn) }
 
 // Process implements crashsafe.Target.
 func (h threadHost) Process() *crashsafe.Process { return &h.t.proc.guard }
@@ -127,9 +127,6 @@ func (h threadHost) ActionSet(sig int) { h.t.proc.actionSet(sig) }
 func (h threadHost) AtReturn(fn func(*crashsafe.Process)) {
 	h.t.calls.Await(func(by retprobe.Target) { fn(&by.(*view).t.proc.guard) })
 }
-
-// after calls fn on the tracing thread after some time, unless the session is over.
-func (l *loop) after(d time.Duration, fn func()) { time.AfterFunc(d, func() { l.do(fn) }) }
 
 // passed tells tests that the session is at a moment.
 func (s *Session) passed(m tracee.Moment) {

@@ -66,19 +66,20 @@ var special = map[string]string{
 	"engine/image/debuginfo/location": debuginfo("ctype lines callconv"),
 	"engine/image/debuginfo/lines":    debuginfo("ctype location callconv"),
 	"engine/image/debuginfo/callconv": debuginfo("lines"),
-	"engine/crashsafe/fallback":       "engine compile runtime",                                         // bytes for the target
-	"engine/crashsafe":                "engine compile runtime " + sessions,                             // processes, whoever traces them
-	"engine/affinity":                 "engine engine/tracee compile runtime " + sessions,               // CPUs
-	"engine/tracee":                   "engine compile runtime " + sessions,                             // one thread
-	"engine/inject":                   "engine compile runtime " + sessions,                             // one thread
-	"engine/inline":                   "engine compile runtime " + sessions,                             // memory of a process
-	"engine/throttle":                 "engine engine/linux/procfs engine/remote engine/tracee compile", // time and counts
-	"engine/sigqueue":                 "engine compile runtime " + sessions,                             // one thread
-	"engine/remote/control":           "engine compile runtime",                                         // stops, whatever they mean
-	"engine/remote/memory":            "engine compile runtime",                                         // bytes
-	"engine/remote/register":          "engine compile runtime",                                         // one thread
-	"engine/remote/rsp":               "engine compile runtime",                                         // a protocol
-	"engine/remote/symbollist":        "engine engine/remote compile runtime",                           // a file's contents
+	"engine/crashsafe/fallback":       "engine compile runtime",                                              // bytes for the target
+	"engine/crashsafe":                "engine compile runtime " + sessions,                                  // processes, whoever traces them
+	"engine/affinity":                 "engine engine/tracee compile runtime " + sessions,                    // CPUs
+	"engine/tracee":                   "engine compile runtime " + sessions,                                  // one thread
+	"engine/inject":                   "engine compile runtime " + sessions,                                  // one thread
+	"engine/inline":                   "engine compile runtime " + sessions,                                  // memory of a process
+	"engine/throttle":                 "engine engine/linux/procfs engine/remote engine/tracee compile",      // time and counts
+	"engine/tracingthread":            "engine engine/tracee engine/threadstate compile runtime " + sessions, // a thread of this program
+	"engine/sigqueue":                 "engine compile runtime " + sessions,                                  // one thread
+	"engine/remote/control":           "engine compile runtime",                                              // stops, whatever they mean
+	"engine/remote/memory":            "engine compile runtime",                                              // bytes
+	"engine/remote/register":          "engine compile runtime",                                              // one thread
+	"engine/remote/rsp":               "engine compile runtime",                                              // a protocol
+	"engine/remote/symbollist":        "engine engine/remote compile runtime",                                // a file's contents
 }
 
 // debuginfo returns what a package below engine/image/debuginfo may not import: the engine, and the named neighbours.
