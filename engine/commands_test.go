@@ -1,25 +1,21 @@
 package engine
 
 import (
-	"bytes"
-	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"os"
 	"strings"
 	"testing"
 )
 
+// TestRefusedCommands: an error of package command becomes a LaunchError that names the command.
 func TestRefusedCommands(t *testing.T) {
 	w := newWorld(t, Config{})
 	dir := t.TempDir()
 	os.WriteFile(dir+"/plain", []byte("echo hello\n"), 0o644)
 	os.WriteFile(dir+"/orphan", []byte("#! /no/such/shell -x\n"), 0o755)
-	os.WriteFile(dir+"/broken", []byte("\x7fELF and no more"), 0o755)
-	os.WriteFile(dir+"/foreign", foreignProgram(), 0o755)
 	for _, c := range []struct{ path, want string }{
 		{"no-such-command-anywhere", "not found"}, {dir + "/nothing", "no such file"}, {dir + "/plain", "not executable"}, {dir, "directory"},
-		{dir + "/orphan", "its interpreter /no/such/shell is not there"}, {dir + "/broken", "damaged"}, {dir + "/foreign", "a program for S390,"},
+		{dir + "/orphan", "its interpreter /no/such/shell is not there"},
 	} {
 		_, err := w.Launch(Command{Path: c.path})
 		var le *LaunchError
@@ -27,16 +23,6 @@ func TestRefusedCommands(t *testing.T) {
 			t.Errorf("launch of %s: %v, not %q", c.path, err, c.want)
 		}
 	}
-}
-
-// foreignProgram is the header of a program for a machine that is none of ours.
-func foreignProgram() []byte {
-	var b bytes.Buffer
-	h := elf.Header64{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_S390), Version: 1, Ehsize: 64}
-	copy(h.Ident[:], elf.ELFMAG)
-	h.Ident[elf.EI_CLASS], h.Ident[elf.EI_DATA], h.Ident[elf.EI_VERSION] = byte(elf.ELFCLASS64), byte(elf.ELFDATA2MSB), 1
-	binary.Write(&b, binary.BigEndian, h)
-	return b.Bytes()
 }
 
 func TestScriptsRunAsCommands(t *testing.T) {

@@ -41,7 +41,7 @@
 // executor of each (package executor; breakpoint.go) and is the only one that writes breakpoints (point.go, patch.go,
 // together.go); otherProbes are those that a breakpoint alone does not serve
 // (special.go, syscalls.go, watch.go; packages syscallprobe and watchpoint); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
-// programs (launch.go); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
+// programs (launch.go, package command); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
 // able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (package throttle,
 // resting.go); affinity shares a CPU with the target (package affinity, affinityhost.go); images is what is known of the code that targets map (symbol.go, vdso.go); lifecycle leads from the start
 // to the end (detach.go).
@@ -68,7 +68,7 @@
 //
 // This is the only package with more than 5,000 lines besides the instruction sets. Its subject is one: processes that
 // are traced with ptrace. What can be said about a single thread, an address space or a probe without the others has a
-// package of its own (tracingthread, tracee, threadstate, inject, sigqueue, crashsafe, throttle, syscallprobe, watchpoint, probes, arming, executor,
+// package of its own (tracingthread, command, tracee, threadstate, inject, sigqueue, crashsafe, throttle, syscallprobe, watchpoint, probes, arming, executor,
 // and those of registry). What is left here changes several of them in one stop: a thread's state, the points of its address space
 // and the session's lists, in an order that matters if the session is killed in between. An interface between these
 // would have nearly all of their methods.

@@ -1,17 +1,12 @@
 package engine
 
 import (
-	"debug/elf"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"syscall"
 
 	"gotap/engine/abi"
+	"gotap/engine/command"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/threadstate"
 	"gotap/engine/tracee"
@@ -22,9 +17,6 @@ type launching struct {
 	s        *Session
 	settling settle
 }
-
-// command is a program to launch, with the methods that launch it.
-type command Command
 
 // LaunchError reports a command that cannot be run.
 type LaunchError struct {
@@ -57,9 +49,8 @@ func (s *Session) Launch(c Command) (pid int, err error) {
 
 // Spawn is the first half of Launch: it starts a program and holds it before its very first instruction, which belongs
 // to its loader if it has one. What can be probed at that point may be probed (see Begin).
-func (s *Session) Spawn(what Command) (pid int, err error) {
-	c := command(what)
-	path, err := c.find()
+func (s *Session) Spawn(c Command) (pid int, err error) {
+	path, err := command.Find(&c)
 	if err != nil {
 		return 0, &LaunchError{Path: c.Path, Err: err}
 	}
@@ -68,7 +59,7 @@ func (s *Session) Spawn(what Command) (pid int, err error) {
 		return err
 	})
 	if err == nil {
-		warnPrivileges(s, c.at(path))
+		warnPrivileges(s, command.At(&c, path))
 	}
 	return pid, err
 }
@@ -94,71 +85,6 @@ func (s *Session) Settle(pid int) error {
 	return nil
 }
 
-// find searches for the program as execvp does.
-func (c command) find() (string, error) {
-	if strings.ContainsRune(c.Path, '/') {
-		path := c.Path
-		if c.Dir != "" && !filepath.IsAbs(path) {
-			path = filepath.Join(c.Dir, path)
-		}
-		return c.Path, executable(path)
-	}
-	if c.Path == "" {
-		return "", errors.New("it has no name")
-	}
-	denied := false
-	for _, dir := range filepath.SplitList(c.pathList()) {
-		if dir == "" {
-			dir = "."
-		}
-		file := filepath.Join(dir, c.Path)
-		err := executable(file)
-		if err == nil {
-			return file, nil
-		}
-		denied = denied || errors.Is(err, os.ErrPermission)
-	}
-	if denied {
-		return "", errNotExecutable
-	}
-	return "", exec.ErrNotFound
-}
-
-var errNotExecutable = fmt.Errorf("it is not executable: %w", os.ErrPermission)
-
-// at converts a path that is relative to the command's directory into one that this process can use.
-func (c command) at(path string) string {
-	if c.Dir != "" && !filepath.IsAbs(path) {
-		return filepath.Join(c.Dir, path)
-	}
-	return path
-}
-
-// executable returns why a file cannot be run, as far as its name and mode show it.
-func executable(file string) error {
-	st, err := os.Stat(file)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("no such file: %w", os.ErrNotExist)
-	case err != nil:
-		return err
-	case st.IsDir():
-		return fmt.Errorf("it is a directory: %w", os.ErrPermission)
-	case st.Mode()&0o111 == 0:
-		return errNotExecutable
-	}
-	return nil
-}
-
-func (c command) pathList() string {
-	for _, e := range c.Env {
-		if v, ok := strings.CutPrefix(e, "PATH="); ok {
-			return v
-		}
-	}
-	return os.Getenv("PATH")
-}
-
 // launch starts the program under trace. A child can only request the old kind of tracing for itself. launch replaces
 // it with the new kind (PTRACE_SEIZE), without which job-control stops cannot be distinguished from others and left
 // alone. The child stops at its exec, before its first instruction. launch detaches it with a SIGSTOP, which stops it
@@ -168,17 +94,17 @@ func (c command) pathList() string {
 // If the session were killed in between, the child would stay stopped forever, with nothing left to control it. So
 // until the fallback is installed, the kernel kills the child when the tracing thread ends (PR_SET_PDEATHSIG); nobody
 // can notice that the program ever began. Then the child is made to undo that setting itself.
-func (l *launching) launch(c command, path string) (int, error) {
+func (l *launching) launch(c Command, path string) (int, error) {
 	l.s.affinity.Apart("another program has been launched") // the child inherits this thread's CPUs
 	leashed := ptrace.CanSetDeathSignal()
-	pid, err := c.fork(path, leashed)
+	pid, err := command.Fork(&c, path, leashed)
 	if err != nil {
-		return 0, explainRefused(c, path, err)
+		return 0, explainRefused(&c, path, err)
 	}
 	if err := l.seizeChild(pid); err != nil {
 		ptrace.SendProcess(pid, ptrace.SIGKILL)
 		l.s.stops.waitFor(pid)
-		return 0, explainRefused(c, path, err)
+		return 0, explainRefused(&c, path, err)
 	}
 	p := l.s.newProcess(pid, unopened(l.s), abi.Host()[0])
 	p.launched = true
@@ -207,97 +133,6 @@ func (t *thread) unleash() {
 	if err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.s.warn(fmt.Sprintf("process %d ends when gotap ends: it cannot be told to outlive it: %v", t.proc.pid, err))
 	}
-}
-
-// fork creates the child. If it is leashed, the kernel kills it when this thread ends. Only the three standard files
-// are passed on. Signal mask and dispositions are those that we were started with. A file that the kernel cannot run is
-// passed to the shell, as execvp does.
-func (c command) fork(path string, leashed bool) (int, error) {
-	std := func(f, ours *os.File) uintptr {
-		if f == nil {
-			f = ours
-		}
-		return f.Fd()
-	}
-	attr := &syscall.ProcAttr{
-		Dir: c.Dir, Env: c.Env,
-		Files: []uintptr{std(c.Stdin, os.Stdin), std(c.Stdout, os.Stdout), std(c.Stderr, os.Stderr)},
-		Sys:   &syscall.SysProcAttr{Ptrace: true},
-	}
-	if leashed {
-		attr.Sys.Pdeathsig = syscall.SIGKILL
-	}
-	if attr.Env == nil {
-		attr.Env = os.Environ()
-	}
-	args := c.Args
-	if len(args) == 0 {
-		args = []string{c.Path}
-	}
-	pid, err := syscall.ForkExec(path, args, attr)
-	file := path
-	if c.Dir != "" && !filepath.IsAbs(file) {
-		file = filepath.Join(c.Dir, file)
-	}
-	if errors.Is(err, syscall.ENOEXEC) && !isELF(file) { // as execvp and shells do
-		return syscall.ForkExec("/bin/sh", append([]string{"sh", path}, args[1:]...), attr)
-	}
-	return pid, unstartable(file, err)
-}
-
-// unstartable explains an error of execve further if the file itself shows the cause: the kernel reports "no such file"
-// for an existing file whose interpreter or loader is missing.
-func unstartable(file string, err error) error {
-	switch {
-	case errors.Is(err, syscall.ENOEXEC):
-		if f, bad := elf.Open(file); bad == nil {
-			defer f.Close()
-			return fmt.Errorf("it is a program for %s, which this machine does not run: %w", strings.TrimPrefix(f.Machine.String(), "EM_"), err)
-		}
-		return fmt.Errorf("it is a damaged program file: %w", err)
-	case errors.Is(err, syscall.ENOENT):
-		if name := interpreter(file); name != "" {
-			return fmt.Errorf("its interpreter %s is not there: %w", name, err)
-		}
-	}
-	return err
-}
-
-func isELF(file string) bool { return strings.HasPrefix(head(file), elf.ELFMAG) }
-
-// interpreter returns what the kernel runs a file with: the program in a script's first line, or the loader that a
-// program names. It returns "" if there is none, or if it exists.
-func interpreter(file string) string {
-	var name string
-	if line, ok := strings.CutPrefix(head(file), "#!"); ok {
-		line, _, _ = strings.Cut(line, "\n")
-		if words := strings.Fields(line); len(words) > 0 {
-			name = words[0]
-		}
-	} else if f, err := elf.Open(file); err == nil {
-		defer f.Close()
-		for _, p := range f.Progs {
-			if p.Type == elf.PT_INTERP && p.Filesz < 4096 {
-				text, _ := io.ReadAll(p.Open())
-				name = strings.TrimRight(string(text), "\x00")
-			}
-		}
-	}
-	if _, err := os.Stat(name); err == nil {
-		return ""
-	}
-	return name
-}
-
-// head returns the beginning of a file, as much as the kernel reads to determine its kind.
-func head(file string) string {
-	f, err := os.Open(file)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	text, _ := io.ReadAll(io.LimitReader(f, 256))
-	return string(text)
 }
 
 // seizeChild takes over a child as described at launch. All waits are for this child only.

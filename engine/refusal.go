@@ -7,6 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gotap/engine/command"
 	"gotap/engine/linux/permission"
 )
 
@@ -25,12 +26,12 @@ func explainDenied(pid int, err error) error {
 }
 
 // explainRefused returns an error that explains why a program cannot be started under trace, and what would help.
-func explainRefused(c command, path string, err error) error {
+func explainRefused(c *Command, path string, err error) error {
 	e := &LaunchError{Path: c.Path, Err: err}
 	if !errors.Is(err, unix.EPERM) {
 		return e
 	}
-	why, help := permission.ToStart(c.at(path))
+	why, help := permission.ToStart(command.At(c, path))
 	if e.help = help; why != "" {
 		e.Err = fmt.Errorf("%s: %w", why, err)
 	}
