@@ -11,7 +11,7 @@ import (
 // Watchpoints on processors where nothing is stepped. The debug unit of ARM stops a thread before the access or the
 // instruction, and would do so again and again. So the instruction is emulated, as at a probe, and the programs run
 // after it, as on x86. The debug unit does not see what the emulation reads and writes, so the emulation compares
-// its accesses with the watchpoints (threadMemory).
+// its accesses with the watchpoints (emulation.Memory).
 
 // watchedAccess handles a stop of the debug unit. The registers have been read. An instruction that cannot be
 // emulated, such as a store-exclusive, runs without the watchpoints that it hit. Those see nothing more of its
@@ -22,7 +22,7 @@ func (d *watches) watchedAccess() bool {
 		return false
 	}
 	if d.emulateHere() {
-		d.runWatches(met&d.t.proc.watches.Of(place.OnExecute) | d.t.emu.memory.met)
+		d.runWatches(met&d.t.proc.watches.Of(place.OnExecute) | d.t.emu.Met())
 		d.commit()
 		d.t.SetRegs()
 	} else {
@@ -65,5 +65,5 @@ func (d *watches) emulateHere() bool {
 		return false
 	}
 	site, err := set.Prepare(in)
-	return err == nil && d.t.emu.complete(site) == nil
+	return err == nil && d.t.emu.Complete(site) == nil
 }

@@ -202,7 +202,7 @@ func (w *view) cpu() uint64 {
 func (w *view) caller() uint64 {
 	now := w.t.h.Now
 	if w.t.at != nil && (now.Leave || now.Placement.Target.Entry() && *w.t.PC() == w.t.at.addr) {
-		return w.t.emu.returnAddress()
+		return w.t.exec.returnAddress()
 	}
 	var pcs [2]uint64
 	if w.Stack(pcs[:]) < 2 {

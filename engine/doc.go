@@ -47,7 +47,7 @@
 // to the end (detach.go).
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
-// execution (step.go, inplacearm.go, armcall.go), emulation (emulator.go), view, which is what programs see of it
+// execution (step.go, inplacearm.go, armcall.go; emulator.go), emulation (package emulation), view, which is what programs see of it
 // (context.go, target.go), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package
 // watchpoint) and protection (protect.go). Parts in packages of their own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
 // call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go and sessionhost.go.
@@ -68,7 +68,7 @@
 //
 // This is the only package with more than 5,000 lines besides the instruction sets. Its subject is one: processes that
 // are traced with ptrace. What can be said about a single thread, an address space or a probe without the others has a
-// package of its own (tracingthread, command, tracee, threadstate, inject, sigqueue, crashsafe, throttle, syscallprobe, watchpoint, probes, arming, executor,
+// package of its own (tracingthread, command, tracee, emulation, threadstate, inject, sigqueue, crashsafe, throttle, syscallprobe, watchpoint, probes, arming, executor,
 // and those of registry). What is left here changes several of them in one stop: a thread's state, the points of its address space
 // and the session's lists, in an order that matters if the session is killed in between. An interface between these
 // would have nearly all of their methods.

@@ -63,14 +63,14 @@ func (t *thread) hit(p *point) {
 // execute completes the displaced instruction, at once or with a step.
 func (t *thread) execute(p *point) {
 	if t.proc.arch.Stepless {
-		t.emu.emulate(p)
+		t.exec.emulate(p)
 		return
 	}
 	if t.s.images.hasShadow != nil && t.exec.usesShadow(p) {
 		t.exec.stepInPlace(p, false)
 		return
 	}
-	if p.how == arch.Emulated && (len(t.proc.watches) == 0 || !p.site.Allowed(arch.InPlace)) && t.emu.emulates(p) {
+	if p.how == arch.Emulated && (len(t.proc.watches) == 0 || !p.site.Allowed(arch.InPlace)) && t.emu.Try(p.site) {
 		t.finish()
 		return
 	}

@@ -145,7 +145,7 @@ func (x *execution) cancelInPlace() {
 func (x *execution) fault(p *point) {
 	const notMapped, notAllowed = 1, 2 // SEGV_MAPERR, SEGV_ACCERR
 	at := p.addr
-	if f, ok := faultOf(x.t.emu.complete(p.site)); ok {
+	if f, ok := faultOf(x.t.emu.Complete(p.site)); ok {
 		at = f.Addr
 	}
 	code := int32(notMapped)

@@ -196,7 +196,7 @@ func (c *patcher) copyPoints(from, to *space) {
 	to.sealed = from.sealed
 	to.guard.Copy(&from.guard)
 	to.sems = from.sems.Clone()
-	to.keys = from.keys
+	to.keyed = from.keyed
 	to.jumps = from.jumps.clone()
 	var copies retprobe.Copies
 	for addr, p := range from.points {

@@ -7,6 +7,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/crashsafe"
 	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/emulation"
 	"gotap/engine/image/module"
 	"gotap/engine/inject"
 	"gotap/engine/inline"
@@ -77,10 +78,10 @@ type space struct {
 	errno      errnoFunction
 	vdso       vdso
 	sems       semaphore.Counts // of probes on marks
-	keys       bool             // protection keys are used: see keys.go
-	unpatched  bool             // temporarily without breakpoints: see traceme.go
-	fresh      bool             // of a child that has not come to its first stop: nothing is planted in it
-	sealed     bool             // nothing may be mapped into it: seccomp, or an attempt failed
+	keyed      emulation.Keyed
+	unpatched  bool // temporarily without breakpoints: see traceme.go
+	fresh      bool // of a child that has not come to its first stop: nothing is planted in it
+	sealed     bool // nothing may be mapped into it: seccomp, or an attempt failed
 }
 
 // newProcess makes a process of a thread group that was just attached to, or created.

@@ -28,8 +28,7 @@ func (w *view) Errno() (uint64, bool) {
 		f.entry, _ = isa.ErrnoFunction(sp.mods)
 		f.looked = len(sp.mods)
 	}
-	w.t.emu.memory = threadMemory{Memory: sp.mem, t: w.t}
-	return w.t.proc.arch.Errno(sp.errno.entry, &w.t.Regs, &w.t.emu.memory, sp.mods)
+	return w.t.proc.arch.Errno(sp.errno.entry, &w.t.Regs, w.t.emu.Memory(), sp.mods)
 }
 
 // callError returns the error that a system call returns, or 0 if it returns none or has not returned.

@@ -9,6 +9,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/affinity"
 	"gotap/engine/crashsafe"
+	"gotap/engine/emulation"
 	"gotap/engine/executor"
 	"gotap/engine/history"
 	"gotap/engine/image/module"
@@ -78,7 +79,7 @@ func New(cfg Config) (*Session, error) {
 	s.life.done = make(chan struct{})
 	s.arrivals.children.early = map[int]earlyStop{}
 	s.images.walkers, s.images.tables = map[*abi.ABI]*unwind.Walker{}, map[*module.File]*unwind.Table{}
-	s.images.vdsos, s.images.keyRights = map[*abi.ABI]*module.File{}, newKeyRights()
+	s.images.vdsos, s.images.keys = map[*abi.ABI]*module.File{}, emulation.NewKeys()
 	if hostcpu.HasShadowStacks() {
 		s.images.hasShadow = hasShadowStack
 	}

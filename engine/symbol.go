@@ -2,6 +2,7 @@ package engine
 
 import (
 	"gotap/engine/abi"
+	"gotap/engine/emulation"
 	"gotap/engine/image/module"
 	"gotap/engine/image/unwind"
 )
@@ -12,7 +13,7 @@ type images struct {
 	walkers   map[*abi.ABI]*unwind.Walker
 	tables    map[*module.File]*unwind.Table
 	vdsos     map[*abi.ABI]*module.File
-	keyRights []byte             // buffer for a thread's saved state: see keys.go; nil if there are no protection keys
+	keys      *emulation.Keys    // nil if the processor has no protection keys
 	hasShadow func(tid int) bool // see shadow.go; nil if no thread has a shadow stack
 }
 

@@ -90,7 +90,7 @@ func exitsOf(a *abi.ABI, t place.Target, code []byte, start uint64, set arch.Arc
 
 // ExitSP implements retprobe.Target.
 func (w *view) ExitSP() uint64 {
-	if regs, ok := w.t.emu.leaving(); ok {
+	if regs, ok := w.t.exec.leaving(); ok {
 		return regs[w.t.proc.arch.SP()]
 	}
 	return w.t.SP()

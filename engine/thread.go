@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"gotap/engine/crashsafe"
+	"gotap/engine/emulation"
 	"gotap/engine/inject"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/hit"
@@ -37,7 +38,7 @@ type thread struct {
 	stack callStack       // those that native code follows
 
 	exec       execution
-	emu        emulation
+	emu        emulation.Thread
 	view       view
 	queue      sigqueue.Queue
 	guard      crashsafe.Thread
@@ -60,8 +61,9 @@ func (s *Session) newThread(p *process, tid int, in threadstate.State) *thread {
 // makeThread returns a thread with its parts.
 func makeThread(s *Session, p *process, tid int) *thread {
 	t := &thread{Thread: tracee.Thread{Tid: tid, Of: p}, s: s, proc: p}
-	t.exec.t, t.emu.t, t.view.t = t, t, t
+	t.exec.t, t.view.t = t, t
 	t.calling.t, t.watch.t, t.protection.t = t, t, t
+	t.emu.Init(&t.Thread, threadHost{t}, s.images.keys)
 	t.queue.Init(&t.Thread, threadHost{t})
 	t.inject.Init(&t.Thread, threadHost{t})
 	t.guard.Init(&t.Thread, threadHost{t}, &s.guards, &t.inject, &t.queue)

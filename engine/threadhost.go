@@ -13,8 +13,8 @@ import (
 	"gotap/engine/tracee"
 )
 
-// threadHost is a thread as its parts in other packages see it: it implements inject.Target, sigqueue.Target and
-// crashsafe.Target.
+// threadHost is a thread as its parts in other packages see it: it implements inject.Target, sigqueue.Target,
+// crashsafe.Target and, in emulator.go, emulation.Host.
 type threadHost struct{ t *thread }
 
 // OwnMask implements inject.Target.

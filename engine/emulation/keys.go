@@ -1,4 +1,4 @@
-package engine
+package emulation
 
 import (
 	"encoding/binary"
@@ -34,12 +34,12 @@ var errKeys = errors.New("the process uses protection keys")
 // returns an error.
 type keyMemory struct {
 	*ptrace.Memory
-	t *thread
+	of *Thread
 }
 
 // ReadMemory implements arch.Memory.
 func (m *keyMemory) ReadMemory(addr uint64, p []byte) error {
-	if m.t.emu.restricted(addr) {
+	if m.of.restricted(addr) {
 		return errKeys
 	}
 	return m.Memory.ReadMemory(addr, p)
@@ -47,37 +47,39 @@ func (m *keyMemory) ReadMemory(addr uint64, p []byte) error {
 
 // WriteMemory implements arch.Memory.
 func (m *keyMemory) WriteMemory(addr uint64, p []byte) error {
-	if m.t.emu.restricted(addr) {
+	if m.of.restricted(addr) {
 		return errKeys
 	}
 	return m.Memory.WriteMemory(addr, p)
 }
 
-// emulates emulates the displaced instruction of a point, and reports whether it could.
-func (m *emulation) emulates(p *point) bool {
-	var mem arch.Memory = p.sp.mem
-	if m.t.s.images.keyRights != nil {
-		m.keyed = keyMemory{p.sp.mem, m.t}
+// Try emulates an instruction on the thread's registers, which are at it, and reports whether it could. If not, nothing has changed, and the
+// processor has to execute it.
+func (m *Thread) Try(site arch.Site) bool {
+	var mem arch.Memory = m.t.Memory()
+	if m.keys != nil {
+		m.keyed = keyMemory{m.t.Memory(), m}
 		mem = &m.keyed
 	}
-	return p.site.Emulate(&m.t.Regs, mem) == nil
+	return site.Emulate(&m.t.Regs, mem) == nil
 }
 
 // restricted reports whether a protection key may forbid the thread access to an address.
-func (m *emulation) restricted(addr uint64) bool {
+func (m *Thread) restricted(addr uint64) bool {
 	if sp := m.t.SP(); addr-sp+nearStack < 2*nearStack {
 		return false
 	}
-	if !m.t.proc.space.keys && m.rights() != firstRights {
-		m.t.proc.space.keys = true
+	in := m.host.Keyed()
+	if !in.used && m.keys.rights(m.t.Tid) != firstRights {
+		in.used = true
 	}
-	return m.t.proc.space.keys
+	return in.used
 }
 
-// rights returns the thread's protection key register.
-func (m *emulation) rights() uint32 {
-	state := m.t.s.images.keyRights
-	n, e := ptrace.GetRegSet(m.t.Tid, ptrace.SetX86State, state)
+// rights returns a stopped thread's protection key register.
+func (k *Keys) rights(tid int) uint32 {
+	state := k.state
+	n, e := ptrace.GetRegSet(tid, ptrace.SetX86State, state)
 	if e != 0 || n < len(state) {
 		return firstRights // without the register, keys are not detected
 	}
@@ -87,12 +89,19 @@ func (m *emulation) rights() uint32 {
 // rightsSize is the size of the register in the saved state, including what follows it there.
 const rightsSize = 8
 
-// newKeyRights returns a buffer for a thread's saved state up to the protection key register, or nil if there are no
-// keys.
-func newKeyRights() []byte {
+// Keys reads the protection key registers of a session's threads.
+type Keys struct {
+	state []byte // buffer for a thread's saved state up to the register
+}
+
+// Keyed is what is known of protection keys in an address space. The zero value is for one in which none have been seen.
+type Keyed struct{ used bool }
+
+// NewKeys returns the reader of a session, or nil if the processor has no keys.
+func NewKeys() *Keys {
 	offset, ok := hostcpu.KeyRights()
 	if !ok {
 		return nil
 	}
-	return make([]byte, offset+rightsSize)
+	return &Keys{make([]byte, offset+rightsSize)}
 }
