@@ -23,12 +23,14 @@ type Access struct {
 // Discriminant in a path stands for the number that says which of the alternatives of a value is there.
 const Discriminant = "@discriminant"
 
-// Check says which alternative has to be there: the discriminant below the first Depth names of the path has one of the
-// Values, or, with Other, none of them.
+// Check says what has to be so below the first Depth names of a path. Without Length it is which alternative is there: the
+// discriminant has one of the Values, or, with Other, none of them. With Length, the number at this path is above Index.
 type Check struct {
 	Depth  int
 	Values []int64
 	Other  bool
+	Length string
+	Index  int64
 }
 
 // ShapeCase is an alternative of a value. Its contents are at Path, "" for its name.
@@ -81,6 +83,9 @@ type Shape struct {
 	Inner              string     // of a smart pointer: path of what is shown in its place
 	Flag, Value        string     // paths of an optional value, and of whether it is there
 	Count              string     // path of the number of elements, which are not shown
+	First, Next        string     // of a sequence that ends with a null link: path of the link to the first element, and from one to the next
+	Set                bool       // of a sequence: those who use it do not number its elements
+	Key, Mapped        string     // of a sequence: paths below an element, which is an entry of a map
 	Parts              []string   // paths of what it consists of, which have no names
 	Index              string     // path of what chooses among Cases; "": Discriminant
 	Cases              []ShapeCase

@@ -14,18 +14,30 @@ import (
 
 // Containers and values with alternatives are shown as what programmers think of: elements, the alternative that is there.
 
-// checked is a value that is there only if its alternative is. Otherwise reading it traps.
+// checked is a value that is there only if its alternative or its element is. Otherwise reading it traps.
 func (f *Fetcher) checked(of Path, c compile.Check, e *tree.Expr, at diag.Span) *tree.Expr {
 	if c.Depth > len(of.Names) {
 		return tree.Poison(at)
 	}
 	whole := of
 	whole.Names = of.Names[:c.Depth]
-	test := f.isCase(whole.Below(compile.Discriminant), c, at)
+	test := f.holds(whole, c, at)
 	none := tree.Apply(at, e.Kind, opcode.Within, tree.Integer(at, 0))
 	cond := (&tree.Expr{Code: tree.CodeCond, Kind: e.Kind, At: at, Args: []*tree.Expr{test, e, none}}).Complete()
 	cond.Enum, cond.Ref = e.Enum, e.Ref
 	return cond
+}
+
+// holds is whether what a check of the value at a path says is so.
+func (f *Fetcher) holds(whole Path, c compile.Check, at diag.Span) *tree.Expr {
+	if c.Length == "" {
+		return f.isCase(whole.Below(compile.Discriminant), c, at)
+	}
+	length, err := f.valueBelow(whole, c.Length, at)
+	if err != nil {
+		return tree.Poison(at)
+	}
+	return f.Ops.Compare(token.GREATER, at, length, tree.Integer(at, c.Index))
 }
 
 // isCase is whether the number at a path says that an alternative is there.
@@ -167,7 +179,10 @@ func (p *prettier) parts(a Path, names []string, depth int) *tree.Expr {
 
 // sequence is the text of elements that follow by number.
 func (p *prettier) sequence(a Path, s *compile.Shape, depth int) *tree.Expr {
-	if s.Length == "" && s.End == "" {
+	switch {
+	case s.First != "":
+		return p.join(tree.Text(p.at, "["), p.linked(a, s, 0, depth), tree.Text(p.at, "]"))
+	case s.Length == "" && s.End == "":
 		return p.elements(a, s.Len, depth)
 	}
 	length := func() *tree.Expr {
@@ -189,17 +204,45 @@ func (p *prettier) sequence(a Path, s *compile.Shape, depth int) *tree.Expr {
 	above := func(i int) *tree.Expr {
 		return p.f.Ops.Compare(token.GREATER, p.at, length(), tree.Integer(p.at, int64(i)))
 	}
-	whole := tree.Text(p.at, "[")
+	opening, closing := "[", "]"
+	if s.Set {
+		opening, closing = "{", "}"
+	}
+	whole := tree.Text(p.at, opening)
 	shown := 0
 	for ; shown < prettyElements && p.leaves < prettyLeaves; shown++ {
-		text := p.at1(a.Below(strconv.Itoa(shown)), depth+1)
+		text := p.element(a.Below(strconv.Itoa(shown)), s, depth+1)
 		if shown > 0 {
 			text = p.join(tree.Text(p.at, ","), text)
 		}
 		whole = p.join(whole, p.f.Ops.Choose(p.at, above(shown), text, tree.Text(p.at, "")))
 	}
 	more := p.f.Ops.Choose(p.at, above(shown), tree.Text(p.at, prettyMore), tree.Text(p.at, ""))
-	return p.join(whole, more, tree.Text(p.at, "]"))
+	return p.join(whole, more, tree.Text(p.at, closing))
+}
+
+// linked is the text of the elements from i on, up to a null link.
+func (p *prettier) linked(a Path, s *compile.Shape, i, depth int) *tree.Expr {
+	link, err := p.f.valueBelow(a, s.First+strings.Repeat("."+s.Next, i), p.at)
+	if err != nil {
+		return tree.Text(p.at, UnknownText)
+	}
+	there := tree.Text(p.at, prettyMore)
+	if i < prettyElements && p.leaves < prettyLeaves {
+		there = p.join(p.element(a.Below(strconv.Itoa(i)), s, depth+1), p.linked(a, s, i+1, depth))
+		if i > 0 {
+			there = p.join(tree.Text(p.at, ","), there)
+		}
+	}
+	return p.f.Ops.Choose(p.at, p.f.Ops.Truth(link), there, tree.Text(p.at, ""))
+}
+
+// element is the text of one element of a sequence: 5, "a": 5.
+func (p *prettier) element(a Path, s *compile.Shape, depth int) *tree.Expr {
+	if s.Key == "" {
+		return p.at1(a, depth)
+	}
+	return p.join(p.at1(a.below(s.Key), depth), tree.Text(p.at, ": "), p.at1(a.below(s.Mapped), depth))
 }
 
 func orPoison(e *tree.Expr, err error, at diag.Span) *tree.Expr {

@@ -19,8 +19,11 @@ type layout struct {
 	length, end string   // their number, or a pointer behind the last
 	inner       string   // a smart pointer: what it stands for
 	flag, value string   // an optional value, and whether it is there
-	size        string   // all that is shown of others: the number of elements
+	size        string   // of others: the number of elements
 	elementOf   bool     // elements have the type that is its first parameter
+	chain       *chain   // elements are in linked nodes, size of them; without size up to a null link
+	entries     bool     // elements are pairs of key and value
+	set         bool     // elements have no numbers for those who use it
 }
 
 // Pseudo-members in paths: the pointer at the beginning of a smart pointer, whose target is the first parameter of the
@@ -42,8 +45,10 @@ var layouts = []layout{
 	{names: []string{"unique_ptr<"}, inner: pointerAtStart},
 	{names: []string{"optional<"}, flag: "_M_payload._M_engaged", value: "_M_payload._M_payload._M_value"},
 	{names: []string{"map<", "set<", "multimap<", "multiset<"}, size: "_M_t._M_impl._M_node_count"},
-	{names: []string{"unordered_map<", "unordered_set<", "unordered_multimap<", "unordered_multiset<"}, size: "_M_h._M_element_count"},
-	{names: []string{"list<"}, size: "_M_impl._M_node._M_size"},
+	{names: []string{"unordered_map<", "unordered_multimap<"}, size: "_M_h._M_element_count", chain: &hashChain, entries: true, set: true},
+	{names: []string{"unordered_set<", "unordered_multiset<"}, size: "_M_h._M_element_count", chain: &hashChain, set: true},
+	{names: []string{"list<"}, size: "_M_impl._M_node._M_size", chain: &listChain},
+	{names: []string{"forward_list<"}, chain: &oneWay},
 	// C++, libc++.
 	{names: []string{"vector<"}, data: "__begin_", end: "__end_"},
 	{names: []string{"array<"}, data: "__elems_"},
@@ -87,6 +92,9 @@ func (in *Info) hasAll(t *ctype.Type, l *layout) bool {
 		if path != "" && !in.hasPath(t, strings.Split(path, ".")) {
 			return false
 		}
+	}
+	if l.chain != nil && !in.hasPath(t, strings.Split(l.chain.first, ".")) {
+		return false
 	}
 	return l.inner != pointerAtStart || in.types.Size(t) == in.entries.Word()
 }
@@ -245,6 +253,7 @@ func (w *walk) container(s *compile.Shape, t *ctype.Type) {
 	s.Length, s.Start, s.End, s.Inner, s.Flag, s.Value, s.Count = l.length, "", l.end, l.inner, l.flag, l.value, l.size
 	s.Sequence = l.data != ""
 	if !s.Sequence {
+		w.chainShape(s, t, l)
 		return
 	}
 	part := *w

@@ -169,6 +169,9 @@ func (w *walk) index(t *ctype.Type, i int64) error {
 		t = inner
 	}
 	if t.Kind == ctype.Struct {
+		if ok, err := w.linked(t, i); ok {
+			return err
+		}
 		if elems, err := w.elements(t); err == nil {
 			t = elems
 		}

@@ -25,6 +25,9 @@ type classes struct {
 	types   *ctype.Types
 }
 
+// Align returns the alignment of a type in memory in bytes.
+func (cl *classes) Align(t *ctype.Type) int64 { return cl.alignOf(t, 0) }
+
 // alignOf returns the alignment of a type in memory in bytes.
 func (cl *classes) alignOf(t *ctype.Type, depth int) int64 {
 	switch {
