@@ -163,7 +163,7 @@ func (p scriptProbe) spec(l *link.Linker) (engine.ProbeSpec, error) {
 	var list diag.List
 	spec := engine.ProbeSpec{
 		ID: p.ID, Name: p.Name, After: p.After, Limit: p.Limit, Every: p.Every, Rate: p.Rate, MaxActive: p.MaxActive,
-		LogOnFault: p.LogOnFault, Optional: p.Optional, Disabled: p.Disabled, Order: p.Order,
+		LogOnFault: p.LogOnFault, Optional: p.Optional, Copies: !p.NoCopies, Disabled: p.Disabled, Order: p.Order,
 		HasEnter: p.Has(js.Enter), HasPost: p.Has(js.Post), HasLeave: p.Has(js.Leave), HasFault: p.Has(js.Fault),
 		Compile: l.Handlers(p.ID, p.Probe),
 	}

@@ -71,15 +71,16 @@ var (
 
 // The types in which probes are given to sessions, and in which sessions report about them: see package registry.
 type (
-	Change      = hit.Change
-	Handlers    = registry.Handlers
-	Compile     = registry.Compile
-	PlaceInfo   = registry.PlaceInfo
-	CodePlace   = registry.CodePlace
-	CopiedPlace = registry.CopiedPlace
-	Copies      = registry.Copies
-	ProbeSpec   = registry.Spec
-	ProbeState  = registry.State
+	Change       = hit.Change
+	Handlers     = registry.Handlers
+	Compile      = registry.Compile
+	PlaceInfo    = registry.PlaceInfo
+	CodePlace    = registry.CodePlace
+	CopiedPlace  = registry.CopiedPlace
+	InlinedPlace = registry.InlinedPlace
+	Copies       = registry.Copies
+	ProbeSpec    = registry.Spec
+	ProbeState   = registry.State
 )
 
 // Symbol is an address with its names.

@@ -171,7 +171,11 @@ func printPlaces(w *World, found []catalog.Entry, verbose bool) {
 			fmt.Fprintf(w.out(), "    %s\n", e.Inline)
 		}
 		if verbose && len(e.Copies.Calls) > 0 {
-			fmt.Fprintf(w.Stdout, "    inlined in %s besides: %s\n", plural(len(e.Copies.Calls), "place"), e.Copies.Where())
+			besides := " besides"
+			if e.Inlined {
+				besides = ""
+			}
+			fmt.Fprintf(w.out(), "    inlined in %s%s: %s\n", plural(len(e.Copies.Calls), "place"), besides, e.Copies.Where())
 		}
 	}
 }

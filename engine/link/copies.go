@@ -2,9 +2,11 @@ package link
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 
 	"gotap/engine"
+	"gotap/engine/image/debuginfo"
 )
 
 // Copies knows which of the linked functions have inlined copies, whose calls no probe on the function sees. Reading
@@ -14,6 +16,7 @@ type Copies struct {
 	mu    sync.Mutex // guards what follows; not held while debug information is read
 	noted []notedPlace
 	seen  map[string]bool
+	taken map[string][]uint64 // by key, addresses of inlined copies that the probe is on
 
 	reading sync.Mutex // held while debug information is read; taken before mu
 	found   []foundCopies
@@ -22,6 +25,7 @@ type Copies struct {
 // notedPlace is a place that a probe was linked for.
 type notedPlace struct {
 	probe uint32
+	key   string
 	at    engine.CopiedPlace
 }
 
@@ -40,6 +44,14 @@ func (c *Copies) note(probe uint32, at engine.PlaceInfo) {
 	key := fmt.Sprintf("%d %s", probe, at.Name())
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if in, can := at.(engine.InlinedPlace); can {
+		if addr, is := in.InlinedAt(); is {
+			if c.taken == nil {
+				c.taken = map[string][]uint64{}
+			}
+			c.taken[key] = append(c.taken[key], addr)
+		}
+	}
 	if c.seen[key] {
 		return
 	}
@@ -47,7 +59,7 @@ func (c *Copies) note(probe uint32, at engine.PlaceInfo) {
 		c.seen = map[string]bool{}
 	}
 	c.seen[key] = true
-	c.noted = append(c.noted, notedPlace{probe, place})
+	c.noted = append(c.noted, notedPlace{probe, key, place})
 }
 
 // Fresh calls visit with the copies at places that were linked since the last call. A second call waits until visit has
@@ -61,12 +73,22 @@ func (c *Copies) Fresh(visit func([]engine.Copies)) {
 	c.mu.Unlock()
 	var fresh []engine.Copies
 	for _, p := range places {
-		if found, ok := p.at.Copies(); ok {
+		if found, ok := p.at.Copies(); ok && c.uncovered(&found, p.key) {
 			c.found = append(c.found, foundCopies{p.probe, found})
 			fresh = append(fresh, found)
 		}
 	}
 	visit(fresh)
+}
+
+// uncovered removes the copies that the probe is on, and reports whether there are others.
+func (c *Copies) uncovered(found *engine.Copies, key string) bool {
+	c.mu.Lock()
+	taken := c.taken[key]
+	c.mu.Unlock()
+	calls := slices.Clone(found.Calls)
+	found.Calls = slices.DeleteFunc(calls, func(call debuginfo.Copy) bool { return slices.Contains(taken, call.PC) })
+	return len(found.Calls) > 0 || len(calls) == 0
 }
 
 // Of returns the known copies of a probe's functions.

@@ -9,8 +9,10 @@ import (
 	"gotap/compile/diag"
 	"gotap/compile/js"
 	"gotap/engine"
+	"gotap/engine/place"
 	"gotap/runtime"
 	"gotap/runtime/arena"
+	"gotap/runtime/opcode"
 )
 
 // A Source compiles the programs of one probe for a place; nil means a place of which nothing is known. A probe of
@@ -68,10 +70,33 @@ func (l *Linker) noting(probe uint32, compile engine.Compile) engine.Compile {
 	return func(at engine.PlaceInfo) (engine.Handlers, error) {
 		h, err := compile(at)
 		if err == nil {
+			err = fitsCopy(h, at)
+		}
+		if err == nil {
 			l.Copies.note(probe, at)
 		}
 		return h, err
 	}
+}
+
+// fitsCopy returns an error for programs that need the call itself, at an inlined copy, where there is none.
+func fitsCopy(h engine.Handlers, at engine.PlaceInfo) error {
+	in, can := at.(engine.InlinedPlace)
+	if !can {
+		return nil
+	}
+	if _, is := in.InlinedAt(); !is {
+		return nil
+	}
+	if h.Leave != nil || h.AtReturn {
+		return &place.RefusedError{Place: at.Name(), Reason: "an inlined copy does not return"}
+	}
+	for _, code := range []*runtime.Code{h.Enter, h.Post, h.Fault, h.When} {
+		if code != nil && slices.ContainsFunc(code.Insts, func(i runtime.Inst) bool { return i.Op == opcode.Skip }) {
+			return &place.RefusedError{Place: at.Name(), Reason: "an inlined copy cannot be skipped"}
+		}
+	}
+	return nil
 }
 
 // handlers links the programs of a source for one place.

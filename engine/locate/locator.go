@@ -41,8 +41,9 @@ type Locator struct {
 	host  Host
 	files *symbols.Files
 
-	mu      sync.Mutex // guards answers
+	mu      sync.Mutex // guards what follows
 	answers map[place.Spec][]answer
+	inlined map[copiesKey][]place.Target
 }
 
 // answer is what a specification means in a list of files.
@@ -54,7 +55,7 @@ type answer struct {
 
 // New returns a Locator that reads what files say through files.
 func New(host Host, files *symbols.Files) *Locator {
-	return &Locator{host: host, files: files, answers: map[place.Spec][]answer{}}
+	return &Locator{host: host, files: files, answers: map[place.Spec][]answer{}, inlined: map[copiesKey][]place.Target{}}
 }
 
 // Resolver returns how places are found in single files.
@@ -85,7 +86,8 @@ func (l *Locator) Targets(spec place.Spec, mods []module.Loaded) ([]place.Target
 // Of lists the targets of one of a probe's specifications, without those that the probe leaves out.
 func (l *Locator) Of(pr *registry.Probe, spec place.Spec, mods []module.Loaded) ([]place.Target, error) {
 	targets, err := l.Targets(spec, mods)
-	return l.kept(pr, targets, mods), err
+	targets, err = l.withCopies(pr, spec, l.kept(pr, targets, mods), module.Files(mods), err)
+	return slices.DeleteFunc(slices.Clone(targets), func(t place.Target) bool { return t.Copy != nil && l.unfit(pr, spec, t) }), err
 }
 
 // kept returns the targets that the probe does not leave out.
@@ -192,6 +194,7 @@ func (l *Locator) prepare(pr *registry.Probe, spec place.Spec, procs []Process, 
 	found := false
 	for _, p := range procs {
 		targets, err := l.Targets(spec, p.Mods)
+		targets, err = l.withCopies(pr, spec, targets, module.Files(p.Mods), err)
 		if err != nil && spec.Absolute() && mapped(p.Mods, spec.Addr) == nil {
 			err = l.host.NoModule(p.Pid, spec)
 		}
@@ -211,17 +214,34 @@ func (l *Locator) prepare(pr *registry.Probe, spec place.Spec, procs []Process, 
 	return l.missing(pr, spec, first)
 }
 
-// compile makes the placements of a probe at targets.
+// unfit reports whether a probe cannot be compiled for a target.
+func (l *Locator) unfit(pr *registry.Probe, spec place.Spec, t place.Target) bool {
+	_, err := l.Place(pr, spec, t)
+	return err != nil
+}
+
+// compile makes the placements of a probe at targets. Inlined copies that it does not fit are left out, unless there is nothing else.
 func (l *Locator) compile(pr *registry.Probe, spec place.Spec, targets []place.Target) error {
+	var unfit error
+	placed := 0
 	for _, t := range targets {
 		if err := l.host.Interrupted(); err != nil {
 			return err
 		}
-		if _, err := l.Place(pr, spec, t); err != nil {
+		_, err := l.Place(pr, spec, t)
+		switch {
+		case err == nil:
+			placed++
+		case t.Copy == nil:
 			return err
+		case unfit == nil:
+			unfit = err
 		}
 	}
-	return nil
+	if placed > 0 {
+		return nil
+	}
+	return unfit
 }
 
 // missing returns the error of a specification that means nothing in any process, or nil when that is none.

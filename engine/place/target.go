@@ -15,6 +15,7 @@ type Target struct {
 	Offset uint64       // from the start of Func
 	Var    *module.Var  // of a watchpoint on a variable
 	Mark   *module.Mark // of a static mark
+	Copy   *Copy        // of an inlined copy, which Vaddr begins; Func is the function around it
 	Symbol string       // function or variable, by the name that matched; "" when it has none
 	Name   string       // for display: "libc.so.6:malloc+0x10", "usdt:acc:hello"
 	// IFunc is set for a function that the loader chooses by calling the code at Vaddr, the resolver. The chosen
@@ -24,7 +25,25 @@ type Target struct {
 
 // Entry reports whether the target is the first instruction of a function, where the calling convention determines the
 // places of arguments.
-func (t Target) Entry() bool { return t.Func != nil && t.Offset == 0 && !t.IFunc && t.Mark == nil }
+func (t Target) Entry() bool {
+	return t.Func != nil && t.Offset == 0 && !t.IFunc && t.Mark == nil && t.Copy == nil
+}
+
+// Copy identifies an inlined copy of a function in debug information.
+type Copy struct {
+	Off    uint64 // of its entry
+	Caller string // the function that contains the call
+	File   string // of the call, without its folder; "" when unknown
+	Line   int
+}
+
+// Copied returns the target for an inlined copy at an address of a file, of the function that a specification names.
+func Copied(f *module.File, vaddr uint64, symbol string, c Copy) Target {
+	t := At(f, vaddr)
+	t.Symbol, t.Copy = symbol, &c
+	t.Name = filepath.Base(f.Path) + ":" + symbol
+	return t
+}
 
 // Chosen is a pointer in which a process may keep the address of the implementation that was chosen for an indirect
 // function: in the function's own file, and in other files that call it by name. It has the address after the loader

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"debug/dwarf"
 	"fmt"
 	"strings"
 
@@ -16,6 +17,12 @@ type CopiedPlace interface {
 	Copies() (c Copies, ok bool)
 }
 
+// InlinedPlace is implemented in addition by a PlaceInfo whose place may be an inlined copy.
+type InlinedPlace interface {
+	// InlinedAt returns the address of the copy in its file; ok is false if the place is none.
+	InlinedAt() (addr uint64, ok bool)
+}
+
 // Copies are the inlined copies of a function that also has code of its own.
 type Copies struct {
 	Func  string
@@ -28,6 +35,9 @@ type Copies struct {
 // Body returns the place of a line that most copies have in common, "@file.c:12", and how often code of that line
 // exists, in the function itself and in copies; n is 0 if there is none. It reads more of the debug information.
 func (c Copies) Body() (place string, n int) {
+	if c.addr == 0 {
+		return "", 0
+	}
 	file, line, n := c.info.Body(c.addr)
 	return fmt.Sprintf("@%s:%d", file, line), n
 }
@@ -67,9 +77,25 @@ func together(calls []debuginfo.Copy) string {
 
 var _ CopiedPlace = (*Info)(nil)
 
+// InlinedAt implements InlinedPlace.
+func (i *Info) InlinedAt() (addr uint64, ok bool) { return i.Target.Vaddr, i.Target.Copy != nil }
+
+// copied returns the inlined copy that the target begins, if it is one.
+func (i *Info) copied() (in *debuginfo.Info, c debuginfo.Copy, ok bool) {
+	if i.Target.Copy == nil {
+		return nil, c, false
+	}
+	in, ok = i.Files.Info(i.Target.File)
+	return in, debuginfo.Copy{PC: i.Target.Vaddr, Off: dwarf.Offset(i.Target.Copy.Off)}, ok
+}
+
 // Copies implements CopiedPlace.
 func (i *Info) Copies() (Copies, bool) {
 	in, ok := i.Files.Info(i.Target.File)
+	if ok && i.Target.Copy != nil {
+		calls, err := in.CopiesOf(i.Target.Symbol)
+		return Copies{i.Target.Symbol, calls, in, 0}, err == nil && len(calls) > 0
+	}
 	if !ok || !i.Target.Entry() {
 		return Copies{}, false
 	}

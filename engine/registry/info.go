@@ -56,6 +56,9 @@ func (i *Info) Access(path []string) (compile.Access, error) {
 	if !ok {
 		return compile.Access{}, &untypedError{fmt.Sprintf("the argument %s of %s", strings.Join(path, "."), i.Target.Name), "c.arg0 … c.arg9 are its arguments by number"}
 	}
+	if in, c, ok := i.copied(); ok {
+		return i.own(in.CopyAccess(c, path))
+	}
 	return i.own(in.Access(i.Target.Vaddr, path))
 }
 
@@ -72,6 +75,9 @@ func (i *Info) Parameters() ([]string, error) {
 	in, ok := i.Files.Info(i.Target.File)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", i.Target.File.Path, debuginfo.ErrNone)
+	}
+	if in, c, ok := i.copied(); ok {
+		return in.CopyParameters(c)
 	}
 	return in.Parameters(i.Target.Vaddr)
 }
@@ -95,6 +101,9 @@ func (i *Info) Mark() string {
 
 // ReturnType implements PlaceInfo.
 func (i *Info) ReturnType() (compile.Access, bool, error) {
+	if i.Target.Copy != nil {
+		return compile.Access{}, false, &compile.NoNumberError{Err: fmt.Errorf("an inlined copy of %s does not return", i.Target.Symbol)}
+	}
 	in, ok := i.Files.Info(i.Target.File)
 	if !ok || i.Target.Func == nil {
 		return compile.Access{}, false, i.goResult(nil)
@@ -126,6 +135,10 @@ func (i *Info) ResultMember(path []string) (compile.Access, error) {
 
 // Arg implements PlaceInfo.
 func (i *Info) Arg(n int) (compile.Access, bool, error) {
+	if in, c, ok := i.copied(); ok {
+		a, err := in.CopyArgument(c, n)
+		return a, true, err
+	}
 	mark := i.Target.Mark
 	switch {
 	case mark == nil:

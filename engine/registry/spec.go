@@ -92,6 +92,7 @@ type Spec struct {
 	MaxActive                             int    // simultaneous calls of one thread that leave can distinguish; 0: 1024
 	LogOnFault                            bool
 	Optional                              bool
+	Copies                                bool // places that are functions stand for their inlined copies, too, where Enter, Post and Fault fit
 	Disabled                              bool
 	Order                                 hook.Order // order among the probes of one place; equal ones run in the order of declaration
 	ThisBytes                             int        // bytes of storage for a call

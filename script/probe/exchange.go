@@ -84,8 +84,8 @@ func (p *Probe) Fingerprint() string {
 	for _, module := range p.From {
 		fmt.Fprintf(h, "<%q ", module.Text)
 	}
-	fmt.Fprintf(h, "%q %d %d %d %d %d %d %d %v %v %v %v %v", p.Name, p.After, p.Limit, p.Every, p.Rate, p.MaxActive, p.LogMax, p.Fuel,
-		p.LogOnFault, p.Optional, p.Disabled, p.unit.Unsafe, p.Order)
+	fmt.Fprintf(h, "%q %d %d %d %d %d %d %d %v %v %v %v %v %v", p.Name, p.After, p.Limit, p.Every, p.Rate, p.MaxActive, p.LogMax, p.Fuel,
+		p.LogOnFault, p.Optional, p.NoCopies, p.Disabled, p.unit.Unsafe, p.Order)
 	for _, kind := range js.Kinds() {
 		if fn := p.unit.Handlers[kind]; fn != nil {
 			fmt.Fprintf(h, "\n%v ", kind)

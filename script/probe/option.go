@@ -67,6 +67,8 @@ var probeOptions = []Option{
 	{"fuel", "number", "operations that one run of a program can execute", func(p *Probe, o jsvm.Given) { p.Fuel = int(o.Integer(1, runtime.MaxFuel)) }},
 	{"logOnFault", "boolean", "keeps the log of a hit whose instruction faults", func(p *Probe, o jsvm.Given) { p.LogOnFault = o.Boolean() }},
 	{"optional", "boolean", "no error when the place does not exist", func(p *Probe, o jsvm.Given) { p.Optional = o.Boolean() }},
+	{"inlined", "boolean", "whether the name of a function stands for its inlined copies, too, for enter, post and fault (true)",
+		func(p *Probe, o jsvm.Given) { p.NoCopies = !o.Boolean() }},
 	{"not", "string | string[]", "places left out, of those that patterns match: \"libc:*lock*\"", func(p *Probe, o jsvm.Given) { p.Not = placesOf(o) }},
 	{"from", "string | string[]", "only calls that this module makes count, or these: \"libssl\"; \"a.out\" is the main program", func(p *Probe, o jsvm.Given) { p.From = placesOf(o) }},
 	{"priority", "number", "among the probes of one place lower ones run first; 0 when left out, and equal ones in the order of declaration",

@@ -27,6 +27,7 @@ type Probe struct {
 	Fuel       int
 	LogOnFault bool
 	Optional   bool
+	NoCopies   bool // names of functions do not stand for their inlined copies
 	Disabled   bool
 	Order      hook.Order // among the probes of one place
 	Span       diag.Span  // the call of probe

@@ -53,7 +53,11 @@ func (f *Fetcher) Argument(n int, at diag.Span) *tree.Expr {
 	if f.State.Unit.Place != nil {
 		a, ok, err := f.State.Unit.Place.Arg(n)
 		if err != nil {
-			f.Errorf(at, "the other operands of the mark can be read", "arg%d: %v", n, err)
+			hint := ""
+			if m, ok := f.State.Unit.Place.(js.Marked); ok && m.Mark() != "" {
+				hint = "the other operands of the mark can be read"
+			}
+			f.Errorf(at, hint, "arg%d: %v", n, err)
 			return tree.Poison(at)
 		}
 		if ok {

@@ -17,6 +17,10 @@ type Copy struct {
 	Caller string // the function that contains the code
 	File   string // of the call, without its folder; "" when unknown
 	Line   int
+
+	PC    uint64       // address of its first instruction in the file
+	Off   dwarf.Offset // of its entry in the debug information
+	Exact bool         // each call executes the instruction at PC once, as far as the code shows
 }
 
 // maxSearched bounds the size of the debug information that is searched for copies outside the function's unit.
@@ -38,10 +42,15 @@ func (in *Info) Copies(vaddr uint64) (copies []Copy, err error) {
 		}
 		copies = append(copies, found...)
 	}
-	slices.SortFunc(copies, func(a, b Copy) int {
-		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Caller, b.Caller))
-	})
+	sortCopies(copies)
 	return copies, nil
+}
+
+// sortCopies sorts by the line of the call.
+func sortCopies(copies []Copy) {
+	slices.SortFunc(copies, func(a, b Copy) int {
+		return cmp.Or(strings.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), strings.Compare(a.Caller, b.Caller), cmp.Compare(a.PC, b.PC))
+	})
 }
 
 func (in *Info) copied(vaddr uint64) (o *original, all []*entry.Unit, err error) {
@@ -174,6 +183,23 @@ func (is *inlines) listInlined(u *entry.Unit) error {
 	return nil
 }
 
+// entryOf returns the address where an inlined call begins: as it says, if that is in one of its ranges, or that of the first.
+func entryOf(e *dwarf.Entry, ranges [][2]uint64) uint64 {
+	pc, _ := e.Val(dwarf.AttrEntrypc).(uint64)
+	if offset, ok := e.Val(dwarf.AttrEntrypc).(int64); ok { // DWARF 5, 2.18: from the lowest address
+		pc = ranges[0][0] + uint64(offset)
+		if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok {
+			pc = low + uint64(offset)
+		}
+	}
+	for _, r := range ranges {
+		if r[0] <= pc && pc < r[1] {
+			return pc
+		}
+	}
+	return ranges[0][0]
+}
+
 // copyAt describes an inlined call. ok is false when the call has no code.
 func (is *inlines) copyAt(u *entry.Unit, e *dwarf.Entry) (c Copy, ok bool) {
 	ranges, err := is.entries.Ranges(e)
@@ -183,6 +209,8 @@ func (is *inlines) copyAt(u *entry.Unit, e *dwarf.Entry) (c Copy, ok bool) {
 	if fn, err := is.functions.At(ranges[0][0]); err == nil {
 		c.Caller = is.entries.QualifiedName(fn.DIE)
 	}
+	c.PC, c.Off = entryOf(e, ranges), e.Offset
+	c.Exact = is.lines.Begins(c.PC, ranges, e.AttrField(dwarf.AttrEntrypc) != nil)
 	file, okFile := e.Val(dwarf.AttrCallFile).(int64)
 	line, _ := e.Val(dwarf.AttrCallLine).(int64)
 	if t, err := is.lines.Of(u); err == nil && okFile {

@@ -81,6 +81,14 @@ func askAll(info *debuginfo.Info, entry uint64) {
 		}
 	}
 	info.AddrsOf("values.c", 41)
+	info.Copies(entry)
+	copies, _ := info.CopiesOf("extend")
+	for _, c := range copies {
+		info.CopyParameters(c)
+		info.CopySignature(c)
+		info.CopyArgument(c, 1)
+		info.CopyAccess(c, []string{"p", "next"})
+	}
 }
 
 // TestWithoutDebugInformation asks a stripped program, and one whose debug information is in another file.

@@ -41,27 +41,84 @@ func (in *Info) inlinedHead(name string) (file string, line int) {
 	if in.entries.Load() != nil {
 		return "", 0
 	}
-	last := name[strings.LastIndex(name, ":")+1:]
 	for _, u := range in.entries.Units() {
-		var found []*dwarf.Entry
-		err := in.entries.TopLevel(u, func(e *dwarf.Entry) (enter bool) {
-			if how, _ := e.Val(dwarf.AttrInline).(int64); how == inlInlined || how == inlDeclaredInlined {
-				if text, _ := e.Val(dwarf.AttrName).(string); text == last || text == "" {
-					found = append(found, e)
-				}
-			}
-			return entry.IsNamedScope(e.Tag)
-		})
+		found, err := in.inlines.abstract(u, name)
 		if err != nil {
 			return "", 0
 		}
-		for _, e := range found {
-			if in.entries.QualifiedName(e) == name {
-				return in.inlines.declared(u, e)
-			}
+		if len(found) > 0 {
+			return in.inlines.declared(u, found[0])
 		}
 	}
 	return "", 0
+}
+
+// abstract returns the functions of a unit with this name that were inlined.
+func (is *inlines) abstract(u *entry.Unit, name string) (named []*dwarf.Entry, err error) {
+	last := name[strings.LastIndex(name, ":")+1:]
+	var found []*dwarf.Entry
+	err = is.entries.TopLevel(u, func(e *dwarf.Entry) (enter bool) {
+		if how, _ := e.Val(dwarf.AttrInline).(int64); how == inlInlined || how == inlDeclaredInlined {
+			if text, _ := e.Val(dwarf.AttrName).(string); text == last || text == "" {
+				found = append(found, e)
+			}
+		}
+		return entry.IsNamedScope(e.Tag)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range found {
+		if is.entries.QualifiedName(e) == name {
+			named = append(named, e)
+		}
+	}
+	return named, nil
+}
+
+// maxNamed bounds the size of the debug information in which a name without a function is searched for.
+const maxNamed = 64 << 20
+
+// CopiesOf returns the inlined copies of functions of a name, which includes namespaces, that have no code of their own. It
+// reads the outermost entries of all units, and whole units that have such a function. A file with more than maxNamed bytes of
+// debug information is not searched.
+func (in *Info) CopiesOf(name string) (copies []Copy, err error) {
+	defer in.guard(&err)()
+	if err := in.entries.Load(); err != nil {
+		return nil, err
+	}
+	info := len(in.entries.Data("info"))
+	if info > maxNamed {
+		return nil, nil
+	}
+	var origins []*original
+	var with []*entry.Unit
+	for _, u := range in.entries.Units() {
+		found, err := in.inlines.abstract(u, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range found {
+			origins = append(origins, &original{abstract: e.Offset})
+		}
+		if len(found) > 0 {
+			with = append(with, u)
+		}
+	}
+	if len(origins) > 0 && info <= maxSearched { // link-time optimisation inlines across units
+		with = in.entries.Units()
+	}
+	for _, u := range with {
+		for _, o := range origins {
+			found, err := in.inlines.copiesIn(u, o)
+			if err != nil {
+				return copies, err
+			}
+			copies = append(copies, found...)
+		}
+	}
+	sortCopies(copies)
+	return copies, nil
 }
 
 // declared returns the line where a function is defined. That of a method may be at its declaration in the class.

@@ -32,6 +32,7 @@ type Entry struct {
 	Signature string          // parameters and their types, and local variables in scope; the operands of a mark; "" when unknown
 	Where     string          // "0x1139 in /bin/prog"; "" for system calls
 	Copies    registry.Copies // with Catalog.Detail: inlined calls of the function, by the debug information
+	Inlined   bool            // all calls of the function are inlined
 	Inline    *Inline         // with Catalog.Detail; nil for what is not an instruction
 	Beside    string          // the module, when the place needs it because the main program has such a place, too; else ""
 }
@@ -108,7 +109,27 @@ func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
 	if len(found) > 0 {
 		return found, nil
 	}
+	for _, f := range searched {
+		if e, ok := c.inlined(spec, f); ok {
+			return []Entry{e}, nil
+		}
+	}
 	return nil, first
+}
+
+// inlined returns the entry of a function whose calls are all inlined; ok is false if there is none of the name in a file.
+func (c *Catalog) inlined(spec place.Spec, f *module.File) (e Entry, ok bool) {
+	in, ok := c.names.Info(f)
+	if !ok || spec.Kind != place.Function || spec.HasOff || spec.Every || spec.Pattern() {
+		return e, false
+	}
+	calls, err := in.CopiesOf(spec.Name)
+	if err != nil || len(calls) == 0 {
+		return e, false
+	}
+	e = Entry{Text: f.Path + ":" + spec.Name, Inlined: true, Copies: registry.Copies{Func: spec.Name, Calls: calls}}
+	e.Signature, _ = in.CopySignature(calls[0])
+	return e, true
 }
 
 func (c *Catalog) entry(l place.Listed) Entry {

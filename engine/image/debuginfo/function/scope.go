@@ -85,6 +85,19 @@ func (ix *Index) addToScope(s *Scope, c *dwarf.Entry) *Scope {
 	return nil
 }
 
+// Find returns the scope in s, or s itself, whose entry is at an offset; nil if there is none.
+func (s *Scope) Find(off dwarf.Offset) *Scope {
+	if s.DIE.Offset == off {
+		return s
+	}
+	for _, c := range s.children {
+		if found := c.Find(off); found != nil {
+			return found
+		}
+	}
+	return nil
+}
+
 // contains reports whether pc is in one of the ranges of s. The search is linear, because a block has few ranges.
 func (s *Scope) contains(pc uint64) bool {
 	for _, r := range s.ranges {

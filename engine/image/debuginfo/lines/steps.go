@@ -3,6 +3,7 @@ package lines
 import (
 	"bytes"
 	"debug/elf"
+	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
 	"gotap/engine/image/debuginfo/function"
@@ -125,6 +126,29 @@ func (f *flow) add(inst x86asm.Inst, at, next uint64) bool {
 		return true
 	}
 	return inst.Op != x86asm.JMP
+}
+
+// Begins reports whether each execution of an inlined call, whose code is in ranges, executes the instruction at pc once.
+// stated says that the debug information names pc as the entry. Otherwise it is only the lowest address, where LLVM has
+// what the optimiser moved out of a loop around the call: then the call is one range that nothing outside branches into.
+func (lt *Tables) Begins(pc uint64, ranges [][2]uint64, stated bool) bool {
+	inside := func(addr uint64) bool {
+		return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= addr && addr < r[1] })
+	}
+	around, err := lt.functions.Range(pc)
+	if err != nil || !inside(pc) || !stated && len(ranges) > 1 {
+		return false
+	}
+	f, ok := lt.branches(lt.functions.Pieces(around))
+	if !ok {
+		return stated
+	}
+	return !slices.ContainsFunc(f.branches, func(b branch) bool {
+		if inside(b.at) {
+			return b.to == pc // a loop that begins there
+		}
+		return !stated && b.to != pc && inside(b.to)
+	})
 }
 
 // code returns the machine code of a function, or nil when no file has it.
