@@ -82,12 +82,12 @@ func askAll(info *debuginfo.Info, entry uint64) {
 	}
 	info.AddrsOf("values.c", 41)
 	info.Copies(entry)
-	copies, _ := info.CopiesOf("extend")
+	copies, _ := info.CopiesOf("scale")
 	for _, c := range copies {
 		info.CopyParameters(c)
 		info.CopySignature(c)
 		info.CopyArgument(c, 1)
-		info.CopyAccess(c, []string{"p", "next"})
+		info.CopyAccess(c, []string{"value"})
 	}
 }
 

@@ -255,13 +255,37 @@ func TestEveryInlinedCopyOfALineIsFound(t *testing.T) {
 	}
 }
 
+// places is where copies are called.
+func places(copies []debuginfo.Copy) string {
+	var list []string
+	for _, c := range copies {
+		list = append(list, fmt.Sprintf("{%s %s %d}", c.Caller, c.File, c.Line))
+	}
+	return "[" + strings.Join(list, " ") + "]"
+}
+
 // TestCopies asks for the inlined copies of functions that have code of their own, in C and, by its linkage name, in C++.
 func TestCopies(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.GXX)
 	c := build(t, "testdata/partly.c", "-O2")
 	copies, err := c.info.Copies(c.address(t, "part"))
-	if want := "[{twice partly.c 16} {twice partly.c 17} {main partly.c 25} {main partly.c 26} {main partly.c 27}]"; err != nil || fmt.Sprint(copies) != want {
+	if want := "[{twice partly.c 16} {twice partly.c 17} {main partly.c 25} {main partly.c 26} {main partly.c 27}]"; err != nil || places(copies) != want {
 		t.Errorf("part has the copies %v, %v; want %s", copies, err, want)
+	}
+	for _, copied := range copies {
+		if caller := c.address(t, copied.Caller); !copied.Exact || copied.PC < caller {
+			t.Errorf("the copy %+v does not begin in its caller at %#x", copied, caller)
+		}
+		if sig, err := c.info.CopySignature(copied); err != nil || sig != "part(int x)" {
+			t.Errorf("the copy at %#x is %q, %v", copied.PC, sig, err)
+		}
+		if a, err := c.info.CopyAccess(copied, []string{"x"}); err != nil || a.Ctype != "int" {
+			t.Errorf("the argument of the copy at %#x is %+v, %v", copied.PC, a, err)
+		}
+		var unknown *debuginfo.UnknownError
+		if _, err := c.info.CopyAccess(copied, []string{"y"}); !errors.As(err, &unknown) {
+			t.Errorf("an unknown argument of a copy gives %v", err)
+		}
 	}
 	if file, line, n := c.info.Body(c.address(t, "part")); n != 6 || file != "partly.c" || line < 8 || line > 9 {
 		t.Errorf("a line of them is %s:%d, %d times", file, line, n)
@@ -273,7 +297,7 @@ func TestCopies(t *testing.T) {
 	}
 	cc := build(t, "testdata/shared.cc", "-O2", "testdata/shared2.cc")
 	copies, err = cc.info.Copies(cc.address(t, "_Z6sharedi"))
-	if want := "[{one shared2.cc 4} {two shared2.cc 5}]"; err != nil || fmt.Sprint(copies) != want {
+	if want := "[{one shared2.cc 4} {two shared2.cc 5}]"; err != nil || places(copies) != want {
 		t.Errorf("shared has the copies %v, %v; want %s", copies, err, want)
 	}
 }
