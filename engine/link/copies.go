@@ -2,11 +2,9 @@ package link
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 
 	"gotap/engine"
-	"gotap/engine/image/debuginfo"
 )
 
 // Copies knows which of the linked functions have inlined copies, whose calls no probe on the function sees. Reading
@@ -86,9 +84,9 @@ func (c *Copies) uncovered(found *engine.Copies, key string) bool {
 	c.mu.Lock()
 	taken := c.taken[key]
 	c.mu.Unlock()
-	calls := slices.Clone(found.Calls)
-	found.Calls = slices.DeleteFunc(calls, func(call debuginfo.Copy) bool { return slices.Contains(taken, call.PC) })
-	return len(found.Calls) > 0 || len(calls) == 0
+	none := len(found.Calls) == 0
+	*found = found.Without(taken)
+	return none || len(found.Calls) > 0
 }
 
 // Of returns the known copies of a probe's functions.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"debug/dwarf"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gotap/engine/image/debuginfo"
@@ -40,6 +41,12 @@ func (c Copies) Body() (place string, n int) {
 	}
 	file, line, n := c.info.Body(c.addr)
 	return fmt.Sprintf("@%s:%d", file, line), n
+}
+
+// Without returns the copies that do not begin at some addresses.
+func (c Copies) Without(addrs []uint64) Copies {
+	c.Calls = slices.DeleteFunc(slices.Clone(c.Calls), func(call debuginfo.Copy) bool { return slices.Contains(addrs, call.PC) })
+	return c
 }
 
 // Where returns a readable list of the calls: "main at a.c:12, 20 and 22, work at a.c:31".
