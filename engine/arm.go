@@ -28,7 +28,7 @@ func (h host) Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, e
 // InFiles implements locate.Host: a system call has a number, and data of a process an address, so neither is in a
 // file.
 func (host) InFiles(spec place.Spec) bool {
-	return spec.Kind != place.Syscall && !(spec.Kind == place.Watch && spec.Absolute())
+	return spec.Kind != place.Syscall && spec.Kind != place.Sample && !(spec.Kind == place.Watch && spec.Absolute())
 }
 
 // Resolve implements locate.Host.

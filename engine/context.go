@@ -229,18 +229,22 @@ func (w *view) Text(f runtime.TextField, p []byte) int {
 }
 
 // codePlace returns the names of the function and the file of the code that was hit. For a probe they are those of
-// its place; for a watchpoint those of the instruction that hit it, which for data is the one before the program
-// counter.
+// its place; for a sample those of where the thread is; for a watchpoint those of the instruction that hit it, which for
+// data is the one before the program counter.
 func (w *view) codePlace() (function, file string) {
 	pl := w.t.h.Now.Placement
-	if !pl.Data {
+	pc := *w.t.PC()
+	switch {
+	case pl.Data:
+		pc--
+	case !pl.Sample:
 		return pl.Func, pl.Module
 	}
-	m := module.Find(w.t.proc.space.mods, *w.t.PC()-1)
+	m := module.Find(w.t.proc.space.mods, pc)
 	if m == nil || m.Err != nil {
 		return "", ""
 	}
-	if fn, ok := m.File.FuncAt(m.Vaddr(*w.t.PC() - 1)); ok {
+	if fn, ok := m.File.FuncAt(m.Vaddr(pc)); ok {
 		function = fn.Demangled()
 	}
 	return function, m.Path

@@ -40,7 +40,7 @@
 // stopWorld stops threads and is the only one that does (stopworld.go); patcher makes points, chooses the
 // executor of each (package executor; breakpoint.go) and is the only one that writes breakpoints (point.go, patch.go,
 // together.go); otherProbes are those that a breakpoint alone does not serve
-// (special.go, syscalls.go, watch.go; packages syscallprobe and watchpoint); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
+// (special.go, syscalls.go, watch.go; packages syscallprobe and watchpoint); sampler looks at threads once in a period (sample.go, package sampling); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
 // programs (launch.go, package command); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
 // able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (package throttle,
 // resting.go); affinity shares a CPU with the target (package affinity, affinityhost.go); images is what is known of the code that targets map (symbol.go, vdso.go); lifecycle leads from the start

@@ -119,6 +119,18 @@ func (t tracer) SyncCalls() error {
 	return nil
 }
 
+// AddSample implements probes.Tracer.
+func (t tracer) AddSample(pr *probe, spec place.Spec) error { return t.s.sampler.add(pr, spec) }
+
+// SyncSamples implements probes.Tracer.
+func (t tracer) SyncSamples() { t.s.sampler.sync() }
+
+// DropSamples implements probes.Tracer.
+func (t tracer) DropSamples(pr *probe) { t.s.sampler.drop(pr) }
+
+// Samples implements probes.Tracer.
+func (t tracer) Samples(pr *probe) int { return t.s.sampler.count(pr) }
+
 // SyncWatches implements probes.Tracer.
 func (t tracer) SyncWatches() error { return t.s.others.syncWatches() }
 
@@ -147,7 +159,7 @@ func (t tracer) IsLoader(m *module.Loaded) bool { return isLoader(m) }
 // it gets the fallback now.
 func (t tracer) Begun(pr *probe) {
 	th := t.s.launching.settling.t
-	code := func(spec place.Spec) bool { return spec.Kind != place.Syscall }
+	code := func(spec place.Spec) bool { return spec.Kind != place.Syscall && spec.Kind != place.Sample }
 	if th != nil && pr.Armed() && slices.ContainsFunc(pr.Spec.Specs, code) && th.GetRegs() {
 		th.guard.Protect()
 	}

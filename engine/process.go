@@ -240,6 +240,7 @@ func (t *thread) forget() {
 		s.launching.settleEnd()
 	}
 	t.view.closeFiles()
+	s.sampler.forget(t)
 	if s.cfg.Arena != nil {
 		s.cfg.Arena.DropThread(uint32(t.Tid))
 	}

@@ -52,6 +52,7 @@ type Session struct {
 	world     stopWorld
 	patcher   patcher
 	others    otherProbes
+	sampler   sampler
 	images    images
 	loading   loading
 	launching launching
@@ -102,7 +103,7 @@ func (s *Session) makeParts() {
 		s.patcher.executors = executor.List{jumps{&s.patcher}, breakpoints{&s.patcher}}
 	}
 	s.life.s, s.stops.s, s.world.s, s.patcher.s, s.others.s, s.images.s = s, s, s, s, s, s
-	s.loading.s, s.launching.s, s.arrivals.s = s, s, s
+	s.loading.s, s.launching.s, s.arrivals.s, s.sampler.s = s, s, s, s
 	s.guards.Init(sessionHost{s})
 }
 
@@ -155,6 +156,7 @@ func (s *Session) Start() error {
 		s.life.started = true
 		s.DropBegun()
 		s.throttle.Restart()
+		s.sampler.sync()
 		for _, t := range s.threads {
 			if t.state.Now() == threadstate.Parked {
 				t.state.To(threadstate.Stopped)

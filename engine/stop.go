@@ -167,6 +167,7 @@ func (t *thread) eventStop(st ptrace.Status) {
 	if !st.GroupStop() {
 		if !t.exec.step.active {
 			t.exec.repairCall()
+			t.s.sampler.stopped(t)
 		}
 		t.resume(0)
 		return

@@ -10,7 +10,6 @@
 //
 // # What is not here
 //
-// Sampling by time (a profile of processor use) and measuring a call's processor time need the kernel's help: profile
-// samples hits, funcprof measures elapsed time, offcpu measures blocking system calls. dashboard's table is the limit
+// Measuring a call's processor time needs the kernel's help: funcprof measures elapsed time, offcpu measures blocking system calls. dashboard's table is the limit
 // of terminal drawing.
 package samples

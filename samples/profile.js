@@ -1,37 +1,43 @@
-// profile: stacks of every Nth hit, folded for flame graphs. It samples calls of the functions that you name, not processor time.
+// profile: stacks by processor time, by the clock, or of every Nth hit, folded for flame graphs.
 // topic: functions
 //
+//   gotap run profile -p 4711 -T 10s -o out.folded
+//   gotap run profile --arg on=wall -o out.folded -- ./prog
 //   gotap run profile --arg f=libc:malloc --arg every=10 -o out.folded -- ./prog
-//   gotap run profile --arg f='syscall:*' -- ls -lR /usr/share/doc
 //
-// For malloc this is a profile of allocations, for syscall:* of the places where the program enters the kernel. To sample processor
-// time, use perf: that needs a timer of the processor. flamegraph.pl and speedscope read the lines.
+// A thread is sampled each time it has run for a period, so the number of a line times the period is the processor time that was spent
+// there. With on=wall all threads are sampled in each period, also those that sleep: lines show where the program waits. With f=libc:malloc
+// it is a profile of allocations, with f='syscall:*' of the places where the program enters the kernel. flamegraph.pl and speedscope read
+// the lines. Time in the kernel counts for the call that the program made.
 //
-//   $ gotap run profile --arg f=libc:malloc -- ./shop
-//   shop;_start;__libc_start_main;__libc_start_call_main;main;keep;malloc 3
-//   shop;_start;__libc_start_main;__libc_start_call_main;main;printf;__vfprintf_internal;outstring_func;_IO_file_…
-//   shop;_start;__libc_start_main;__libc_start_call_main;main;__fopen_internal;malloc 1
+//   $ gotap run profile -- ./shop
+//   shop;_start;__libc_start_main;__libc_start_call_main;main;price 31
+//   shop;_start;__libc_start_main;__libc_start_call_main;main;order 9
 
 import { ordered } from "gotap/table";
 import { places } from "gotap/module";
 
-const place = option("f", "libc:malloc", "where to take stacks: functions, separated by commas");
-const rate = option("every", 1, "one hit of so many");
+const place = option("f", "", "take stacks at calls of these functions, separated by commas, and not by time");
+const period = option("period", "10ms", "of the samples");
+const on = /** @type {"cpu" | "wall"} */ (option("on", "cpu", "time that the period is of: cpu, or wall for threads that sleep too"));
+const rate = option("every", 1, "with f: one hit of so many");
 const frames = option("frames", 24, "frames of a stack");
 const top = option("top", 1000, "stacks to print");
-const folded = new Map();
+const stacks = count("stacks", { keys: 2, max: 8192 });
 
-probe(places(place), {
-  every: rate,
-  enter(c) { exit({ func: c.func, stack: c.stack(frames) }); },
-  exit(e) {
-    const names = e.stack.frames.map(f => f.func || f.module.slice(f.module.lastIndexOf("/") + 1) || "?");
-    const line = [e.comm, ...names.reverse()].join(";");
-    folded.set(line, (folded.get(line) ?? 0) + 1);
-  },
-});
+if (place) {
+  probe(places(place), { every: rate, enter(c) { stacks.at(c.comm, c.stack(frames)).inc(); } });
+} else {
+  sample(period, { on }, c => { stacks.at(c.comm, c.stack(frames)).inc(); });
+}
 
 end(() => {
-  const rows = ordered(folded).slice(0, top).map(([line, n]) => [line, n * rate]);
-  if (rows.length > 0) report({ name: "stacks", columns: ["stack", "hits"], rows }, rows.map(row => row.join(" ")).join("\n"));
+  const folded = new Map();
+  for (const [[comm, stack], n] of stacks.take()) {
+    const names = stack.frames.map(f => f.func || f.module.slice(f.module.lastIndexOf("/") + 1) || "?");
+    const line = [comm, ...names.reverse()].join(";");
+    folded.set(line, (folded.get(line) ?? 0) + n);
+  }
+  const rows = ordered(folded).slice(0, top).map(([line, n]) => [line, place ? n * rate : n]);
+  if (rows.length > 0) report({ name: "stacks", columns: ["stack", place ? "hits" : "samples"], rows }, rows.map(row => row.join(" ")).join("\n"));
 });

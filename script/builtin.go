@@ -50,6 +50,9 @@ func makeBuiltins() []Builtin {
 	return []Builtin{
 		{"probe", "(spec: string | string[], program: Program | Handlers): Probe",
 			"places a probe; a function is the enter handler", "probes are made by the host: do it at top level or in a callback", func(s *Script) jsvm.Native { return s.probes.Declare }},
+		{"sample", "(period: string | number, program: Program<Context>): Probe\n(period: string | number, options: SampleOptions, program: Program<Context>): Probe",
+			`runs a program for threads of the targets, wherever they are: each time a thread has run for the period, or with { on: "wall" } for all threads in each period`,
+			"samples are declared by the host: do it at top level or in a callback", func(s *Script) jsvm.Native { return s.probes.Sample }},
 		{"begin", "(fn: () => void): void", "runs before the first event is delivered", inCallback, func(s *Script) jsvm.Native { return s.jsBegin }},
 		{"end", "(fn: () => void): void", "runs after the last event", inCallback, func(s *Script) jsvm.Native { return s.jsEnd }},
 		{"every", "(interval: string | number, fn: () => void): Timer",

@@ -58,6 +58,9 @@ const StateQuestion = shared.StateQuestion
 // ProbeOptions lists the properties of the object given to probe.
 func ProbeOptions() []ProbeOption { return probe.Options() }
 
+// SampleOptions lists the properties of the object given to sample.
+func SampleOptions() []ProbeOption { return probe.SampleOptions() }
+
 // EventKinds lists the kinds of events that on() listens to.
 func EventKinds() []EventKind { return listen.Kinds() }
 

@@ -83,6 +83,9 @@ func (r *run) printStats(result *gotap.Result) {
 		if p.RateLimited > 0 {
 			fmt.Fprintf(r.w.errs(), "gotap:   beyond its rate: %d hits\n", p.RateLimited)
 		}
+		if p.Spent > 0 {
+			fmt.Fprintf(r.w.errs(), "gotap:   sampling took %v of processor time; %s skipped\n", p.Spent.Round(time.Millisecond), plural(int(p.Skipped), "period"))
+		}
 		for _, c := range result.Inlined[p.ID] {
 			fmt.Fprintf(r.w.Stderr, "gotap:   not seen: %s\n", gotap.InlinedText(c))
 		}

@@ -46,6 +46,7 @@ type Unit struct {
 	WordSize int          // bytes of a pointer in the target; 0: what the Place says, or 8
 	Fuel     int          // 0: runtime.DefaultFuel
 	LogMax   int          // 0: record.DefaultLog
+	Sample   bool         // the handlers run at moments, not at a place
 	AtReturn bool         // When is asked as the function returns, and not as it is entered
 }
 

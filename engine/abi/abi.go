@@ -74,6 +74,7 @@ type CallTable struct {
 	Tgkill, Prctl              uint64
 	Clone, Fork, Vfork, Clone3 uint64 // or none
 	// NeverRestarted lists the calls that fail with EINTR when a tracer stops them, although no signal is delivered (signal(7)).
+	// Those of sockets do if the socket has a time limit (SO_RCVTIMEO, SO_SNDTIMEO), and have done nothing then.
 	NeverRestarted []uint64
 	// exactly lists the calls that continue unchanged when a tracer stops them: they have no time-out, or one that the kernel
 	// remembers. On ARM the kernel forgets time-outs when it restarts a call, so calls with a time-out are not listed.

@@ -24,7 +24,7 @@ var arm64ABI = ABI{
 		Insn: []byte{0x01, 0x00, 0x00, 0xd4}, Number: 8, Original: -1, Args: [6]int{0, 1, 2, 3, 4, 5},
 		Mmap: 222, Munmap: 215, Sigaction: 134, Tgkill: 131, Prctl: 167, Clone: 220, Fork: none, Vfork: none, Clone3: 435,
 		// io_getevents epoll_pwait rt_sigtimedwait semtimedop semop io_pgetevents epoll_pwait2
-		NeverRestarted: []uint64{4, 22, 137, 192, 193, 292, 441},
+		NeverRestarted: []uint64{4, 22, 137, 192, 193, 292, 441, 206, 207, 211, 212, 243},
 		exactly:        []uint64{63, 64, 65, 66, 202, 242, 260, 95, 133},                   // read write readv writev accept accept4 wait4 waitid rt_sigsuspend
 		untimed:        map[uint64]timeout{98: {3, "0x0"}, 73: {2, "0x0"}, 72: {4, "0x0"}}, // futex ppoll pselect6
 	},
@@ -45,7 +45,7 @@ var armABI = ABI{
 		Mmap: 192, Munmap: 91, Sigaction: 174, Tgkill: 268, Prctl: 172, Clone: 120, Fork: 2, Vfork: 190, Clone3: 435,
 		// rt_sigtimedwait io_getevents epoll_wait semop semtimedop epoll_pwait io_pgetevents io_pgetevents_time64 semtimedop_time64
 		// rt_sigtimedwait_time64 epoll_pwait2
-		NeverRestarted: []uint64{177, 245, 252, 298, 312, 346, 399, 416, 420, 421, 441},
+		NeverRestarted: []uint64{177, 245, 252, 298, 312, 346, 399, 416, 420, 421, 441, 289, 290, 291, 292, 296, 297, 365},
 		exactly:        []uint64{3, 4, 145, 146, 29, 285, 366, 114, 280, 179}, // as above, and pause
 		// futex poll _newselect ppoll pselect6, and those of 64-bit time
 		untimed: map[uint64]timeout{240: {3, "0x0"}, 168: {2, "0xffffffff"}, 142: {4, "0x0"}, 336: {2, "0x0"}, 335: {4, "0x0"},

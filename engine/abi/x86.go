@@ -23,7 +23,7 @@ var AMD64 = ABI{
 		Args: [6]int{x86.RDI, x86.RSI, x86.RDX, x86.R10, x86.R8, x86.R9},
 		Mmap: 9, Munmap: 11, Sigaction: 13, Procmask: 14, Tgkill: 234, Prctl: 157, Clone: 56, Fork: 57, Vfork: 58, Clone3: 435,
 		// semop rt_sigtimedwait io_getevents semtimedop epoll_wait epoll_pwait io_pgetevents epoll_pwait2
-		NeverRestarted: []uint64{65, 128, 208, 220, 232, 281, 333, 441},
+		NeverRestarted: []uint64{65, 128, 208, 220, 232, 281, 333, 441, 44, 45, 46, 47, 299},
 		// restart_syscall read write poll select pause nanosleep accept wait4 accept4 futex clock_nanosleep pselect6 ppoll waitid
 		// rt_sigsuspend; epoll_wait and epoll_pwait are made anew (repairCall)
 		exactly: []uint64{219, 0, 1, 7, 23, 34, 35, 43, 61, 288, 202, 230, 270, 271, 247, 130},
@@ -42,7 +42,7 @@ var i386ABI = ABI{
 		Insn: []byte{0xcd, 0x80}, Number: x86.RAX, Original: x86.OrigRAX,
 		Args: [6]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP},
 		Mmap: 192, Munmap: 91, Sigaction: 174, Tgkill: 270, Prctl: 172, Clone: 120, Fork: 2, Vfork: 190, Clone3: 435, // mmap2: its last argument counts pages
-		NeverRestarted: []uint64{117, 177, 247, 256, 319, 420, 421, 441},
+		NeverRestarted: []uint64{117, 177, 247, 256, 319, 420, 421, 441, 369, 370, 371, 372, 337},
 		exactly:        []uint64{0, 3, 4, 168, 142, 29, 162, 114, 7, 364, 240, 267, 308, 309, 284, 179, 407, 413, 414, 422},
 		untimed:        map[uint64]timeout{256: {3, "0xffffffff"}, 319: {3, "0xffffffff"}},
 	},

@@ -10,7 +10,7 @@ import (
 )
 
 // prefixes are the words before places that are not code by name.
-var prefixes = [...]string{Function: "", Address: "", Line: "", Mark: "usdt:", Watch: "watch:", Syscall: "syscall:"}
+var prefixes = [...]string{Function: "", Address: "", Line: "", Mark: "usdt:", Watch: "watch:", Syscall: "syscall:", Sample: "sample:"}
 
 // maxSpec bounds the text of a specification, in bytes; C++ names are long.
 const maxSpec = 1 << 16
@@ -30,6 +30,8 @@ func Parse(text string) (Spec, error) {
 		s, err = p.watch(len(prefixes[Watch]))
 	case strings.HasPrefix(text, prefixes[Syscall]):
 		s, err = p.syscall(len(prefixes[Syscall]))
+	case strings.HasPrefix(text, prefixes[Sample]):
+		s, err = p.sample(len(prefixes[Sample]))
 	default:
 		if kind, at := p.kindBehindModule(); at > 0 {
 			s, err = p.inModule(kind, at)

@@ -3,6 +3,7 @@ package place
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"gotap/engine/image/module"
 )
@@ -18,6 +19,7 @@ const (
 	Mark                 // a static mark: usdt:
 	Watch                // a data watchpoint: watch:
 	Syscall              // system calls by name: syscall:
+	Sample               // no place but moments: sample:
 )
 
 // Access is the kind of access that a watchpoint waits for.
@@ -35,7 +37,8 @@ var accessNames = [...]string{OnWrite: "w", OnReadWrite: "rw", OnExecute: "x"}
 // String returns the access as in specifications.
 func (a Access) String() string { return accessNames[a] }
 
-// Spec is a parsed specification: [MODULE:]PLACE, usdt:[MODULE:]PROVIDER:NAME, watch:PLACE/LEN/w|rw|x or syscall:NAME.
+// Spec is a parsed specification: [MODULE:]PLACE, usdt:[MODULE:]PROVIDER:NAME, watch:PLACE/LEN/w|rw|x, syscall:NAME
+// or sample:cpu|wall/PERIOD.
 // The module of a mark or a watchpoint may precede the word, too. The zero value names nothing. Specs are comparable.
 type Spec struct {
 	Kind   Kind
@@ -53,6 +56,9 @@ type Spec struct {
 
 	Len    int    // Watch: 1, 2, 4 or 8 bytes
 	Access Access // Watch
+
+	Period time.Duration // Sample: of at least ShortestPeriod
+	Wall   bool          // Sample: also threads that do not run
 }
 
 // Pattern reports whether the name, the provider or the module has wildcards, so that any number of places may match.
@@ -93,6 +99,8 @@ func (s Spec) String() string {
 			fmt.Fprintf(&b, "0x%x", s.Addr)
 		}
 		fmt.Fprintf(&b, "%s%s/%d/%s", s.Name, s.offset(), s.Len, s.Access)
+	case Sample:
+		fmt.Fprintf(&b, "%s/%v", s.clock(), s.Period)
 	default:
 		b.WriteString(s.Name + s.offset())
 	}

@@ -92,7 +92,7 @@ func isEarly(l Launcher, spec place.Spec, procs []locate.Process) bool {
 	switch {
 	case spec.Kind == place.Syscall:
 		return true
-	case spec.Kind == place.Watch, spec.Module == "", module.IsGlob(spec.Module):
+	case spec.Kind == place.Watch, spec.Kind == place.Sample, spec.Module == "", module.IsGlob(spec.Module):
 		return false
 	}
 	for _, p := range procs {

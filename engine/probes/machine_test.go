@@ -197,9 +197,14 @@ func (m *machine) Attach(pl *registry.Placement, addr uint64, _ *module.Loaded) 
 
 func (m *machine) Interrupted() error                                        { return nil }
 func (m *machine) Boundaries(*module.File, []byte, uint64) ([]uint64, error) { return nil, nil }
-func (m *machine) InFiles(spec place.Spec) bool                              { return spec.Kind != place.Syscall }
-func (m *machine) NoModule(int, place.Spec) error                            { return nil }
-func (m *machine) Awaits(spec place.Spec, _ error) (bool, error)             { return spec.Name == "later", nil }
+func (m *machine) AddSample(*registry.Probe, place.Spec) error               { return nil }
+func (m *machine) SyncSamples()                                              {}
+func (m *machine) DropSamples(*registry.Probe)                               {}
+func (m *machine) Samples(*registry.Probe) int                               { return 0 }
+
+func (m *machine) InFiles(spec place.Spec) bool                  { return spec.Kind != place.Syscall }
+func (m *machine) NoModule(int, place.Spec) error                { return nil }
+func (m *machine) Awaits(spec place.Spec, _ error) (bool, error) { return spec.Name == "later", nil }
 
 func (m *machine) Info(spec place.Spec, t place.Target) registry.PlaceInfo {
 	if spec.Kind == place.Watch {

@@ -8,10 +8,10 @@ import (
 	"gotap/engine/registry"
 )
 
-// Parts of probes that breakpoints do not serve: on system calls (package syscallprobe), on data (package watchpoint), and the semaphores of
+// Parts of probes that breakpoints do not serve: on system calls (package syscallprobe), on data (package watchpoint), samples, and the semaphores of
 // static marks (package semaphore), which are breakpoints besides.
 
-// addNonBreakpoints arms the system calls, watchpoints and semaphores of a probe.
+// addNonBreakpoints arms the system calls, watchpoints, samples and semaphores of a probe.
 func (s *Set) addNonBreakpoints(pr *registry.Probe) (all error) {
 	for i, spec := range pr.Spec.Specs {
 		var err error
@@ -20,6 +20,8 @@ func (s *Set) addNonBreakpoints(pr *registry.Probe) (all error) {
 			err = s.tracer.AddCalls(pr, spec)
 		case place.Watch:
 			err = s.watch(pr, spec)
+		case place.Sample:
+			err = s.tracer.AddSample(pr, spec)
 		case place.Mark:
 			s.marks = true
 		}
@@ -80,6 +82,7 @@ func (s *Set) nonBreakpointsAppeared(p Process) {
 func (s *Set) dropNonBreakpoints(pr *registry.Probe) {
 	s.warnOf(s.syncNonBreakpoints())
 	s.tracer.Calls().Drop(pr)
+	s.tracer.DropSamples(pr)
 	for _, p := range s.tracer.Processes() {
 		p.Watches().Drop(pr)
 	}
@@ -88,6 +91,7 @@ func (s *Set) dropNonBreakpoints(pr *registry.Probe) {
 
 // syncNonBreakpoints applies a change of the state of probes to everything that is not a breakpoint.
 func (s *Set) syncNonBreakpoints() error {
+	s.tracer.SyncSamples()
 	all := errors.Join(s.tracer.SyncCalls(), s.tracer.SyncWatches())
 	for _, sp := range s.tracer.Spaces() {
 		all = errors.Join(all, s.syncMarks(sp))
@@ -95,9 +99,9 @@ func (s *Set) syncNonBreakpoints() error {
 	return all
 }
 
-// nonBreakpoints counts the system calls and the watchpoints of a probe.
+// nonBreakpoints counts the system calls, the watchpoints and the samples of a probe.
 func (s *Set) nonBreakpoints(pr *registry.Probe) int {
-	n := s.tracer.Calls().Count(pr)
+	n := s.tracer.Calls().Count(pr) + s.tracer.Samples(pr)
 	for _, p := range s.tracer.Processes() {
 		n += p.Watches().Count(pr)
 	}

@@ -47,6 +47,14 @@ type Tracer interface {
 	SyncCalls() error
 	// SyncWatches sets the watchpoints of all processes that have armed probes, and no others.
 	SyncWatches() error
+	// AddSample adds samples, at the moments that a specification names. The probe need not be armed yet.
+	AddSample(pr *registry.Probe, spec place.Spec) error
+	// SyncSamples lets all samples of armed probes be taken.
+	SyncSamples()
+	// DropSamples removes the samples of a probe.
+	DropSamples(pr *registry.Probe)
+	// Samples counts the samples that have been added for a probe.
+	Samples(pr *registry.Probe) int
 	// Closing reports whether the session ends, so that nothing is to be armed any more.
 	Closing() bool
 

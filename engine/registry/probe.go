@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"gotap/engine/image/module"
 	"gotap/engine/place"
@@ -26,6 +27,7 @@ type Probe struct {
 	Window  uint64         // number of hits when the present window of the budget began
 	Refused []string       // added by Refuse
 	Last    map[string]int // the number of its places in the last process that ended, by strategy
+	Samples Samples
 	Stopped map[string]int // the same for those that stop threads although native code was preferred, by reason
 
 	callers map[*module.File]bool // whether calls from a file count (CalledFrom)
@@ -34,6 +36,12 @@ type Probe struct {
 	places map[siteKey]*Placement
 	failed map[siteKey]error
 	told   map[string]bool // the texts in Refused
+}
+
+// Samples are the counters of a probe that samples.
+type Samples struct {
+	Skipped uint64        // periods without samples
+	Spent   time.Duration // processor time for looking at threads and running the programs
 }
 
 // ProbeError is an error about one of several probes that were given together. Its text is that of the error.
@@ -115,7 +123,7 @@ func (pr *Probe) Refuse(text string) {
 // strategy, and others counts those that are not code.
 func (pr *Probe) State(where map[string]int, others int) State {
 	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits(), RateLimited: pr.RateLimited(),
-		Missed: pr.Missed(), TooDeep: pr.TooDeep(),
+		Missed: pr.Missed(), TooDeep: pr.TooDeep(), Skipped: pr.Samples.Skipped, Spent: pr.Samples.Spent,
 		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where)}
 	if st.Places == 0 && !pr.Removed && len(pr.Last) > 0 { // it had places in a process that ended
 		st.Places, st.Strategy, st.Stops = total(pr.Last), maps.Clone(pr.Last), maps.Clone(pr.Stopped)
@@ -144,6 +152,7 @@ type Placement struct {
 	Target place.Target
 	Code   Handlers
 	Data   bool   // a watchpoint on data: the code that hits it may be anywhere
+	Sample bool   // no place at all: the code is where the thread is
 	Func   string // names of the code, for programs
 	Module string
 }

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"slices"
+	"time"
 
 	"gotap/compile"
 	"gotap/engine/place"
@@ -34,6 +35,8 @@ func (h Handlers) Fits(spec place.Spec) error {
 	}
 	left := h.Leave != nil || h.AtReturn
 	switch {
+	case spec.Kind == place.Sample && (left || h.Post != nil || h.Fault != nil):
+		return refuse("a sample is a moment, not a call or an instruction", "enter(c) runs at each sample")
 	case spec.Kind == place.Watch && left:
 		return refuse("a watchpoint has no return", "enter(c) runs at each access")
 	case spec.Kind == place.Watch && h.Fault != nil:
@@ -109,7 +112,7 @@ func (s *Spec) LeavesOut(call string) bool {
 	return slices.ContainsFunc(s.Not, func(p place.Spec) bool { return p.Kind == place.Syscall && p.Matches(call) })
 }
 
-// State is what a query reports about a probe.
+// State is what a query reports about a probe. Skipped and Spent are those of samples.
 type State struct {
 	ID          uint32
 	Name        string
@@ -119,6 +122,8 @@ type State struct {
 	RateLimited uint64 // hits beyond Rate, which ran no program
 	Missed      uint64
 	TooDeep     uint64         // the part of Missed due to more than MaxActive simultaneous calls
+	Skipped     uint64         // periods in which nothing was sampled, so that samples stay cheap
+	Spent       time.Duration  // processor time that samples took, the switches to the session and back estimated
 	Refused     []string       // sites left out, with the reason
 	Strategy    map[string]int // number of sites by strategy
 	Stops       map[string]int // number of sites that stop threads although native code was preferred, by reason

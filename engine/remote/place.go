@@ -28,7 +28,7 @@ func (h host) Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, e
 // InFiles implements locate.Host. System calls of a process have no places in files (syscall.go), and neither have data
 // that are named by their address; system calls of a machine are functions of its kernel.
 func (h host) InFiles(spec place.Spec) bool {
-	return (spec.Kind != place.Syscall || h.s.stub.kernel) && !(onData(spec) && spec.Absolute())
+	return spec.Kind != place.Sample && (spec.Kind != place.Syscall || h.s.stub.kernel) && !(onData(spec) && spec.Absolute())
 }
 
 // Resolve implements locate.Host. Functions whose implementation the loader selects are left out; if there are no

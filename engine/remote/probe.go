@@ -91,6 +91,21 @@ func (t tracer) Calls() *syscallprobe.Probes { return &t.s.calls.probes }
 // AddCalls implements probes.Tracer.
 func (t tracer) AddCalls(pr *probe, spec place.Spec) error { return t.s.calls.add(pr, spec) }
 
+// AddSample implements probes.Tracer.
+func (t tracer) AddSample(_ *probe, spec place.Spec) error {
+	return &place.RefusedError{Place: spec.String(), Reason: "a stub cannot stop one thread: each sample would stop the whole target, and the way there and back takes longer than most samples are apart",
+		Help: "probe a function, with every: 100 where it is called often"}
+}
+
+// SyncSamples implements probes.Tracer.
+func (t tracer) SyncSamples() {}
+
+// DropSamples implements probes.Tracer.
+func (t tracer) DropSamples(*probe) {}
+
+// Samples implements probes.Tracer.
+func (t tracer) Samples(*probe) int { return 0 }
+
 // SyncCalls implements probes.Tracer.
 func (t tracer) SyncCalls() error { return t.s.calls.sync() }
 

@@ -6,6 +6,7 @@ import (
 	"gotap/script/jsvm"
 	"gotap/script/source"
 	"strconv"
+	"strings"
 
 	"github.com/dop251/goja"
 )
@@ -35,6 +36,8 @@ func (s *Set) parseSpec(p *Probe, at diag.Span, v goja.Value) {
 		s.m.Reject(at, hint, "%s is not a place", jsvm.Describe(v))
 	case v.String() == "":
 		s.m.Reject(at, `name a place: "libc:malloc"`, "the place is empty")
+	case strings.HasPrefix(v.String(), samplePrefix):
+		s.m.Reject(at, sampleUsage, "samples are not taken at a place")
 	default:
 		p.Specs = append(p.Specs, SpecText{v.String(), at})
 	}

@@ -131,7 +131,7 @@ func (p *Probe) Exit(event goja.Value) { p.set.m.Call(p.callback, event) }
 func (s *Set) foldProbe(p *Probe) {
 	f := s.fold.Begin()
 	p.unit = js.Unit{Name: p.Name, Handlers: map[js.HandlerKind]*js.Function{}, Arena: s.arena, Unsafe: s.unsafe,
-		Fuel: p.Fuel, LogMax: p.LogMax}
+		Fuel: p.Fuel, LogMax: p.LogMax, Sample: p.samples()}
 	for _, h := range p.handlers {
 		fn, _ := f.Function(h.fn)
 		p.unit.Handlers[h.kind] = fn

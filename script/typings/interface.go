@@ -60,6 +60,13 @@ func writeHandlers(b *strings.Builder) {
 		comment(b, "  ", o.Doc)
 		b.WriteString("  " + o.Name + "?: " + o.Type + ";\n")
 	}
+	b.WriteString("}\n\n")
+	comment(b, "", "Options of samples.")
+	b.WriteString("interface SampleOptions {\n")
+	for _, o := range script.SampleOptions() {
+		comment(b, "  ", o.Doc)
+		b.WriteString("  " + o.Name + "?: " + o.Type + ";\n")
+	}
 	b.WriteString("}\n")
 }
 

@@ -10,7 +10,7 @@ type Pointer = Int;
 type Bytes = Uint8Array;
 
 /** A part of a key. */
-type Key = string | boolean | Int;
+type Key = string | boolean | Int | Stack;
 
 /**
  * What a program is called with. One parameter is the context. Several stand for the arguments of the probed function:

@@ -188,6 +188,10 @@ func (it *item) properties(o *ast.ObjectLiteral, f func(name string, at diag.Spa
 
 // exit is exit(record) and its kin.
 func (s *Call) exit(k outcome.ExitKind) *tree.Expr {
+	if s.state.Unit.Sample && k != outcome.ExitEvent {
+		s.Errorf(s.at, "exit({ … }) lets it go on", "a sample cannot keep a thread: %s goes with a probe", s.Name)
+		return tree.Poison(s.at)
+	}
 	it := &item{s: s, format: record.Format{Kind: record.ItemEvent}}
 	if len(s.Node.ArgumentList) == 1 {
 		o, ok := s.Node.ArgumentList[0].(*ast.ObjectLiteral)

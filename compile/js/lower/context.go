@@ -13,6 +13,9 @@ import (
 
 // contextMember is c.name.
 func (l *lowering) contextMember(name string, at diag.Span) operand.Operand {
+	if l.refusedInSample(name, at) {
+		return operand.Bad{}
+	}
 	if f := builtin.FindMember(name); f != nil {
 		return l.contextField(f, at)
 	}
@@ -44,7 +47,7 @@ func (l *lowering) contextMember(name string, at diag.Span) operand.Operand {
 		l.Errorf(at, "say how many frames: c.stack(8)", "stack is a method")
 		return operand.Bad{}
 	}
-	if len(name) == 4 && name[:3] == "arg" && name[3] >= '0' && name[3] <= '9' {
+	if isArgument(name) {
 		l.fetch.WarnLateArgument(name, at)
 		return operand.Value{Expr: l.fetch.Argument(int(name[3]-'0'), at)}
 	}
@@ -62,6 +65,33 @@ func (l *lowering) contextMember(name string, at diag.Span) operand.Operand {
 	}
 	l.Errorf(at, hint, "the context has no member %s", name)
 	return operand.Bad{}
+}
+
+// refusedInSample reports members that mean nothing in a sample, which is taken wherever the thread is.
+func (l *lowering) refusedInSample(name string, at diag.Span) bool {
+	if !l.state.Unit.Sample {
+		return false
+	}
+	why := ""
+	switch name {
+	case "args", "ret", "rets", "elapsed", "caller":
+		why = "a sample is a moment, and no call begins or ends then"
+	case "locals", "mark":
+		why = "a sample is taken anywhere, and not at a place whose variables are known"
+	default:
+		if isArgument(name) {
+			why = "a sample is a moment, and no call begins or ends then"
+		}
+	}
+	if why != "" {
+		l.Errorf(at, "there are stack(n), pc, func, module, regs, pid, tid, comm, cpu, time and others; a probe on a function has arguments and results", "a sample has no %s: %s", name, why)
+	}
+	return why != ""
+}
+
+// isArgument reports whether a member is arg0 … arg9.
+func isArgument(name string) bool {
+	return len(name) == 4 && name[:3] == "arg" && name[3] >= '0' && name[3] <= '9'
 }
 
 // contextField is a member that is one command.

@@ -41,6 +41,10 @@ func (st *State) Learn(name string, k tree.Kind) bool {
 
 // NeedUnsafe reports something that changes the target when that is not allowed.
 func (st *State) NeedUnsafe(at diag.Span, what string) {
+	if st.Unit.Sample {
+		st.Errorf(at, "change it at a place that you choose: probe(…)", "a sample cannot change the target: it does not know where the thread is")
+		return
+	}
 	if !st.Unit.Unsafe {
 		st.Errorf(at, "run it with --unsafe if the target may be changed", "%s changes the target: %s", what, js.NeedsUnsafe)
 	}

@@ -99,6 +99,13 @@ func SharesMemory(pid1, pid2 int) (shared, ok bool) {
 // Now returns CLOCK_MONOTONIC in nanoseconds, which is the same for all processes of the machine.
 func Now() uint64 { return uint64(nanotime()) }
 
+// ThreadTime returns how long the calling thread has run, in nanoseconds.
+func ThreadTime() uint64 {
+	var t unix.Timespec
+	unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t)
+	return uint64(t.Nano())
+}
+
 // RunTime returns how long the threads of a process have run, in nanoseconds, or 0 when it has ended.
 func RunTime(pid int) uint64 {
 	const sched = 2 // CPUCLOCK_SCHED of the process (linux/posix-timers.h)
