@@ -10,9 +10,9 @@
 // it is a profile of allocations, with f='syscall:*' of the places where the program enters the kernel. flamegraph.pl and speedscope read
 // the lines. Time in the kernel counts for the call that the program made.
 //
-//   $ gotap run profile -- ./shop
-//   shop;_start;__libc_start_main;__libc_start_call_main;main;price 31
-//   shop;_start;__libc_start_main;__libc_start_call_main;main;order 9
+//   $ gotap run profile -- ./shares
+//   shares;clone3;start_thread;work;large 26
+//   shares;clone3;start_thread;work;small 17
 
 import { ordered } from "gotap/table";
 import { places } from "gotap/module";
