@@ -80,15 +80,6 @@ func (a *asm) cmpImm32(o operand, v uint32) {
 	a.imm32(int32(v))
 }
 
-// orByte and andByte set and clear bits of a byte in memory.
-func (a *asm) orByte(o operand, v int)  { a.logicByte(opOr, o, v) }
-func (a *asm) andByte(o operand, v int) { a.logicByte(opAnd, o, v) }
-
-func (a *asm) logicByte(op aluOp, o operand, v int) {
-	a.encode(instruction{byteOp: true, code: []byte{0x80}, imm: 1}, reg(op), o)
-	a.bytes(byte(v))
-}
-
 // movImm loads a constant, in the shortest form that leaves the flags alone.
 func (a *asm) movImm(to reg, v uint64) {
 	switch {
