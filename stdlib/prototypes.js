@@ -5,7 +5,7 @@
 //
 // functions()                       the names of the functions that are known
 // callOf(name, words, texts)        the call: words are the registers, texts what text arguments point to, by their position; "" without a prototype
-// resultOf(name, word, text)        the result, in the same way; "void" if there is none
+// resultOf(name, word, text)        the result, in the same way; "void" if there is none. A word that is not known, "?", stays it
 // textsOf(name)                     which values are text: 1 the first argument, 2 the second, 4 the result; their sum
 // setsErrno(name)                   whether a function that returns NULL has set errno
 // isLibrary(module)                 whether a file is the C library, whose functions these are
@@ -35,7 +35,7 @@ const signed = v => Number(BigInt.asIntN(32, BigInt(v)));
 const address = v => BigInt(v) === 0n ? "NULL" : "0x" + BigInt.asUintN(64, BigInt(v)).toString(16);
 const shown = { d: v => String(signed(v)), l: v => String(v), u: v => String(BigInt.asUintN(64, BigInt(v))), p: address, s: address,
   o: openFlags, m: fileMode };
-const show = (kind, word, text) => kind === "s" && BigInt(word) !== 0n && text !== undefined ? JSON.stringify(text) : shown[kind](word);
+const show = (kind, word, text) => word === "?" ? "?" : kind === "s" && BigInt(word) !== 0n && text !== undefined ? JSON.stringify(text) : shown[kind](word);
 
 export function callOf(name, words, texts) {
   const [args] = known(name) ?? [];

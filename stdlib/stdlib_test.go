@@ -310,6 +310,15 @@ func TestPlacesOfLibraryCalls(t *testing.T) {
 	}
 }
 
+// TestUnknownWords: debug information may know nothing of a library function's arguments or result, which are "?" then.
+func TestUnknownWords(t *testing.T) {
+	got := values(t, "prototypes", `[m.callOf("strchr", ["?", "?"], [undefined, undefined]), m.resultOf("strchr", "?"), m.callOf("open", ["?", 0, "?"], ["a"]), m.resultOf("strlen", "?"), m.resultOf("read", "?")]`)
+	want := []string{"strchr(?, ?)", "?", "open(?, O_RDONLY, ?)", "?", "?"}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q, not %q", got, want)
+	}
+}
+
 // Durations that round up to the next unit are shown in it.
 func TestDurationsRound(t *testing.T) {
 	want := []string{"950 ns", "1.00 us", "1.00 ms", "999 us", "10.0 us", "100 us", "1.00 s", "124 ns"}
