@@ -15,6 +15,7 @@ import (
 	"gotap/engine/place"
 	"gotap/engine/place/catalog"
 	"gotap/samples"
+	"gotap/script/output/format"
 )
 
 // This file completes arguments and values of flags in the shell. Nothing here reports an error: there is just no
@@ -45,7 +46,7 @@ func addCompletion(w *World, root *cobra.Command) {
 // completeFlags registers completions for the values of a command's flags.
 func completeFlags(w *World, c *cobra.Command) {
 	for name, complete := range map[string]cobra.CompletionFunc{
-		"follow": words("none", "threads", "children"), "format": words("text", "json"), "missing": words("error", "warn", "ignore"),
+		"follow": words("none", "threads", "children"), "format": words(format.Names()...), "missing": words("error", "warn", "ignore"),
 		"engine": words("auto", "inline", "emulate", "step"), "affinity": words(affinityAuto, affinityOff), "for": words("1s", "10s", "1m"), "budget": words("5", "10", "25"),
 		"topic": words("start", "functions", "memory", "threads", "files", "network", "languages", "process", "changing", "kernels"),
 		"pid":   completePid, "arg": completeArgument(w), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),

@@ -37,6 +37,7 @@ gotap ctl sessions lists them.`,
 	f := c.PersistentFlags()
 	f.IntVar(&k.session, "session", 0, "the session: the number of the gotap run process, or the one that sessions lists")
 	f.StringVarP(&k.format, "format", "f", "text", "text or json")
+	c.RegisterFlagCompletionFunc("format", words("text", "json"))
 	f.BoolVarP(&k.quiet, "quiet", "q", false, "no status")
 	c.AddCommand(k.sessionsVerb(), k.queryVerb(), k.getvarsVerb(), k.resetVerb(), k.insertVerb(), k.removeVerb(),
 		k.nameVerb("enable", "Arm the probes of a name again"), k.nameVerb("disable", "Disarm the probes of a name; they stay registered"), k.stopVerb())

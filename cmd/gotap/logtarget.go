@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"gotap/cmd/gotap/datafile"
 	"gotap/cmd/gotap/terminal"
 	"gotap/script/output"
+	"gotap/script/output/picture"
 	"gotap/script/output/syslog"
 )
 
@@ -81,11 +83,19 @@ func (t textLog) Ready() {
 }
 
 // sinks returns where the data go: standard output or the file of -o, unless only --log targets are named, and those
-// targets.
+// targets, which include the picture.
 func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	var data io.Writer = p.sinkFile
 	if len(p.logs) > 0 && !p.terminal && p.output == "" {
 		data = io.Discard
+	}
+	if p.shape.Whole() {
+		target := cmp.Or(strings.Join(p.command, " "), p.remote, "the demonstration")
+		if len(p.pids) > 0 {
+			target = processList(p.pids)
+		}
+		p.picture = p.shape.Sink(data, target)
+		logs, data = append(logs, p.picture), io.Discard
 	}
 	text := output.NewText(data, stderr)
 	text.Own = &p.own
@@ -96,18 +106,18 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	if p.json && data != io.Discard {
 		first = output.NewJSON(data)
 	}
-	if len(p.logs) == 0 {
-		return first, nil
-	}
 	for _, t := range p.logs {
 		logs = append(logs, t.sink)
+	}
+	if len(logs) == 0 {
+		return first, nil
 	}
 	return append(output.Fanout{first}, logs...), logs
 }
 
-// lostByLogs counts what log targets did not accept, by cause.
+// lostByLogs counts what log targets and the picture did not accept, by cause.
 func (p *plan) lostByLogs() map[string]uint64 {
-	lost := map[string]uint64{}
+	lost := map[string]uint64{picture.DroppedCause: p.picture.Dropped()}
 	for _, t := range p.logs {
 		if t.sys != nil {
 			lost[fmt.Sprintf("messages that %s did not take", t.name)] += t.sys.Dropped()

@@ -19,6 +19,8 @@ import (
 	"gotap/compile/diag"
 	"gotap/engine"
 	"gotap/script/definition"
+	"gotap/script/output/format"
+	"gotap/script/output/picture"
 )
 
 // runOptions are the flags of run, as given.
@@ -83,7 +85,7 @@ func (o *runOptions) registerSession(c *cobra.Command) {
 	f.StringVarP(&o.duration, "for", "T", "", "end after this time, as in 10s")
 	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file, once there is some; - is standard output, and COMMAND's goes to standard error then; %F, %H%M%S and the like of strftime become the time of the start")
 	f.VarP(&onceValue{to: &o.rotate}, "rotate", "S", "SIZE[,FILES]: when the file of -o has SIZE (512K, 10M, 1G; a bare number is megabytes) begin a new one; older ones are FILE.1 to FILE.N, 10 in all when no number is given")
-	f.StringVarP(&o.format, "format", "f", "text", "text or json")
+	f.StringVarP(&o.format, "format", "f", "", format.Use)
 	f.StringVar(&o.engine, "engine", "auto", "auto, emulate, step, or inline: programs run in the target as native code, without a stop; what needs stops is refused")
 	f.StringVar(&o.affinity, "affinity", "", "auto: gotap and a target with one thread share a CPU where the target cannot notice it; off: no affinity is changed (default auto)")
 	f.StringVar(&o.remote, "remote", "", "trace through the GDB stub at HOST:PORT: QEMU's, gdbserver's, a kernel's")
@@ -135,6 +137,7 @@ type plan struct {
 	duration time.Duration // 0: none
 	share    float64       // --budget, 0 to 1; 0: none
 	args     map[string]string
+	shape    format.Format // -f, or as the ending of -o has it
 	json     bool
 	script   string        // the name of the script, as given
 	own      diag.Controls // control sequences of the script
@@ -144,9 +147,10 @@ type plan struct {
 	ready    *os.File           // nil: none
 	readyOwn bool               // it is not a standard stream
 	logs     []*logTarget
-	terminal bool         // --log terminal
-	apart    bool         // -o -: standard output has data only
-	beside   gotap.Script // --exits
+	picture  *picture.Sink // of a format that is written as a whole; otherwise nil
+	terminal bool          // --log terminal
+	apart    bool          // -o -: standard output has data only
+	beside   gotap.Script  // --exits
 
 	definition definition.Options
 	runOptions
@@ -156,7 +160,7 @@ type plan struct {
 func (o runOptions) check(w *World, script string, command []string) (*plan, error) {
 	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
 	for _, step := range []func() error{func() error { return p.checkPids(w) }, p.checkRemote, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkAffinity, p.checkDuration, p.checkBudget, p.checkArgs,
-		p.checkWords, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
+		p.checkWords, p.checkFormat, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
 		var known *statusError
 		if err := step(); errors.As(err, &known) {
 			return nil, err
@@ -319,12 +323,6 @@ func (p *plan) checkArgs() error {
 }
 
 func (p *plan) checkWords() error {
-	switch p.format {
-	case "text", "json":
-		p.json = p.format == "json"
-	default:
-		return fmt.Errorf("--format is text or json, not %q", p.format)
-	}
 	switch p.missing {
 	case "error", "warn", "ignore":
 	default:

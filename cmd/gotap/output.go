@@ -4,11 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"gotap/cmd/gotap/datafile"
 	"gotap/cmd/gotap/terminal"
+	"gotap/script/output/format"
 )
+
+// checkFormat understands -f. A file that is written as a whole is not mixed with what COMMAND prints.
+func (p *plan) checkFormat() (err error) {
+	if p.shape, err = format.Choose(p.format, p.output); err != nil {
+		return err
+	}
+	p.json, p.apart = p.shape.Name == "json", p.shape.Whole() && p.output == ""
+	return p.shape.Check(p.output != "" || len(p.logNames) == 0 || slices.Contains(p.logNames, "terminal"), p.runOptions.rotate != "")
+}
 
 // checkOutput understands "-" as standard output, and puts the time into the name of a file.
 func (p *plan) checkOutput() error {
@@ -36,7 +47,7 @@ func (p *plan) mixes(w *World) bool {
 func (p *plan) openOutput() error {
 	p.sinkFile = datafile.New(p.data)
 	if p.output == "" {
-		return nil
+		return p.shape.CheckTerminal(terminal.Is(p.data))
 	}
 	f, err := datafile.Open(p.output, 0)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"gotap/cmd/gotap/terminal"
 	"gotap/engine"
 	"gotap/script/output"
+	"gotap/script/output/picture"
 )
 
 // A run is a session of package gotap with what belongs to the command line: the terminal, files of output, signals,
@@ -72,7 +73,11 @@ func (r *run) run(text gotap.Script) error {
 // reported.
 func (r *run) end(status int) error {
 	r.writeEnd(status)
-	if werr := r.out.Err(); werr != nil && status == statusOK && !errors.Is(werr, syscall.EPIPE) {
+	werr, nothing := r.out.Err(), new(picture.NothingError)
+	switch {
+	case errors.As(werr, &nothing):
+		return withStatus(cmp.Or(status, statusFailure), fmt.Errorf("-f %s: %w", r.plan.shape.Name, nothing))
+	case werr != nil && status == statusOK && !errors.Is(werr, syscall.EPIPE):
 		return withStatus(statusFailure, fmt.Errorf("cannot write the data: %w", werr))
 	}
 	if status != statusOK {
@@ -125,6 +130,7 @@ func (r *run) phases(text gotap.Script) (int, error) {
 // load prepares everything that needs no target.
 func (r *run) load(ctx context.Context, text gotap.Script) (err error) {
 	r.text = text
+	r.plan.picture.Describe(text.Name, text.Text)
 	if err := r.startRecording(text); err != nil {
 		return err
 	}

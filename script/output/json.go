@@ -67,6 +67,12 @@ func escapeControls(raw []byte) []byte {
 	return b.Bytes()
 }
 
+// EncodeJSON returns the JSON of a value, with <, >, & and the control characters that a terminal may obey escaped.
+func EncodeJSON(v any) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	return escapeControls(raw), err
+}
+
 func isBareControl(r rune) bool { return r >= 0x7f && r <= 0x9f }
 
 // release writes first, which may be empty, and then what was held back; from then on nothing is held back. What others
@@ -210,11 +216,23 @@ func (j *JSON) Table(t Table) {
 	if len(t.Columns) == 0 {
 		return
 	}
+	j.write(append(TableJSON(t), '\n'))
+}
+
+// TableJSON returns the record of a table.
+func TableJSON(t Table) json.RawMessage {
 	rows := make([]any, len(t.Rows))
 	for i, row := range t.Rows {
 		rows[i] = row
 	}
-	j.record(Field{"type", "table"}, Field{"name", t.Name}, Field{"columns", t.Columns}, Field{"rows", rows})
+	return FieldsJSON([]Field{{"type", "table"}, {"name", t.Name}, {"columns", t.Columns}, {"rows", rows}})
+}
+
+// FieldsJSON returns an object with these fields, whose integers are text where a double would round them.
+func FieldsJSON(fields []Field) json.RawMessage {
+	var b bytes.Buffer
+	writeObject(&b, fields)
+	return b.Bytes()
 }
 
 // Aggregate writes a value, map, hist, tseries or stats record.
