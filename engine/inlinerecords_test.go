@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
 	rtoutcome "gotap/runtime/outcome"
@@ -132,7 +133,7 @@ func TestInlineRecordsMapped(t *testing.T) {
 	}
 	defer unix.Munmap(page)
 	if unix.Madvise(page, unix.MADV_POPULATE_WRITE) != nil {
-		t.Skip("this kernel does not populate memory")
+		testenv.Lack(t, testenv.Populate)
 	}
 	large := func(w *world) *runtime.Code { // logs numbers that are too large to occur
 		return w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 1 << 60}, runtime.Inst{Op: opcode.Gt}, runtime.Inst{Op: opcode.Jz, A: 9},

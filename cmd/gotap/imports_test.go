@@ -67,7 +67,7 @@ var special = map[string]string{
 	"engine/image/debuginfo/lines":    debuginfo("ctype location callconv"),
 	"engine/image/debuginfo/callconv": debuginfo("lines"),
 	"engine/crashsafe/fallback":       "engine compile runtime",                                              // bytes for the target
-	"engine/crashsafe":                "engine compile runtime " + sessions,                                  // processes, whoever traces them
+	"engine/crashsafe":                "engine compile runtime " + sessions,                                  // what survives a kill of the session
 	"engine/affinity":                 "engine engine/tracee compile runtime " + sessions,                    // CPUs
 	"engine/tracee":                   "engine compile runtime " + sessions,                                  // one thread
 	"engine/inject":                   "engine compile runtime " + sessions,                                  // one thread

@@ -182,7 +182,7 @@ func TestTry(t *testing.T) {
 		kept := th.Regs
 		rdi, _, _, ok := abi.AMD64.Arch.RegIndex("rdi")
 		if !ok {
-			t.Fatal("there is no rdi")
+			t.Fatal("the architecture does not know the register rdi")
 		}
 		th.Regs[rdi] = c.base
 		before := th.Regs

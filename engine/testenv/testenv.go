@@ -49,6 +49,7 @@ const (
 	TSC       Need = "tsc" // TypeScript's compiler, also where GOTAP_TSC says
 	Taskset   Need = "taskset"
 	CPUs      Need = "more than one CPU"
+	Populate  Need = "MADV_POPULATE_WRITE, of Linux 5.14"
 )
 
 // checks tell of needs that are no commands; all others are looked up in PATH.

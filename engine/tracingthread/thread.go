@@ -30,7 +30,7 @@ type Thread struct {
 	tid     atomic.Int32
 	pending atomic.Bool
 	waiting atomic.Bool   // it waits for a tracee, or will do so after one more check of pending
-	wake    chan struct{} // used while there is no tracee to wait for
+	wake    chan struct{} // wakes the thread when it has no tracee to wait for
 	dead    chan struct{} // closed when the thread has ended
 
 	mu    sync.Mutex // guards queue and over; no other lock is taken under it

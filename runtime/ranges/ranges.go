@@ -2,7 +2,7 @@
 //
 // The host fills the table from the mappings of the process (Set). Native code reads at an address only if the table has it, and otherwise
 // leaves the read to the host. The table may be out of date in both directions. The host reads memory that has been mapped since, and then
-// fills the table again. A read faults if the memory is no longer readable; the host expects such faults and reads instead. So readers
+// fills the table again. A read faults if the memory is no longer readable; the host handles the fault and reads instead. So readers
 // need no consistent table and never wait.
 //
 // # Finding a range

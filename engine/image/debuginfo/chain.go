@@ -47,8 +47,8 @@ func (in *Info) element(t *ctype.Type, c *chain) (elem dwarf.Offset, ok bool) {
 }
 
 // linked moves to element i of a container of type t whose elements are linked, which costs a load for each node before it.
-// The access checks that there are so many; where the number is not known, a null link ends the program with a trap. ok is
-// false if t is no such container.
+// The access checks that the container has more than i elements; where their number is not known, a null link ends the program
+// with a trap. ok is false if t is not a container with linked elements.
 func (w *walk) linked(t *ctype.Type, i int64) (ok bool, err error) {
 	l := w.in.layoutOf(t)
 	if l == nil || l.chain == nil {

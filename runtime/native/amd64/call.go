@@ -193,7 +193,7 @@ func (p *part) findStack(unknown label) {
 }
 
 // ownData loads rax with the address of the thread's own data. Where their first word is their address it is read, which takes a third of the
-// time of the instruction that tells it. The word of a thread that has no such data is no owner, or cannot be read.
+// time of the instruction that tells it. A thread without such a word finds no owner and rings, or the read faults.
 func (p *part) ownData(unknown label) {
 	if !p.site.SelfAddressed {
 		p.rdfsbase()

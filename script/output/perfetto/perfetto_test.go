@@ -65,7 +65,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// TestEmpty: a run without anything that has a time is no time line.
+// TestEmpty: a run without calls and events cannot be written as a time line.
 func TestEmpty(t *testing.T) {
 	var b strings.Builder
 	p := &picture.Picture{Tables: []output.Table{{Name: "t", Columns: []string{"a"}, Rows: [][]any{{int64(1)}}}}}

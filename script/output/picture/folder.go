@@ -8,7 +8,7 @@ import (
 )
 
 // Bounds of the stacks that are counted together. Frames beyond the depth, the innermost, are left out: what they count is their caller's.
-// What stacks count for which there is no room is in the stack otherStacks.
+// Stacks beyond the limits are counted together, as the stack otherStacks.
 const (
 	maxDepth    = 500
 	maxNodes    = 500_000

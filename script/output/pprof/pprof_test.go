@@ -38,7 +38,7 @@ func TestOpens(t *testing.T) {
 	}
 }
 
-// TestEmpty: a run without stacks is no profile.
+// TestEmpty: a run without stacks cannot be written as a profile.
 func TestEmpty(t *testing.T) {
 	var b strings.Builder
 	if err := Write(&b, &picture.Picture{}); err != picture.ErrNoStacks || b.Len() != 0 {
