@@ -46,6 +46,7 @@ type crashPlan struct {
 	Cleans  bool          // Clean runs on Pid instead of a session
 	Begin   string        // the pipe that tells the target to begin a section: see attachAtSection
 	Late    bool          // the section begins while breakpoints are planted
+	Looks   int           // with Late: the session is killed just before it looks for such sections for the nth time; 0: never
 	Within  []string      `json:"-"` // the command that runs the session
 }
 

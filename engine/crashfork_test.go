@@ -48,6 +48,21 @@ func TestKilledAfterLateSection(t *testing.T) {
 	inSection(t, "stay", crashPlan{Late: true}) // without probes: before they are armed, sections are looked for again
 }
 
+// TestKilledInLateSection kills sessions each time they are about to look for sections, while a thread is in one that began after they had
+// looked the first time.
+func TestKilledInLateSection(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	looks := 1
+	for ; inSection(t, "stay", crashPlan{Late: true, Looks: looks}); looks++ {
+		if t.Failed() {
+			t.Fatalf("killed at look %d", looks)
+		}
+	}
+	if looks == 1 {
+		t.Error("the session does not look for sections that begin late")
+	}
+}
+
 // inSection attaches a session to a target that begins a section meanwhile, and reports whether the session came to its step before all was
 // armed. The target has to be unharmed.
 func inSection(t *testing.T, kind string, plan crashPlan) (reached bool) {
@@ -100,7 +115,7 @@ func (plan crashPlan) attachAtSection(s *Session) error {
 			panic("the target has no fallback")
 		}
 		if plan.Late {
-			s.guards.Init(&lateSection{sessionHost: sessionHost{s}, begin: func() { tell(plan.Begin); awaitBlocked(plan.Pid) }})
+			s.guards.Init(&lateSection{sessionHost: sessionHost{s}, begin: func() { tell(plan.Begin); awaitBlocked(plan.Pid) }, end: plan.Looks})
 		} else {
 			tell(plan.Begin)
 			for tid := 0; tid != plan.Pid; {
@@ -127,6 +142,7 @@ type lateSection struct {
 	sessionHost
 	begin func()
 	held  bool
+	end   int // looks for sections, counted down, until the session is killed
 }
 
 // HoldRunning implements crashsafe.Session.
@@ -138,6 +154,12 @@ func (l *lateSection) HoldRunning(in func(*crashsafe.Space) bool) (release func(
 // Processes implements crashsafe.Session.
 func (l *lateSection) Processes() iter.Seq[*crashsafe.Process] {
 	return func(yield func(*crashsafe.Process) bool) {
+		if l.held && l.begin == nil {
+			if l.end--; l.end == 0 {
+				unix.Kill(os.Getpid(), unix.SIGKILL)
+				select {}
+			}
+		}
 		for p := range l.sessionHost.Processes() {
 			if !yield(p) {
 				return

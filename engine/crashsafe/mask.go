@@ -59,19 +59,23 @@ func (g *Guards) watchSignalCalls(sp *Space, m *module.Loaded) (found signalSite
 	}
 	sites := g.signalSites(m.File)
 	sp.recordSites(m, &sites, sp.on.StoppedTid()) // now, so that planting takes no longer than it has to
-	if len(sites.begins)+len(sites.masks) > 0 {
-		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked. So would
-		// one that sleeps now, and wakes and begins a section before the last of them is planted.
-		in := func(o *Space) bool { return o == sp }
+	shows := len(sites.begins)+len(sites.masks) > 0
+	in := func(o *Space) bool { return o == sp }
+	if shows {
+		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked. So would one that sleeps
+		// now, and wakes and begins a section before the breakpoints are planted that show it. So threads are looked at before, and
+		// behind each kind: whoever began a section unseen by the first kind is found before there is a breakpoint that it could hit.
 		defer g.on.HoldRunning(in)()
 		sp.seesMasks = true
 		g.OpenBlockers(in)
-		defer g.OpenBlockers(in)
 	}
 	for i, vaddr := range sites.inOrder() {
 		sp.on.Hook(m, vaddr, func(*Thread, *Point) bool { return false })
 		if p := sp.on.PointAt(m.Addr(vaddr)); p != nil {
 			p.Call = sites.kind(i)
+		}
+		if shows && sites.lastOfKind(i) {
+			g.OpenBlockers(in)
 		}
 	}
 	return sites
@@ -90,7 +94,7 @@ func (g *Guards) guarded(sp *Space) bool {
 
 // CallKind is the kind of a breakpoint on such an instruction. They are planted in this order and removed in the reverse order. While
 // only some of them are planted, as when the session is killed at that moment, no section of the C library begins unseen
-// that leads to another of them, except in a thread that wakes meanwhile (watchSignalCalls).
+// that leads to another of them; watchSignalCalls looks for those that began before.
 type CallKind int
 
 const (

@@ -30,6 +30,11 @@ func (s *signalSites) kind(i int) CallKind {
 	return callEnds
 }
 
+// lastOfKind reports whether the site at index i of inOrder is the last of its kind.
+func (s *signalSites) lastOfKind(i int) bool {
+	return i+1 == len(s.begins)+len(s.masks)+len(s.restores)+len(s.actions) || s.kind(i+1) != s.kind(i)
+}
+
 // signalSites finds the call sites in a file. It caches the result.
 func (g *Guards) signalSites(f *module.File) (sites signalSites) {
 	if sites, known := g.signalCalls[f]; known {
