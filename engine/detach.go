@@ -64,7 +64,10 @@ func (s *Session) Close(fast bool) error {
 	if fast {
 		patience /= 3
 	}
-	e := s.loop.Do(func() { s.life.detach(patience) })
+	e := s.loop.Do(func() {
+		s.life.runOut(patience)
+		s.life.detach(patience)
+	})
 	s.loop.Ended() // from now on we may read what it has left
 	s.life.awaitHalted()
 	if f := s.life.failure.Load(); f != nil {

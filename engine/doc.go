@@ -27,7 +27,7 @@
 // written for each place (package runtime/native/amd64) into that memory (package inline); the threads that run code are held, and the
 // breakpoints become jumps. From then on hits of these places are not seen here: the thread runs the programs itself, which change the
 // arena with the atomic operations that the interpreter uses. Commands that change the owners of such a place (Replace) give
-// it its breakpoint back, and a new jump at its next hit.
+// it its breakpoint back, and a new jump at its next hit. At the end of the session, and of such a command, hits that have begun are completed (runout.go).
 //
 // At an operation that native code does not execute, the thread stops at a doorbell (doorbell.go). answer gives the interpreter the
 // registers that the thread had at the place and the words of the program, runs the rest, and sets only the program counter:

@@ -37,7 +37,8 @@ type jump struct {
 	waits    bool        // it is to be written at a hit
 	cold     int         // hits that are left until it is asked for, with Mixed
 	code     inline.Jump
-	runs     []nativeRun // what the stub runs, in its order
+	runs     []nativeRun // what the stub runs, in its order; nil: the stub is not used again
+	stub     uint64      // the address of the latest stub
 	function uint32      // the number by which native code knows the function that is entered here; 0: none
 	dropped  error       // why the place has lost its jump for good; nil: it has not
 }

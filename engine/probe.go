@@ -107,6 +107,9 @@ func (t tracer) Replacing() bool { return t.s.replacing() }
 // AwaitReplaced implements probes.Tracer.
 func (t tracer) AwaitReplaced() error { return t.s.settle() }
 
+// AwaitPrograms implements probes.Tracer.
+func (t tracer) AwaitPrograms() { t.s.awaitStale() }
+
 // Calls implements probes.Tracer.
 func (t tracer) Calls() *syscallprobe.Probes { return &t.s.others.calls }
 

@@ -243,7 +243,7 @@ func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 	if err := island.Add(p.sp.mem, j.Addr, j.Orig, at, stub.Code, t.Tid); err != nil {
 		return err
 	}
-	p.jump.code, p.jump.runs = j, runs
+	p.jump.code, p.jump.runs, p.jump.stub = j, runs, at
 	if !p.sp.reads.filled && slices.ContainsFunc(stub.Reads, func(f amd64.Read) bool { return !f.Own }) {
 		reader{t}.fill()
 	}

@@ -20,6 +20,12 @@ func (w *world) prepared(functions ...string) (*Swap, []*counter) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	return swap, w.preparedIn(swap, functions...)
+}
+
+// preparedIn adds such probes to those that are prepared.
+func (w *world) preparedIn(swap *Swap, functions ...string) []*counter {
+	w.t.Helper()
 	var counters []*counter
 	for _, f := range functions {
 		n := w.counter()
@@ -31,7 +37,7 @@ func (w *world) prepared(functions ...string) (*Swap, []*counter) {
 		}
 		counters = append(counters, n)
 	}
-	return swap, counters
+	return counters
 }
 
 // TestProbesOfOneScriptCountAlike attaches to a busy program with threads. Probes on one function that were committed together have
@@ -40,9 +46,9 @@ func (w *world) prepared(functions ...string) (*Swap, []*counter) {
 func TestProbesOfOneScriptCountAlike(t *testing.T) {
 	const threads = 4
 	path := program(t, "busy.c")
-	for range 20 {
+	for i := range 20 {
 		p := start(t, path, "spin", fmt.Sprint(threads))
-		w := newWorld(t, Config{Follow: FollowThreads})
+		w := newWorld(t, Config{Engine: []Engine{Auto, Mixed}[i%2], Follow: FollowThreads})
 		if err := w.Attach(p.pid()); err != nil {
 			t.Fatal(err)
 		}

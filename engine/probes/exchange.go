@@ -74,6 +74,9 @@ func (x *Exchange) CommitEach() error {
 // commit makes the exchange with new probes registered by a function. When a process replaces its program, the probes are prepared anew
 // for the program that it then runs.
 func (x *Exchange) commit(register func([]*registry.Probe) error) error {
+	if len(x.remove) > 0 {
+		defer x.s.tracer.AwaitPrograms()
+	}
 	again := false
 	return x.s.retry(func() error {
 		if again {

@@ -134,6 +134,7 @@ func (m *machine) Replacing() bool {
 }
 
 func (m *machine) AwaitReplaced() error { m.awaited++; return nil }
+func (m *machine) AwaitPrograms()       {}
 
 func (m *machine) Calls() *syscallprobe.Probes { return &m.calls }
 

@@ -265,11 +265,13 @@ func (s *Set) Enable(id uint32) error {
 
 // Disable disarms a probe; it stays registered. When Disable returns, its programs run no more.
 func (s *Set) Disable(id uint32) error {
+	defer s.tracer.AwaitPrograms()
 	return s.with(id, func(pr *registry.Probe) error { return s.SetEnabled(pr, false) })
 }
 
-// Remove removes a probe; Query still reports it.
+// Remove removes a probe; Query still reports it. When Remove returns, its programs run no more.
 func (s *Set) Remove(id uint32) error {
+	defer s.tracer.AwaitPrograms()
 	return s.with(id, func(pr *registry.Probe) error {
 		pr.Retire()
 		return s.sync(pr)

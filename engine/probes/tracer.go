@@ -18,7 +18,7 @@ import (
 // Do runs a function where a tracer may change its processes, and returns its error.
 type Do func(fn func() error) error
 
-// Tracer is what a back end does for the probes of a session. Except for Do, Read, Prepare and AwaitReplaced its methods are called
+// Tracer is what a back end does for the probes of a session. Except for Do, Read, Prepare, AwaitReplaced and AwaitPrograms its methods are called
 // within functions that Do or Read run.
 type Tracer interface {
 	// Do runs fn where processes may be changed, between two hits.
@@ -38,6 +38,8 @@ type Tracer interface {
 	Replacing() bool
 	// AwaitReplaced waits until no process replaces its program.
 	AwaitReplaced() error
+	// AwaitPrograms waits until the programs of probes that have been disarmed run nowhere any more, as they may where they run without a stop.
+	AwaitPrograms()
 
 	// Calls are the probes on system calls.
 	Calls() *syscallprobe.Probes

@@ -85,6 +85,9 @@ func (t tracer) Replacing() bool { return false }
 // AwaitReplaced implements probes.Tracer.
 func (t tracer) AwaitReplaced() error { return nil }
 
+// AwaitPrograms implements probes.Tracer: programs run in stops alone.
+func (t tracer) AwaitPrograms() {}
+
 // Calls implements probes.Tracer.
 func (t tracer) Calls() *syscallprobe.Probes { return &t.s.calls.probes }
 
