@@ -12,6 +12,7 @@ import (
 	"gotap/engine/executor"
 	"gotap/engine/image/module"
 	"gotap/engine/inline"
+	"gotap/engine/registry/retprobe"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64"
 	"gotap/runtime/opcode"
@@ -35,7 +36,9 @@ type jump struct {
 	in       bool        // the jump is in the code
 	half     bool        // in a child: the breakpoint is in the code, and behind it a part of the jump
 	waits    bool        // it is to be written at a hit
-	cold     int         // hits that are left until it is asked for, with Mixed
+	cold     int         // hits that are left until it is asked for, with Mixed; until then it may turn out not to fit
+	judged   bool        // it is known whether it fits, although it has not been hit often: unfit
+	unfit    error       // judged: why not; nil: it fits
 	code     inline.Jump
 	runs     []nativeRun // what the stub runs, in its order; nil: the stub is not used again
 	stub     uint64      // the address of the latest stub
@@ -66,13 +69,29 @@ var (
 	errTableFull   = errors.New("the table of the crash handler is full")
 )
 
-// Fits implements executor.Executor.
+// Fits implements executor.Executor. With Mixed a place is examined when it has been hit often (warm): until then it needs a breakpoint.
 func (j jumps) Fits(at executor.Place) error {
 	p := at.(*point)
+	if j.c.s.cfg.Engine == Mixed {
+		return cmp.Or(breakpoints(j).Fits(p), j.mayFit(p))
+	}
+	return j.examine(p)
+}
+
+// mayFit returns why a place gets no jump, whatever its programs and instructions are.
+func (j jumps) mayFit(p *point) error {
 	if err := cmp.Or(p.jump.dropped, j.c.noJumps); err != nil {
 		return err
 	}
-	if err := p.fitsJump(); err != nil {
+	if slices.ContainsFunc(p.Exits, func(f *retprobe.Function) bool { return f.Entry().At.(*point) == p }) {
+		return errBoth
+	}
+	return p.fitsJump()
+}
+
+// examine returns why a place gets no jump. It plans the programs and looks at the instructions. The first place of a file has all code of the file decoded.
+func (j jumps) examine(p *point) error {
+	if err := j.mayFit(p); err != nil {
 		return err
 	}
 	if j.c.s.cfg.Engine == Mixed {
@@ -256,7 +275,7 @@ func (j jumps) await(p *point) {
 	if p.jump.waits {
 		return
 	}
-	p.jump.waits = true
+	p.jump.waits, p.jump.judged = true, false
 	if p.jump.cold = 0; j.c.s.cfg.Engine == Mixed {
 		p.jump.cold = coldHits
 		return
@@ -264,20 +283,35 @@ func (j jumps) await(p *point) {
 	p.sp.jumps.waiting = append(p.sp.jumps.waiting, p)
 }
 
-// coldHits is how often a place stops threads, with Mixed, before it gets its jump. Making one takes about as long as so many stops, and
-// most places of a wide pattern are hit seldom or never.
+// coldHits is how often a place stops threads, with Mixed, before it is examined and gets its jump. That takes about as long as so many
+// stops, and most places of a wide pattern are hit seldom or never.
 const coldHits = 16
 
 // warm counts a hit of a place that waits for its jump, and reports whether it is to get it now.
-func (p *point) warm() bool {
+func (j jumps) warm(p *point) bool {
 	if p.jump.cold == 0 {
 		return true
 	}
 	if p.jump.cold--; p.jump.cold > 0 {
 		return false
 	}
+	if j.examine(p) != nil {
+		p.jump.waits, p.by = false, breakpoints(j)
+		return false
+	}
 	p.sp.jumps.waiting = append(p.sp.jumps.waiting, p)
 	return true
+}
+
+// stops returns why the programs of a place that waits for its jump will not get it; nil if they will, or if that is not to be found out yet.
+func (j jumps) stops(p *point) error {
+	if !j.c.s.cfg.Explain || !p.jump.waits || p.jump.cold == 0 {
+		return nil
+	}
+	if !p.jump.judged {
+		p.jump.judged, p.jump.unfit = true, j.examine(p)
+	}
+	return p.jump.unfit
 }
 
 // Replace implements executor.Executor. A place whose programs have changed gets its breakpoint back, and a new jump at its next hit
@@ -317,8 +351,15 @@ func (j jumps) Verify(places []executor.Place) error {
 	return errors.Join(executor.Err(j.c.removeJumps(points)), breakpoints(j).Verify(places))
 }
 
-// How implements executor.Executor.
-func (j jumps) How(executor.Place) string { return j.Name() }
+// How implements executor.Executor. A place that has not been examined, and is not to be, counts as what it is so far.
+func (j jumps) How(at executor.Place) string {
+	p := at.(*point)
+	unknown := p.jump.waits && p.jump.cold > 0 && !j.c.s.cfg.Explain
+	if unknown || j.stops(p) != nil {
+		return breakpoints(j).How(p)
+	}
+	return j.Name()
+}
 
 // removeJumps replaces the jumps of points of one address space by their breakpoints.
 func (c *patcher) removeJumps(points []*point) (failed []executor.Failure) {
@@ -437,15 +478,18 @@ func (sp *space) siteIn(m *module.Loaded, addr uint64, around bool) (inline.Site
 	const behind = 16 // bytes that show whether what follows is padding
 	inFile := site.Window
 	start := m.Addr(inFile.Addr)
-	code := sp.code(start, inFile.Len+behind)
-	file, err := m.File.Code(inFile.Addr, inFile.Len)
+	file, err := m.File.Code(inFile.Addr, inFile.Len+behind)
 	if err != nil {
 		return site, err
+	}
+	code := sp.code(start, len(file))
+	if sp.mem.Gone() { // somebody asks how its places were
+		code = file
 	}
 	if site.Window, err = inline.Windows.WindowOver(code, start, addr); err != nil {
 		return site, err
 	}
-	if site.Window.Len != inFile.Len || !bytes.HasPrefix(code, file) {
+	if site.Window.Len != inFile.Len || !bytes.HasPrefix(code, file[:inFile.Len]) {
 		return site, errDiffers
 	}
 	site.Window.RedZoneFree, site.Window.FlagsDead = inFile.RedZoneFree, inFile.FlagsDead

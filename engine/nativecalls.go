@@ -182,11 +182,7 @@ func (c *patcher) fitsExit(p *point) error {
 	if err := c.calls.fits(f); err != nil {
 		return err
 	}
-	entry := f.Entry().At.(*point)
-	if entry == p {
-		return errBoth
-	}
-	return jumps{c}.Fits(entry)
+	return jumps{c}.examine(f.Entry().At.(*point))
 }
 
 // number returns the number by which native code knows a function that is entered at a point, for a placement.

@@ -205,10 +205,14 @@ func (sp *space) Gone() bool { return sp.mem.Gone() }
 // Stops implements probes.Stopper: it returns why the point's programs stop threads, where native code was to be preferred.
 func (p *point) Stops() string {
 	c := &p.s.patcher
-	if c.s.cfg.Engine != Mixed || !c.inlines() || p.by == (jumps{c}) || !p.isOnlyProbed() {
+	if !c.s.cfg.Explain || c.s.cfg.Engine != Mixed || !c.inlines() || !p.isOnlyProbed() {
 		return ""
 	}
-	if err := (jumps{c}).Fits(p); err != nil {
+	why := jumps{c}.examine
+	if p.by == (jumps{c}) {
+		why = jumps{c}.stops
+	}
+	if err := why(p); err != nil {
 		return reasonOf(err)
 	}
 	return ""

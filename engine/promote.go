@@ -79,7 +79,7 @@ func (t *thread) promote(p *point) bool {
 	if p.jump.in {
 		return p.jump.before == 0 // else the thread was behind the jump when that was written
 	}
-	if !p.jump.waits || t.s.life.closing || t.s.throttle.Resting() || !p.warm() || time.Now().Before(sp.jumps.retry) {
+	if !p.jump.waits || t.s.life.closing || t.s.throttle.Resting() || !(jumps{c}).warm(p) || time.Now().Before(sp.jumps.retry) {
 		return false
 	}
 	if err := t.prepareIsland(p); err != nil && sp.mem.Gone() {

@@ -63,6 +63,9 @@ type Config struct {
 	// instead of before its first instruction: until then a program that reads its signal actions finds them as they are without
 	// probes. It is for sessions that another process protects from being killed alone.
 	LateFallback bool
+	// Explain makes queries say of every place whether Mixed would run its programs natively, and why not. That takes a while for thousands
+	// of places. Without it a place is what it is so far: it has a breakpoint until it has been hit often.
+	Explain bool
 	// Facilities are the targets of exits; nil: gotap's own alone.
 	Facilities *facility.Table
 	CoreDir    string // directory for cores; "": the working directory

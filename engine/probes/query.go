@@ -59,8 +59,10 @@ func (s *Set) where(pr *registry.Probe) (found, stops map[string]int) {
 		for p := range sp.Points() {
 			if pr.Has(p.Enters) {
 				found[p.How()]++
-				if at, ok := p.At.(Stopper); ok && at.Stops() != "" {
-					stops[at.Stops()]++
+				if at, ok := p.At.(Stopper); ok {
+					if why := at.Stops(); why != "" {
+						stops[why]++
+					}
 				}
 			}
 		}
