@@ -172,6 +172,12 @@ func aggregateBuiltin(name string) func(*Script) jsvm.Native {
 	return func(s *Script) jsvm.Native { return s.lib.aggregates.Builtin(name) }
 }
 
+// hostInstead has the names of programs that callbacks are most often meant to call, with what a callback does instead.
+var hostInstead = map[string]string{
+	"exit": "the host ends the run with stop(code)",
+	"emit": "the host writes an event with report({ name: \"…\", data: { … } })",
+}
+
 // install defines the globals. Those of programs exist on the host to say that they belong in a program.
 func (s *Script) install() {
 	m := s.machine
@@ -179,7 +185,7 @@ func (s *Script) install() {
 		m.Define(b.Name, b.native(s))
 	}
 	for _, b := range builtin.All() {
-		if strings.Contains(b.Name, ".") || m.VM.Get(b.Name) != nil || b.Name == "exit" {
+		if strings.Contains(b.Name, ".") || m.VM.Get(b.Name) != nil || hostInstead[b.Name] != "" {
 			continue
 		}
 		m.Define(b.Name, func(goja.FunctionCall) goja.Value {
@@ -187,10 +193,12 @@ func (s *Script) install() {
 			return nil
 		})
 	}
-	m.Define("exit", func(goja.FunctionCall) goja.Value {
-		m.Throwf("exit() belongs in a program; the host ends the run with stop(code)")
-		return nil
-	})
+	for name, instead := range hostInstead {
+		m.Define(name, func(goja.FunctionCall) goja.Value {
+			m.Throwf("%s() belongs in a program; %s", name, instead)
+			return nil
+		})
+	}
 	m.Define("require", func(call goja.FunctionCall) goja.Value { return s.lib.modules.Require(s.opts.Dir, call) })
 	m.VM.Set(load.RegisterFunction, m.Guarded("", s.lib.modules.Joined))
 	m.VM.Set("%reg", m.Guarded("", s.lib.fold.Register))

@@ -40,7 +40,7 @@ type Field struct {
 
 // Flags of a record.
 const (
-	FlagEvent uint16 = 1 << iota // an event is among the items: the probe's callback must run
+	FlagEvent uint16 = 1 << iota // the program ended with an event
 	FlagHold                     // the thread is held until Header.Hold is released
 	FlagFault                    // logged although the probed instruction faulted
 )

@@ -41,7 +41,7 @@ var otherTracers = map[string]string{
 	"NativeFunction": "functions of the target cannot be called",
 	"Stalker":        `every instruction of a function is "f+*" here: probe("libc:open+*", …)`,
 	"DebugSymbol":    "sym(address) names an address",
-	"send":           "exit({ … }) sends a record to the probe's exit callback",
+	"send":           "emit({ … }) in a program sends a record to the probe's exit callback",
 	"BEGIN":          "begin(() => { … })",
 	"END":            "end(() => { … })",
 	"interval":       `every("1s", () => { … })`,

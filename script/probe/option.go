@@ -44,7 +44,7 @@ var handlerOptions = []Option{
 
 // probeOptions are all others, with the function that sets each.
 var probeOptions = []Option{
-	{"exit", "(e: Event) => void", "called on the host for each exit(…) of the programs", func(p *Probe, o jsvm.Given) { p.callback = o.Callback() }},
+	{"exit", "(e: Event) => void", "called on the host for each exit(…) and emit(…) of the programs", func(p *Probe, o jsvm.Given) { p.callback = o.Callback() }},
 	{"name", "string", "the probe's name in output and for gotap ctl; the first place when left out", func(p *Probe, o jsvm.Given) {
 		if !goja.IsString(o.Value) || o.Value.String() == "" {
 			o.Wrong("text")

@@ -59,7 +59,7 @@ func (r *Recorders) Dumping() bool { return r.depth > 0 }
 // install makes the prototypes. The methods that belong in programs exist on the host to say so.
 func (r *Recorders) install() {
 	trails, recorders := r.m.VM.NewObject(), r.m.VM.NewObject()
-	for _, name := range []string{"log", "print", "printf", "exit", "commit", "discard"} {
+	for _, name := range []string{"log", "print", "printf", "emit", "exit", "commit", "discard"} {
 		refuse := func(*aggregate.Aggregate, goja.FunctionCall) goja.Value {
 			r.m.Throwf("%s() of a trail or a recorder belongs in a program: enter, post, leave or fault of a probe", name)
 			return nil

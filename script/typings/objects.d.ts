@@ -264,6 +264,8 @@ interface Trail {
   print(...values: any[]): void;
   /** the same, as C's printf formats it */
   printf(format: string, ...values: any[]): void;
+  /** an event that waits; the program continues */
+  emit(record?: Record<string, any>): void;
   /** ends the program; its event waits */
   exit(record?: Record<string, any>): never;
   /** tells the host what waits in this thread's trail, with the times of its own hits */
@@ -283,7 +285,7 @@ interface RecorderOptions {
 
 type RecorderTrigger = "signal" | "crash" | "end" | `SIG${string}`;
 
-/** The last events of all threads. In programs it has log, print, printf and exit; callbacks dump it. */
+/** The last events of all threads. In programs it has log, print, printf, emit and exit; callbacks dump it. */
 interface Recorder {
   /** a line that is kept */
   log(...values: any[]): void;
@@ -291,6 +293,8 @@ interface Recorder {
   print(...values: any[]): void;
   /** the same, as C's printf formats it */
   printf(format: string, ...values: any[]): void;
+  /** an event that is kept; the program continues */
+  emit(record?: Record<string, any>): void;
   /** ends the program; its event is kept */
   exit(record?: Record<string, any>): never;
   /** host only: delivers what is kept, oldest first, as if it came now; each is delivered once */

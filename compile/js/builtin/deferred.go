@@ -23,6 +23,11 @@ func (s *Call) Deferred(a operand.Deferred) *tree.Expr {
 			return tree.Poison(s.at)
 		}
 		return divert(a, s.printf())
+	case "emit":
+		if !s.count(0, 1) {
+			return tree.Poison(s.at)
+		}
+		return divert(a, s.emit())
 	case "exit":
 		if !s.count(0, 1) {
 			return tree.Poison(s.at)

@@ -192,6 +192,18 @@ func (s *Call) exit(k outcome.ExitKind) *tree.Expr {
 		s.Errorf(s.at, "exit({ … }) lets it go on", "a sample cannot keep a thread: %s goes with a probe", s.Name)
 		return tree.Poison(s.at)
 	}
+	e := s.event(tree.KindNever)
+	if e.Code == tree.CodeItem {
+		e.Cmd = compile.Command{Op: opcode.Exit, A: uint32(k), Pos: s.at}
+	}
+	return e
+}
+
+// emit is emit(record).
+func (s *Call) emit() *tree.Expr { return s.event(tree.KindVoid) }
+
+// event is the item with the record of an event. The program ends after it if k is tree.KindNever.
+func (s *Call) event(k tree.Kind) *tree.Expr {
 	it := &item{s: s, format: record.Format{Kind: record.ItemEvent}}
 	if len(s.Node.ArgumentList) == 1 {
 		o, ok := s.Node.ArgumentList[0].(*ast.ObjectLiteral)
@@ -202,9 +214,7 @@ func (s *Call) exit(k outcome.ExitKind) *tree.Expr {
 		}
 		it.record("", o, map[string]bool{})
 	}
-	e := it.expr(s.at, tree.KindNever)
-	e.Cmd = compile.Command{Op: opcode.Exit, A: uint32(k), Pos: s.at}
-	return e
+	return it.expr(s.at, k)
 }
 
 // record appends the fields of an event's record, those of nested records with dotted names.

@@ -129,6 +129,7 @@ var logs = []Row{
 	{Function{"log", "log(…)", "(...values: any[]) => void", "a line of output: the values joined by blanks", false}, 0, -1, (*Call).log},
 	{Function{"print", "print(…)", "(...values: any[]) => void", "the same as log", false}, 0, -1, (*Call).log},
 	{Function{"console.log", "console.log(…)", "(...values: any[]) => void", "the same as log", false}, 0, -1, (*Call).log},
+	{Function{"emit", "emit({ name: value, … })", "(record?: Record<string, any>) => void", "an event, after which the program continues: the exit callback gets the record", false}, 0, 1, (*Call).emit},
 	{Function{"printf", "printf(format, …)", "(format: string, ...values: any[]) => void", "output as C's printf formats it", false}, 1, -1, (*Call).printf},
 }
 

@@ -7,7 +7,7 @@ import (
 
 // speaks are the builtins that a predicate cannot use: what it did for a hit that it then turns down would have to be
 // undone. abort is not one of them: it rejects the hit.
-var speaks = map[string]bool{"log": true, "print": true, "console.log": true, "printf": true, "exit": true, "exit.hold": true,
+var speaks = map[string]bool{"log": true, "print": true, "console.log": true, "printf": true, "emit": true, "exit": true, "exit.hold": true,
 	"exit.dump": true, "exit.stop": true, "remove": true, "skip": true, "signal": true}
 
 // onlyDecides refuses what a predicate cannot do, by the name of the builtin or method.

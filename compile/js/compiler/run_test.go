@@ -213,6 +213,7 @@ func TestStatements(t *testing.T) {
 		{"shadow", "c => { const a = 1; { const a = 2; log(a); } log(a); for (let a = 5; a < 6; a++) log(a); }", "2 1 5"},
 		{"return", "c => { if (c.arg0) { log('a'); return; } log('b'); }", "a"},
 		{"exit", "c => { log('a'); exit(); log('b'); }", "a"},
+		{"emit", "c => { log('a'); emit(); emit({ a: c.arg0 }); log('b'); }", "a b"},
 		{"effects", "c => { c.arg0 && log('x'); c.arg0 || log('y'); c.arg0 > 9 ? log('p') : log('q'); }", "x q"},
 		{"post", "c => { let i = 5; const a = i++, b = ++i, d = i--, e = --i; log(a, b, d, e, i); }", "5 7 7 5 5"},
 		{"comma", "c => { let a = 1, b; b = (a = 3, a + 1); log(a, b); }", "3 4"},

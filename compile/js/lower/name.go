@@ -55,6 +55,7 @@ var foreign = map[string]string{
 	"Map":        "declare const m = map() at the top level",
 	"Set":        "declare const m = map() at the top level",
 	"require":    "require modules at the top level",
+	"send":       "emit({ … }) sends a record to the exit callback, and the program continues",
 	"globalThis": "name what is meant",
 	"probe":      "register probes at the top level or in a callback",
 	"every":      "call it at the top level", "begin": "call it at the top level", "end": "call it at the top level",

@@ -26,7 +26,7 @@ func (a Deferred) Noun() string {
 
 // Methods are what programs can do with it.
 func (a Deferred) Methods() []string {
-	list := []string{"log", "print", "printf", "exit"}
+	list := []string{"log", "print", "printf", "emit", "exit"}
 	if a.Trail {
 		list = append(list, "commit", "discard")
 	}

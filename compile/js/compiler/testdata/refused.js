@@ -25,6 +25,10 @@ c => { exit({ [NAME]: 1 }); }; // error `NAME` computed name
 c => { exit({ a: 1, a: 2 }); }; // error `a` two fields a
 c => { exit({ a: [1] }); }; // error `[1]` an array
 c => { exit(5); }; // error `5` exit takes a record.*value
+c => { emit(5); }; // error `5` emit takes a record.*value
+c => { emit({ a: 1 }, 2); }; // error `emit({ a: 1 }, 2)` emit takes 0 or 1 argument, not 2
+c => { log(emit({ a: 1 })); }; // error `emit({ a: 1 })` has no value
+c => { send({ a: 1 }); }; // error `send` emit.*the program continues
 c => { log(null); }; // error `null` null cannot
 c => { log(log`x`); }; // error `log·x·` tagged template
 async c => { log(1); }; // error `async c => { log(1); }` async
