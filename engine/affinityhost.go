@@ -8,6 +8,7 @@ import (
 	"gotap/engine/affinity"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/cpumask"
+	"gotap/engine/space"
 )
 
 // What package affinity asks of the session and of a thread.
@@ -39,9 +40,9 @@ func (h affinityHost) Only() (affinity.Target, string) {
 			return nil, "the target has not been started"
 		case p.arch != &abi.AMD64:
 			return nil, "the target is not an x86-64 program"
-		case p.space.users != 1 || p.unprobed:
+		case p.space.Users != 1 || p.unprobed:
 			return nil, "the target shares its memory with another process"
-		case p.space.guard.Base == 0 || !p.guard.Handled():
+		case p.space.Guard.Base == 0 || !p.guard.Handled():
 			return nil, "the target has no handler for the case that gotap is killed"
 		}
 		return sharer{t}, ""
@@ -59,21 +60,21 @@ func (r sharer) IDs() (pid, tid int) { return r.t.proc.pid, r.t.Tid }
 func (r sharer) Image() any { return r.t.proc.space }
 
 // Modules implements affinity.Target.
-func (r sharer) Modules() []module.Loaded { return r.t.proc.space.mods }
+func (r sharer) Modules() []module.Loaded { return r.t.proc.space.Modules }
 
 // IsLibC implements affinity.Target.
 func (r sharer) IsLibC(m *module.Loaded) bool {
 	sp := r.t.proc.space
-	return sp.loader.at != 0 && (sp.guard.IsLibC(m) || isLoader(m))
+	return sp.Loader.At != 0 && (sp.Guard.IsLibC(m) || isLoader(m))
 }
 
 // RecordPinned implements affinity.Target.
 func (r sharer) RecordPinned(former, given cpumask.Mask) bool {
-	return r.t.proc.space.guard.RecordPinned(former, given)
+	return r.t.proc.space.Guard.RecordPinned(former, given)
 }
 
 // ForgetPinned implements affinity.Target.
-func (r sharer) ForgetPinned() { r.t.proc.space.guard.ForgetPinned() }
+func (r sharer) ForgetPinned() { r.t.proc.space.Guard.ForgetPinned() }
 
 // Watch implements affinity.Target.
 func (r sharer) Watch(m *module.Loaded, at affinity.Site, on func(tid int, number uint64)) bool {
@@ -83,27 +84,27 @@ func (r sharer) Watch(m *module.Loaded, at affinity.Site, on func(tid int, numbe
 	if at.Entry {
 		number = calls.Args[0] // the register of the first argument of functions, too
 	}
-	if p := sp.points[addr]; p != nil && p.internal != nil {
-		return p.forAffinity
+	if p := sp.ByAddr[addr]; p != nil && p.Internal != nil {
+		return p.ForAffinity
 	}
-	r.t.s.patcher.watchInternally(sp, m, at.Addr, func(t *thread, _ *point) bool {
+	r.t.s.patcher.WatchInternally(sp, m, at.Addr, internally(func(t *thread, _ *space.Point) bool {
 		on(t.Tid, t.Regs[number])
 		return false
-	})
-	p := sp.points[addr]
-	if p == nil || p.internal == nil {
+	}))
+	p := sp.ByAddr[addr]
+	if p == nil || p.Internal == nil {
 		return false
 	}
-	p.forAffinity = true
+	p.ForAffinity = true
 	return true
 }
 
 // Unwatch implements affinity.Target.
 func (r sharer) Unwatch() {
-	for _, p := range r.t.proc.space.points {
-		if p.forAffinity {
-			p.forAffinity, p.internal = false, nil
-			r.t.s.patcher.sync(p)
+	for _, p := range r.t.proc.space.ByAddr {
+		if p.ForAffinity {
+			p.ForAffinity, p.Internal = false, nil
+			r.t.s.patcher.Sync(p)
 		}
 	}
 }

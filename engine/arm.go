@@ -88,13 +88,13 @@ func (p *process) AddressSpace() probes.Space { return tracedSpace{p.space, p.s}
 func (p *process) Pid() int { return p.pid }
 
 // Modules implements arming.Process.
-func (p *process) Modules() []module.Loaded { return p.space.mods }
+func (p *process) Modules() []module.Loaded { return p.space.Modules }
 
 // HasVDSO implements arming.Process.
 func (p *process) HasVDSO() bool { return true }
 
 // Gone implements arming.Process.
-func (p *process) Gone() bool { return p.space.mem.Gone() }
+func (p *process) Gone() bool { return p.space.Mem.Gone() }
 
 // ArmSpecial implements arming.Process. Watchpoints are armed with the other probes that are not breakpoints.
 func (p *process) ArmSpecial(pr *probe, spec place.Spec, t place.Target, m *module.Loaded) (done bool, err error) {
@@ -109,7 +109,7 @@ func (p *process) ArmSpecial(pr *probe, spec place.Spec, t place.Target, m *modu
 
 // Attach implements arming.Process.
 func (p *process) Attach(pl *placement, addr uint64, m *module.Loaded) error {
-	pt, err := p.s.patcher.pointAt(p.space, addr, m)
+	pt, err := p.s.patcher.PointAt(p.space, addr, m)
 	if err != nil {
 		return err
 	}

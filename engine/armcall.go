@@ -2,6 +2,7 @@ package engine
 
 import (
 	"gotap/engine/isa"
+	"gotap/engine/space"
 )
 
 // System calls at probed places, on processors where nothing is stepped.
@@ -22,14 +23,14 @@ import (
 // without the tracer's involvement. So the register's value is taken from before the stop.
 
 // beginCall makes a thread make the system call of a point's instruction.
-func (x *execution) beginCall(p *point) {
+func (x *execution) beginCall(p *space.Point) {
 	x.t.s.stats.Steps++
 	g, ok := x.t.inject.FindGadget()
 	if !ok {
 		x.stepInPlace(p, true)
 		return
 	}
-	p.steps++
+	p.Steps++
 	x.step = step{active: true, toCall: true, p: p, slot: g.At}
 	st := &x.step.st
 	st.Saved = x.savedForCall()
@@ -66,9 +67,9 @@ func setBit(v, bit uint64, on bool) uint64 {
 func (x *execution) afterCallElsewhere() (done bool) {
 	p, st := x.step.p, &x.step.st
 	done = *x.t.PC() != x.step.slot
-	*x.t.PC() = p.addr
+	*x.t.PC() = p.Addr
 	if done {
-		*x.t.PC() += uint64(p.length)
+		*x.t.PC() += uint64(p.Length)
 	}
 	x.t.Regs[x.t.proc.arch.StopMarker()] = st.Saved[0]
 	switch {
@@ -101,7 +102,7 @@ func (x *execution) callSeen() {
 	if p == nil || !x.t.GetRegs() {
 		return
 	}
-	if *x.t.PC() == p.addr+uint64(p.length) && x.t.proc.arch.Restarts(&x.t.Regs) {
-		x.redoAt(p.addr)
+	if *x.t.PC() == p.Addr+uint64(p.Length) && x.t.proc.arch.Restarts(&x.t.Regs) {
+		x.redoAt(p.Addr)
 	}
 }

@@ -53,7 +53,7 @@ func (d *watches) insnHere() (arch.Insn, arch.Arch, error) {
 		_, set = isa.ARM.Pointer(1)
 	}
 	addr := *d.t.PC()
-	in, err := set.Decode(d.t.proc.space.code(addr, isa.LongestInsn), addr)
+	in, err := set.Decode(d.t.proc.space.Code(addr, isa.LongestInsn), addr)
 	return in, set, err
 }
 

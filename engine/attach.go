@@ -12,6 +12,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 )
 
@@ -167,7 +168,7 @@ func (s *Session) attach(pid int) (*process, error) {
 			continue
 		}
 		quiet = 0
-		s.world.releaseWorld(s.world.holdRunning(func(sp *space) bool { return sp == p.space }))
+		s.world.releaseWorld(s.world.holdRunning(func(sp *space.Space) bool { return sp == p.space }))
 	}
 	if len(p.threads) == 0 {
 		s.letProcessGo(p)

@@ -292,7 +292,7 @@ func TestContinuedTargetHasFallback(t *testing.T) {
 	}
 	w.Start()
 	protected := func() (yes bool) {
-		w.do(func() error { yes = w.procs[p.pid()].space.guard.Base != 0; return nil })
+		w.do(func() error { yes = w.procs[p.pid()].space.Guard.Base != 0; return nil })
 		return yes
 	}
 	time.Sleep(100 * lateAfter) // until nobody tries any more

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotap/arch"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 	"gotap/runtime/opcode"
 )
@@ -81,8 +82,8 @@ func TestHitAllocatesNothing(t *testing.T) {
 		}
 		th := makeThread(w.Session, p, 1<<29)
 		th.state = threadstate.New(threadstate.Running)
-		var entry, exit *point
-		for _, pt := range p.space.points {
+		var entry, exit *space.Point
+		for _, pt := range p.space.ByAddr {
 			if len(pt.Enters) > 0 {
 				entry = pt
 			}
@@ -93,7 +94,7 @@ func TestHitAllocatesNothing(t *testing.T) {
 		sp := p.anyStopped()
 		sp.GetRegs()
 		for name, e := range map[string]arch.Strategy{"emulated": arch.Emulated} {
-			entry.how, exit.how = e, e
+			entry.How, exit.How = e, e
 			allocs := testing.AllocsPerRun(100, func() {
 				th.Regs = sp.Regs
 				th.hit(entry)
@@ -127,7 +128,7 @@ func BenchmarkHitComputed(b *testing.B) {
 		th.state = threadstate.New(threadstate.Running)
 		stopped := p.anyStopped()
 		stopped.GetRegs()
-		for _, pt := range p.space.points {
+		for _, pt := range p.space.ByAddr {
 			if len(pt.Enters) > 0 {
 				for b.Loop() {
 					th.Regs = stopped.Regs

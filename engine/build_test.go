@@ -74,7 +74,7 @@ func TestWatchedTurns(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e Engine) {
 		for _, inPlace := range []bool{false, true} {
 			w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
-			w.do(func() error { w.inPlaceOnly = inPlace; return nil })
+			w.do(func() error { w.patcher.InPlaceOnly(inPlace); return nil })
 			tg := w.launch(path, "20")
 			middle, last, n := w.counter(), w.counter(), w.counter()
 			w.probe("watch:to+32/1/w", Handlers{Enter: w.counts(middle)})

@@ -11,9 +11,9 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/image/module"
 	"gotap/engine/image/unwind"
-	"gotap/engine/inline"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/runtime"
 )
 
@@ -37,7 +37,7 @@ type view struct {
 
 // ReadMemory implements runtime.Thread. It hides breakpoints.
 func (w *view) ReadMemory(addr uint64, p []byte) int {
-	return w.t.proc.space.read(w.t.proc.arch.Address(addr), p)
+	return w.t.proc.space.Read(w.t.proc.arch.Address(addr), p)
 }
 
 // WriteMemory implements runtime.Thread. It fails for memory that the program may not write and for memory that
@@ -45,13 +45,11 @@ func (w *view) ReadMemory(addr uint64, p []byte) int {
 func (w *view) WriteMemory(addr uint64, p []byte) bool {
 	sp := w.t.proc.space
 	addr = w.t.proc.arch.Address(addr)
-	if addr < sp.hi && addr+uint64(len(p)) > sp.lo {
-		if sp.overBreakpoint(addr, len(p)) {
-			return false
-		}
+	if sp.OverBreakpoint(addr, len(p)) {
+		return false
 	}
 	// Read-only pages of private memory are written through the kernel, as by a debugger.
-	return sp.mem.WriteMemory(addr, p) == nil || sp.mem.Poke(addr, p, w.t.Tid) == nil
+	return sp.Mem.WriteMemory(addr, p) == nil || sp.Mem.Poke(addr, p, w.t.Tid) == nil
 }
 
 var _ runtime.Mapper = (*view)(nil)
@@ -62,31 +60,13 @@ func (w *view) Writable(addr, n uint64) bool {
 	return err == nil && module.Writable(maps, w.t.proc.arch.Address(addr), n)
 }
 
-// overBreakpoint reports whether any of n bytes at addr belongs to a breakpoint.
-func (sp *space) overBreakpoint(addr uint64, n int) bool {
-	for at := addr - (longestTrap - 1); at != addr+uint64(n); at++ {
-		if pt := sp.points[at]; pt != nil && pt.covers(addr) {
-			return true
-		}
-		if pt := sp.jumps.starts[at]; pt != nil && pt.covers(addr) {
-			return true
-		}
-	}
-	return false
-}
-
-// covers reports whether a point's breakpoint or jump ends behind an address.
-func (p *point) covers(addr uint64) bool {
-	return p.planted && (p.addr+uint64(len(p.orig)) > addr || p.jump.in && p.jump.code.Addr+inline.JumpSize > addr)
-}
-
 // Arg implements runtime.Thread.
 func (w *view) Arg(n int) (uint64, bool) {
 	a := w.t.proc.arch
 	if w.t.calling.InPrograms() {
 		return w.t.proc.arch.Word(a.SyscallArg(n, &w.t.Regs)), n < 6
 	}
-	v, err := a.Arg(n, &w.t.Regs, w.t.proc.space.mem)
+	v, err := a.Arg(n, &w.t.Regs, w.t.proc.space.Mem)
 	return w.t.proc.arch.Word(v), err == nil
 }
 
@@ -201,7 +181,7 @@ func (w *view) cpu() uint64 {
 // the calling convention puts it; otherwise it is found by unwinding.
 func (w *view) caller() uint64 {
 	now := w.t.h.Now
-	if w.t.at != nil && (now.Leave || now.Placement.Target.Entry() && *w.t.PC() == w.t.at.addr) {
+	if w.t.at != nil && (now.Leave || now.Placement.Target.Entry() && *w.t.PC() == w.t.at.Addr) {
 		return w.t.exec.returnAddress()
 	}
 	var pcs [2]uint64
@@ -240,7 +220,7 @@ func (w *view) codePlace() (function, file string) {
 	case !pl.Sample:
 		return pl.Func, pl.Module
 	}
-	m := module.Find(w.t.proc.space.mods, pc)
+	m := module.Find(w.t.proc.space.Modules, pc)
 	if m == nil || m.Err != nil {
 		return "", ""
 	}
@@ -287,10 +267,10 @@ func (w *view) Stack(pcs []uint64) int {
 }
 
 // maskedMemory is the memory of an address space with the breakpoints hidden.
-type maskedMemory struct{ sp *space }
+type maskedMemory struct{ sp *space.Space }
 
 func (m maskedMemory) ReadMemory(addr uint64, p []byte) error {
-	if n := m.sp.read(addr, p); n != len(p) {
+	if n := m.sp.Read(addr, p); n != len(p) {
 		return &arch.FaultError{Addr: addr + uint64(n)}
 	}
 	return nil
@@ -299,7 +279,7 @@ func (m maskedMemory) ReadMemory(addr uint64, p []byte) error {
 // findTable returns the call-frame information for an address. Slots belong to no module: unwinding starts from
 // registers that have been corrected.
 func (w *view) findTable(pc uint64) (*unwind.Table, uint64, bool) {
-	m := module.Find(w.t.proc.space.mods, pc)
+	m := module.Find(w.t.proc.space.Modules, pc)
 	if m == nil {
 		return w.t.vdsoTable(pc)
 	}

@@ -44,7 +44,7 @@ func writeCore(t *thread, regs []uint64, name string) (path string, size int64, 
 			p.Threads = append(p.Threads, c)
 		}
 	}
-	p.Read = t.proc.space.peek
+	p.Read = t.proc.space.Peek
 	f, err := coredump.Create(t.s.cfg.CoreDir, name, t.Tid)
 	if err != nil {
 		return "", 0, err
@@ -70,11 +70,11 @@ func (w *view) coreThread() (c coredump.Thread, ok bool) {
 	pc := &c.Regs[w.t.proc.arch.PC()]
 	switch {
 	case w.t.exec.step.active:
-		if off := *pc - w.t.exec.step.slot; off <= uint64(w.t.exec.step.p.length) {
-			*pc = w.t.exec.step.p.addr + off
+		if off := *pc - w.t.exec.step.slot; off <= uint64(w.t.exec.step.p.Length) {
+			*pc = w.t.exec.step.p.Addr + off
 		}
 	case w.t.state.MayRun() && w.t.proc.arch.TrapBehind:
-		if p := w.t.proc.space.points[*pc-1]; p != nil && p.planted {
+		if p := w.t.proc.space.ByAddr[*pc-1]; p != nil && p.Planted {
 			*pc--
 		}
 	}
@@ -86,13 +86,4 @@ func (w *view) coreThread() (c coredump.Thread, ok bool) {
 		c.Float = fp[:n]
 	}
 	return c, true
-}
-
-// peek reads memory regardless of its protection, without breakpoints. It returns how many bytes could be read.
-func (sp *space) peek(addr uint64, p []byte) int {
-	n := sp.mem.PeekAvailable(addr, p)
-	if addr < sp.hi && addr+uint64(n) > sp.lo {
-		sp.mask(addr, p[:n])
-	}
-	return n
 }

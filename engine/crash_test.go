@@ -75,7 +75,7 @@ func beCrashed(text string) {
 	if err != nil {
 		panic(err)
 	}
-	s.do(func() error { s.inPlaceOnly = plan.InPlace; return nil })
+	s.do(func() error { s.patcher.InPlaceOnly(plan.InPlace); return nil })
 	if plan.AtStep != 0 {
 		s.do(func() error { s.testAt = plan.killAtStep(); return nil })
 	}

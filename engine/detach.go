@@ -11,8 +11,10 @@ import (
 	"syscall"
 	"time"
 
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 )
 
@@ -95,11 +97,11 @@ func (l *lifecycle) detach(patience time.Duration) {
 	l.lastStats.Store(&stats)
 	l.closing = true
 	l.s.affinity.End()
-	l.s.patcher.disableJumps()
+	l.s.natives.disableJumps()
 	err := l.s.ClearAllMarks()
-	l.s.world.holdRunning(func(*space) bool { return true }) // letStoppedGo releases them
+	l.s.world.holdRunning(func(*space.Space) bool { return true }) // letStoppedGo releases them
 	for sp := range l.s.spaces() {
-		err = errors.Join(err, l.s.patcher.restoreAll(sp))
+		err = errors.Join(err, l.s.patcher.RestoreAll(sp))
 	}
 	l.letStoppedGo()
 	l.interruptBusy()
@@ -110,11 +112,11 @@ func (l *lifecycle) detach(patience time.Duration) {
 		}
 	}
 	for sp := range l.s.spaces() {
-		err = errors.Join(err, l.s.patcher.verify(sp))
+		err = errors.Join(err, l.s.patcher.Verify(sp))
 	}
 	l.s.Recount()
 	for _, p := range l.s.procs {
-		p.space.mem.Close()
+		p.space.Mem.Close()
 	}
 	l.s.arrivals.reserve.free()
 	l.undone = err
@@ -361,4 +363,24 @@ func (l *lifecycle) stragglers() error {
 	}
 	slices.Sort(tids)
 	return fmt.Errorf("threads %s did not stop in time; detached as is", strings.Join(tids, ", "))
+}
+
+// unmap unmaps what the session has mapped into a process, through a stopped thread. It is called when the
+// process's own SIGTRAP action is restored and all its threads are stopped, not at a breakpoint, or asleep in the
+// kernel: then nothing leads to that memory any more. Memory that an earlier session left may still be in use, and
+// the program's own SIGTRAP handler may still return through the region; both stay mapped.
+func (t *thread) unmap() {
+	sp := t.proc.space
+	g := &sp.Guard
+	if sp.Users > 1 || g.Left != nil || t.state.Now() == threadstate.Gone {
+		return
+	}
+	if sp.UnmapSlots(&t.inject) != nil {
+		return
+	}
+	t.unmapIslands()
+	if base := g.Base; base != 0 && !t.proc.guard.Catches() {
+		g.Base = 0 // so that the call is not made from that region
+		t.inject.Call(t.proc.arch.Calls.Munmap, base, fallback.Size)
+	}
 }

@@ -37,9 +37,8 @@
 // # A session's parts
 //
 // A Session is made of parts, each with a state that only its own methods change: stops waits for tracees (stops.go);
-// stopWorld stops threads and is the only one that does (stopworld.go); patcher makes points, chooses the
-// executor of each (package executor; breakpoint.go) and is the only one that writes breakpoints (point.go, patch.go,
-// together.go); otherProbes are those that a breakpoint alone does not serve
+// stopWorld stops threads and is the only one that does (stopworld.go); space.Patcher makes points, chooses the
+// executor of each (package executor) and is the only one that writes breakpoints; otherProbes are those that a breakpoint alone does not serve
 // (special.go, syscalls.go, watch.go; packages syscallprobe and watchpoint); sampler looks at threads once in a period (sample.go, package sampling); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
 // programs (launch.go, package command); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
 // able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (package throttle,
@@ -50,12 +49,12 @@
 // execution (step.go, inplacearm.go, armcall.go; emulator.go), emulation (package emulation), view, which is what programs see of it
 // (context.go, target.go), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package
 // watchpoint) and protection (protect.go). Parts in packages of their own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
-// call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go and sessionhost.go.
+// call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go and sessionhost.go and patchhost.go.
 //
 // # What is where
 //
 // A probe (package registry) is logical: what a user asked for. A placement is a probe at one place of a file,
-// compiled for that place once, for all processes that map the file. A point (point.go) is physical: an address of
+// compiled for that place once, for all processes that map the file. A point (space.Point) is physical: an address of
 // an address space, with one breakpoint for all its placements, or one jump. Processes that share memory share its points; a
 // forked child gets copies. Native code and its doorbells belong to an address space (spaceJumps in promote.go); a child gets copies of
 // them, too, with breakpoints in place of the jumps, because the code contains the number of the process. Modules that are
@@ -95,8 +94,8 @@
 //
 // # What could harm a target, and where it is argued that it does not
 //
-//   - writing breakpoints while threads run: patcher.sync in patch.go
-//   - writing many at once: together.go
+//   - writing breakpoints while threads run: Patcher.Sync in package space
+//   - writing many at once: together.go in package space
 //   - writing jumps, which are longer than a breakpoint: package inline (swap.go) and promote.go; threads and signal handlers that would
 //     return behind the first byte: parked.go in package inline
 //   - code that leads into the bytes that a jump replaces: window.go in package image/module
@@ -105,9 +104,9 @@
 //   - reads of native code that fault, with the signal ignored or blocked: reads.go and readfault.go
 //   - jumps that a killed session leaves: control.go and island.go in package inline
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
-//   - memory mapped into the target: slotPools in slot.go; system calls made in it: package inject
+//   - memory mapped into the target: Slots in package space; system calls made in it: package inject
 //   - children and threads that the session does not follow: options in fork.go
-//   - children that are created while their parents block SIGTRAP: settleChild in patch.go
+//   - children that are created while their parents block SIGTRAP: Patcher.SettleChild in package space
 //   - children whose parents are killed before they can report them: unannounced.go; children for which no file can be
 //     opened: reserve.go
 //   - children that debuggers want to trace: traceme.go

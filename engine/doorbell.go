@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/space"
 	"gotap/runtime/native/amd64"
 )
 
@@ -15,10 +16,10 @@ import (
 // bell is a doorbell in the memory of a process.
 type bell struct {
 	amd64.Doorbell
-	p     *point
+	p     *space.Point
 	stub  uint64     // address of its stub
 	arena uint64     // where the stub finds the arena
-	run   *nativeRun // nil: nothing is to run there
+	run   *space.Run // nil: nothing is to run there
 }
 
 // Bytes of a doorbell, and of what the crash handler makes of one that nobody answers.
@@ -28,12 +29,12 @@ var (
 )
 
 // hangBells makes the doorbells of a stub known, to the session and to the crash handler.
-func (c *patcher) hangBells(p *point, stub uint64, s *amd64.Stub, arena uint64, stopped int) error {
-	g := &p.sp.guard
+func (c *natives) hangBells(p *space.Point, stub uint64, s *amd64.Stub, arena uint64, stopped int) error {
+	g := &p.Space.Guard
 	var list []fallback.Displaced
 	for _, d := range s.Doorbells {
 		addr := stub + uint64(d.Offset)
-		p.sp.jumps.bells[addr] = &bell{d, p, stub, arena, &p.jump.runs[d.Program]}
+		codeIn(p.Space).jumps.bells[addr] = &bell{d, p, stub, arena, &p.Jump.Runs[d.Program]}
 		list = append(list, fallback.Displaced{Addr: addr, Orig: bellSilent, Trap: bellTrap})
 	}
 	g.RecordAll(list, stopped)
@@ -45,18 +46,18 @@ func (c *patcher) hangBells(p *point, stub uint64, s *amd64.Stub, arena uint64, 
 	return nil
 }
 
-// silenceBells makes all doorbells of an address space do nothing: the session is about to end.
-func (c *patcher) silenceBells(sp *space) {
+// Silence implements Jumps: it makes all doorbells of an address space do nothing.
+func (c *natives) Silence(sp *space.Space) {
 	stopped := c.s.world.stoppedTid(sp)
-	for addr, b := range sp.jumps.bells {
-		sp.mem.Poke(addr, bellSilent, stopped)
-		b.p.jump.runs = nil // its stub is not used again
+	for addr, b := range codeIn(sp).jumps.bells {
+		sp.Mem.Poke(addr, bellSilent, stopped)
+		b.p.Jump.Runs = nil // its stub is not used again
 	}
 }
 
 // answersBell handles a SIGTRAP of a thread whose registers have been read, if it comes from a doorbell, and reports whether it does.
 func (t *thread) answersBell() bool {
-	b := t.proc.space.jumps.bells[t.proc.arch.BreakpointPC(*t.PC())]
+	b := codeIn(t.proc.space).jumps.bells[t.proc.arch.BreakpointPC(*t.PC())]
 	if b == nil || t.SignalCode() != t.proc.arch.TrapCode {
 		return false
 	}
@@ -78,33 +79,33 @@ func (t *thread) answer(b *bell) {
 		t.finish()
 		return
 	}
-	if due := b.Call == amd64.LeavesCall; !b.run.pl.Probe.Armed() && !due { // due: of a call that began before the probe was removed
+	if due := b.Call == amd64.LeavesCall; !b.run.Placement.Probe.Armed() && !due { // due: of a call that began before the probe was removed
 		t.pass(b)
 		return
 	}
 	rung := t.Regs
 	frame, ok := t.readFrame(b)
 	if !ok { // the stack cannot be read, and the thread will fault there by itself
-		b.run.pl.Probe.Miss()
+		b.run.Placement.Probe.Miss()
 		t.pass(b)
 		return
 	}
 	b.State(rung[:], frame, &t.view.rung)
 	b.Restore(t.Regs[:], frame)
-	*t.PC() = b.p.addr
+	*t.PC() = b.p.Addr
 	t.at, t.view.fpRead = b.p, false
-	b.p.sp.mem.Stack = t.SP()
+	b.p.Space.Mem.Stack = t.SP()
 	t.h.Begin(t.proc.arch.WordSize())
 	next := b.Resume
 	switch {
 	case b.When:
-		if t.h.ContinueWhen(b.run.pl, &t.view.rung) {
+		if t.h.ContinueWhen(b.run.Placement, &t.view.rung) {
 			next = b.Pass
 		}
 	case b.Call != amd64.NoCall:
 		t.answerCall(b, rung[:], frame)
 	default:
-		t.h.Continue(b.run.pl, &t.view.rung)
+		t.h.Continue(b.run.Placement, &t.view.rung)
 	}
 	if t.h.Len() > 0 {
 		t.h.Commit()
@@ -129,7 +130,7 @@ func (t *thread) readFrame(b *bell) (words []uint64, ok bool) {
 	n := b.Frame()
 	raw := slices.Grow(t.view.raw[:0], 8*n)[:8*n]
 	t.view.raw = raw
-	if n > 0 && t.proc.space.mem.ReadMemory(t.SP(), raw) != nil {
+	if n > 0 && t.proc.space.Mem.ReadMemory(t.SP(), raw) != nil {
 		return nil, false
 	}
 	frame := t.view.frame[:0]

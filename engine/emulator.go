@@ -5,6 +5,7 @@ import (
 	"gotap/engine/emulation"
 	"gotap/engine/isa"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 )
 
 // How a thread's hits use package emulation.
@@ -12,9 +13,9 @@ import (
 // emulate completes the displaced instruction of a point on a processor where nothing is stepped. The registers are
 // at the instruction. What the emulation cannot do, above all an access that faults, the processor does at the
 // instruction's own address.
-func (x *execution) emulate(p *point) {
+func (x *execution) emulate(p *space.Point) {
 	switch {
-	case p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &x.t.Regs):
+	case p.Site.Insn().Control == arch.Syscall && isa.Executes(p.Site, &x.t.Regs):
 		x.beginCall(p)
 	case x.completeAt(p) == nil:
 		if met := x.t.emu.Met(); met != 0 {
@@ -28,12 +29,12 @@ func (x *execution) emulate(p *point) {
 
 // completeAt emulates the instruction of a point. If the instruction reads and writes memory atomically, the other
 // threads are held, because the emulation is not atomic. Other processes that share the memory are not held.
-func (x *execution) completeAt(p *point) error {
-	if p.alone {
+func (x *execution) completeAt(p *space.Point) error {
+	if p.Alone {
 		held := x.t.s.world.holdWorld(x.t)
 		defer x.t.s.world.releaseWorld(held)
 	}
-	return x.t.emu.Complete(p.site)
+	return x.t.emu.Complete(p.Site)
 }
 
 // leaving is Leaving for the instruction that the thread has hit, if one instruction may do all that.
@@ -41,7 +42,7 @@ func (x *execution) leaving() (regs *arch.Regs, ok bool) {
 	if !x.t.proc.arch.Stepless || x.t.at == nil {
 		return nil, false
 	}
-	return x.t.emu.Leaving(x.t.at.site)
+	return x.t.emu.Leaving(x.t.at.Site)
 }
 
 // returnAddress returns the return address of the function that the thread has just entered, is leaving or has
@@ -55,7 +56,7 @@ func (x *execution) returnAddress() uint64 {
 			return regs[x.t.proc.arch.PC()]
 		}
 	}
-	ret, _ := x.t.proc.arch.ReturnAddress(&x.t.Regs, x.t.proc.space.mem)
+	ret, _ := x.t.proc.arch.ReturnAddress(&x.t.Regs, x.t.proc.space.Mem)
 	return x.t.proc.arch.Target(ret)
 }
 
@@ -73,4 +74,4 @@ func (h threadHost) Touched(addr uint64, n int, write bool) uint64 {
 }
 
 // Keyed implements emulation.Host.
-func (h threadHost) Keyed() *emulation.Keyed { return &h.t.proc.space.keyed }
+func (h threadHost) Keyed() *emulation.Keyed { return &h.t.proc.space.Keyed }

@@ -55,13 +55,11 @@ func (s *Session) ownMemory(pid int, addr uint64) (what string) {
 			return nil
 		}
 		sp := p.space
-		if sp.guard.Contains(addr) {
+		if sp.Guard.Contains(addr) {
 			what = "it is gotap's own: the handler that keeps the process alive should gotap be killed"
 		}
-		for _, pool := range sp.slots.pools {
-			if addr >= pool.start && addr < pool.end {
-				what = "it is gotap's own: copies of instructions under breakpoints"
-			}
+		if sp.HasSlots(addr) {
+			what = "it is gotap's own: copies of instructions under breakpoints"
 		}
 		return nil
 	})

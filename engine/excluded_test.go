@@ -26,9 +26,10 @@ func TestExcluded(t *testing.T) {
 	w.probe("work+*", Handlers{Enter: w.counts(n)})
 	eventually(t, "hits", func() bool { return n.get() > 0 })
 	var slots, guard, stack, vdso uint64
+	var inSlots func(addr uint64) bool
 	w.do(func() error {
 		sp := w.procs[p.pid()].space
-		guard, slots = sp.guard.Base, sp.slots.pools[0].start
+		guard, inSlots = sp.Guard.Base, sp.HasSlots
 		return nil
 	})
 	maps, err := module.Maps(p.pid())
@@ -36,6 +37,9 @@ func TestExcluded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range maps {
+		if inSlots(m.Start) {
+			slots = m.Start
+		}
 		switch m.Path {
 		case "[stack]":
 			stack = m.Start
@@ -58,7 +62,7 @@ func TestExcluded(t *testing.T) {
 	// Code is code, whatever the address of a process: the middle of an instruction is told like that of a named function.
 	var work uint64
 	w.do(func() error {
-		main := w.procs[p.pid()].space.mods[0]
+		main := w.procs[p.pid()].space.Modules[0]
 		work = main.Addr(main.File.Lookup("work")[0].Func.Addr)
 		return nil
 	})

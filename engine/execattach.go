@@ -2,12 +2,11 @@ package engine
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"gotap/engine/abi"
 	"gotap/engine/linux/procfs"
-	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 )
 
 // A process may be attached to while it replaces its program. execve first gives it a new address space, then maps the
@@ -29,7 +28,7 @@ func (s *Session) settle() error {
 		gone := false
 		err := s.do(func() error {
 			if unsettled = s.renewSpaces(); unsettled != nil {
-				gone = unsettled.space.mem.Gone()
+				gone = unsettled.space.Mem.Gone()
 			}
 			return nil
 		})
@@ -51,13 +50,13 @@ func (s *Session) renewSpaces() *process {
 		if p.unprobed || p.launched && !p.exec {
 			continue
 		}
-		if p.space.mem.Gone() && p.alive() {
+		if p.space.Mem.Gone() && p.alive() {
 			s.renewSpace(p)
 		}
-		if len(p.space.mods) == 0 && p.alive() {
+		if len(p.space.Modules) == 0 && p.alive() {
 			s.loading.rescan(p)
 		}
-		if len(p.space.mods) == 0 && p.alive() {
+		if len(p.space.Modules) == 0 && p.alive() {
 			unsettled = p
 		}
 	}
@@ -80,7 +79,7 @@ func (s *Session) renewSpace(p *process) {
 		return
 	}
 	s.dropSpace(p.space)
-	sp.users++
+	sp.Users++
 	p.space, p.arch = sp, a
 	p.guard.Init(p)
 	if over, asleep := p.protectAttached(); !over && !asleep {
@@ -93,43 +92,17 @@ func (s *Session) renewSpace(p *process) {
 // placed then. Tracing thread only.
 func (s *Session) replacing() bool {
 	for _, p := range s.procs {
-		if !p.unprobed && p.space.mem.Gone() && p.alive() {
+		if !p.unprobed && p.space.Mem.Gone() && p.alive() {
 			return true
 		}
 	}
 	return false
 }
 
-// holds reports whether an address space is the one that a thread has right after an execve, because the process was
-// attached to when it already had that space. All our breakpoints are in it then, and none would be in another. A space
-// without breakpoints may as well be created again.
-func (sp *space) holds(tid int) bool {
-	if sp.users != 1 || sp.mem.Gone() {
-		return false
-	}
-	now, err := ptrace.OpenMemory(tid)
-	if err != nil {
-		return false
-	}
-	defer now.Close()
-	planted := 0
-	for _, pt := range sp.points {
-		if !pt.planted {
-			continue
-		}
-		code := make([]byte, len(pt.trap))
-		if now.Peek(pt.addr, code) != nil || !slices.Equal(code, pt.trap) {
-			return false
-		}
-		planted++
-	}
-	return planted > 0
-}
-
 // warnIn warns the user about what cannot be done in an address space, unless its process has left it, in which case
 // nothing can be done there.
-func (s *Session) warnIn(sp *space, text string) {
-	if !sp.mem.Gone() {
+func (s *Session) warnIn(sp *space.Space, text string) {
+	if !sp.Mem.Gone() {
 		s.warn(text)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/place"
 	"gotap/engine/registry"
+	"gotap/engine/space"
 	"gotap/engine/testenv"
 )
 
@@ -153,7 +154,7 @@ func TestArmedAtItsEnd(t *testing.T) {
 	}
 	if err := w.do(func() error {
 		syscall.Kill(tg.pid, syscall.SIGKILL)
-		for end := time.Now().Add(patience()); !w.procs[tg.pid].space.mem.Gone(); time.Sleep(time.Millisecond) {
+		for end := time.Now().Add(patience()); !w.procs[tg.pid].space.Mem.Gone(); time.Sleep(time.Millisecond) {
 			if time.Now().After(end) {
 				return errors.New("its memory stays")
 			}
@@ -190,9 +191,9 @@ func TestWhatCannotBeUndone(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		sp := &space{mem: mem, arch: abi.Host()[0], points: map[uint64]*point{}}
-		sp.points[addr] = &point{sp: sp, addr: addr, length: 1, trap: []byte{0xcc}, orig: []byte{0x90}, by: w.patcher.executors[0], planted: true}
-		w.newProcess(-1, sp, sp.arch)
+		sp := &space.Space{Mem: mem, ABI: abi.Host()[0], ByAddr: map[uint64]*space.Point{}}
+		sp.ByAddr[addr] = &space.Point{Space: sp, Addr: addr, Length: 1, Trap: []byte{0xcc}, Orig: []byte{0x90}, By: w.patcher.Executors[0], Planted: true}
+		w.newProcess(-1, sp, sp.ABI)
 		return nil
 	}); err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func TestFloatAddress(t *testing.T) {
 			for _, inPlace := range []bool{false, true} {
 				eachEngine(t, func(t *testing.T, e Engine) {
 					w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
-					w.do(func() error { w.inPlaceOnly = inPlace; return nil })
+					w.do(func() error { w.patcher.InPlaceOnly(inPlace); return nil })
 					tg := w.launch(path, "20")
 					n := w.counter()
 					w.probe("by_*+*", Handlers{Enter: w.counts(n)})

@@ -7,6 +7,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 	"gotap/engine/tracee"
 )
@@ -39,7 +40,7 @@ func (t *thread) forked(ev ptrace.Event) {
 	}
 	child := int(msg)
 	thread, shares := t.childKind(ev, child)
-	if (thread || shares && ev != ptrace.EventVfork) && t.proc.space.calls.owners != nil {
+	if (thread || shares && ev != ptrace.EventVfork) && codeIn(t.proc.space).calls.owners != nil {
 		flags, _ := t.cloneFlags()
 		t.bearsThread(flags)
 	}
@@ -84,7 +85,7 @@ func (t *thread) cloneFlags() (flags uint64, ok bool) {
 		return first, true
 	case of.Clone3:
 		var p [8]byte
-		if t.proc.space.mem.ReadMemory(first, p[:]) != nil {
+		if t.proc.space.Mem.ReadMemory(first, p[:]) != nil {
 			return 0, false
 		}
 		for i := range p {
@@ -136,7 +137,7 @@ func (n *arrivals) addChild(parent *thread, pid int, shares bool) {
 // newChild makes a process of another process's child, in the child's address space: the other's space or a copy of it.
 // maker is the thread that created the child and is stopped for that. It is nil if no thread is left to report the
 // child.
-func (n *arrivals) newChild(from *process, maker *thread, pid int, sp *space, unprobed bool) {
+func (n *arrivals) newChild(from *process, maker *thread, pid int, sp *space.Space, unprobed bool) {
 	shares := sp == from.space
 	p := n.s.newProcess(pid, sp, from.arch)
 	p.child = true
@@ -146,10 +147,10 @@ func (n *arrivals) newChild(from *process, maker *thread, pid int, sp *space, un
 		t.guard.Inherit(&maker.guard)
 	}
 	if !shares {
-		n.s.patcher.copyPoints(from.space, sp)
+		n.s.patcher.CopyPoints(from.space, sp)
 	}
 	if !shares && maker != nil {
-		maker.calls.Fork(&t.calls, sp.atPoint)
+		maker.calls.Fork(&t.calls, sp.AtPoint)
 		maker.forkCalls(t)
 	}
 	if !p.unprobed {
@@ -184,7 +185,7 @@ func (t *thread) firstStop(st ptrace.Status) {
 	if !s.life.closing {
 		t.guard.Unblock() // its creator may have been in a section that blocks all signals
 	}
-	if t.proc.unprobed && t.proc.space.users == 1 && !t.launchedFrom() {
+	if t.proc.unprobed && t.proc.space.Users == 1 && !t.launchedFrom() {
 		s.arrivals.abandon(t)
 		return
 	}
@@ -194,7 +195,7 @@ func (t *thread) firstStop(st ptrace.Status) {
 	if t.proc.guard.Due() && !st.GroupStop() && t.GetRegs() {
 		t.guard.Restore() // before it hits a breakpoint
 	}
-	s.patcher.settleChild(t.proc.space)
+	s.patcher.SettleChild(t.proc.space)
 	if st.GroupStop() { // its parent was stopping when it was created
 		t.event(st)
 		return
@@ -209,7 +210,7 @@ func (t *thread) launchedFrom() bool { return len(t.proc.threads) > 1 }
 // probe.
 func (n *arrivals) abandon(t *thread) {
 	p := t.proc
-	if err := n.s.patcher.restoreAll(p.space); err != nil {
+	if err := n.s.patcher.RestoreAll(p.space); err != nil {
 		n.s.warn(err.Error())
 	}
 	n.s.warnOf(n.s.ClearMarks(p.AddressSpace()))
@@ -237,7 +238,7 @@ func (s *Session) execed(t *thread) {
 			o.forget()
 		}
 	}
-	if p.space.holds(t.Tid) {
+	if p.space.IsOf(t.Tid) {
 		p.exec = true
 		s.loading.rescan(p)
 		t.resume(0)
@@ -273,8 +274,8 @@ func (t *thread) reset() {
 // unfollow detaches from a process that no longer shares its memory with a probed one.
 func (n *arrivals) unfollow(t *thread) {
 	p := t.proc
-	p.space = newSpace(n.s, p.space.mem, nil)
-	p.space.users = 1
+	p.space = n.s.patcher.NewSpace(p.space.Mem, nil)
+	p.space.Users = 1
 	ptrace.Detach(t.Tid, 0)
 	t.forget()
 	n.s.dropProcess(p)
@@ -302,9 +303,9 @@ func (s *Session) newImage(t *thread) error {
 		if !first {
 			s.warn(err.Error())
 		}
-		sp = newSpace(s, p.space.mem, a)
+		sp = s.patcher.NewSpace(p.space.Mem, a)
 	}
-	sp.users++
+	sp.Users++
 	p.space = sp
 	if !p.unprobed {
 		s.notify(Event{Kind: EventExec, Pid: p.pid, Tid: t.Tid, Path: procfs.Link(p.pid, "exe")})

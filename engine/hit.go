@@ -4,44 +4,45 @@ import (
 	"gotap/arch"
 	"gotap/engine/isa"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 )
 
 // hit does everything that happens at a breakpoint: the programs run, the displaced instruction is completed, what
 // was logged is committed, and the thread resumes.
 //
 // Precondition: the thread has just stopped and its registers have been read.
-func (t *thread) hit(p *point) {
+func (t *thread) hit(p *space.Point) {
 	t.s.stats.Hits++
-	*t.PC() = p.addr
-	p.sp.mem.Stack = t.SP()
+	*t.PC() = p.Addr
+	p.Space.Mem.Stack = t.SP()
 	t.h.Begin(t.proc.arch.WordSize())
 	t.at, t.view.fpRead = p, false
-	if t.proc.guard.Unguarded() && (p.internal == nil || !t.s.cfg.LateFallback) {
-		t.guard.ProtectAtHit(&p.guard)
+	if t.proc.guard.Unguarded() && (p.Internal == nil || !t.s.cfg.LateFallback) {
+		t.guard.ProtectAtHit(&p.Guard)
 	}
 	t.queue.MoveOn()
-	if t.exec.seqDue = p.looksForSequence(); t.exec.seqDue && t.exec.inSequence() {
-		t.s.patcher.bar(p, t.proc.pid)
+	if t.exec.seqDue = p.LooksForSequence(); t.exec.seqDue && t.exec.inSequence() {
+		t.s.patcher.Bar(p, t.proc.pid)
 		t.SetRegs()
 		t.resume(0)
 		return
 	}
-	if (p.jump.in || p.jump.waits) && t.promote(p) {
+	if (p.Jump.In || p.Jump.Waits) && t.promote(p) {
 		t.finish()
 		return
 	}
-	if p.internal != nil {
-		if p.internal(t, p) {
+	if p.Internal != nil {
+		if p.Internal(&t.view, p) {
 			t.SetRegs() // the registers are at the breakpoint, which the thread will hit again
 			return
 		}
 	}
-	if len(p.resolvers) > 0 {
+	if len(p.Resolvers) > 0 {
 		t.awaitResolver(p)
 	}
-	again := t.exec.redo.addr == p.addr && t.exec.redo.sp == t.SP() && p.addr != 0
+	again := t.exec.redo.addr == p.Addr && t.exec.redo.sp == t.SP() && p.Addr != 0
 	t.exec.redo = redo{}
-	if !again && !t.unprobed && !t.proc.unprobed && isa.Executes(p.site, &t.Regs) {
+	if !again && !t.unprobed && !t.proc.unprobed && isa.Executes(p.Site, &t.Regs) {
 		if t.s.throttle.Resting() {
 			t.throttleAt(p)
 		} else {
@@ -53,7 +54,7 @@ func (t *thread) hit(p *point) {
 	case t.h.Skip:
 		t.h.Skip = false
 		t.skipFunction(p)
-	case t.guard.MakeCall(&p.guard):
+	case t.guard.MakeCall(&p.Guard):
 		t.finish()
 	default:
 		t.execute(p)
@@ -61,7 +62,7 @@ func (t *thread) hit(p *point) {
 }
 
 // execute completes the displaced instruction, at once or with a step.
-func (t *thread) execute(p *point) {
+func (t *thread) execute(p *space.Point) {
 	if t.proc.arch.Stepless {
 		t.exec.emulate(p)
 		return
@@ -70,7 +71,7 @@ func (t *thread) execute(p *point) {
 		t.exec.stepInPlace(p, false)
 		return
 	}
-	if p.how == arch.Emulated && (len(t.proc.watches) == 0 || !p.site.Allowed(arch.InPlace)) && t.emu.Try(p.site) {
+	if p.How == arch.Emulated && (len(t.proc.watches) == 0 || !p.Site.Allowed(arch.InPlace)) && t.emu.Try(p.Site) {
 		t.finish()
 		return
 	}
@@ -111,7 +112,7 @@ func (t *thread) finishWith(sig int) {
 func (w *view) Push(pl *placement) (this uint64, ok bool) { return w.t.calls.Push(&w.t.at.Point, pl) }
 
 // CalledFrom implements hit.Target.
-func (w *view) CalledFrom(pr *probe) bool { return pr.CalledFrom(w.caller(), w.t.proc.space.mods) }
+func (w *view) CalledFrom(pr *probe) bool { return pr.CalledFrom(w.caller(), w.t.proc.space.Modules) }
 
 // IDs implements hit.Target.
 func (w *view) IDs() (pid, tid int) { return w.t.proc.pid, w.t.Tid }
@@ -147,9 +148,9 @@ func (w *view) Hold(ticket uint32) {
 }
 
 // skipFunction returns from the function that was just entered, without running its code.
-func (t *thread) skipFunction(p *point) {
+func (t *thread) skipFunction(p *space.Point) {
 	entered := t.SP()
-	if t.proc.arch.Skip(&t.Regs, p.sp.mem, t.h.SkipResult) != nil {
+	if t.proc.arch.Skip(&t.Regs, p.Space.Mem, t.h.SkipResult) != nil {
 		t.execute(p)
 		return
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -10,19 +9,14 @@ import (
 	"gotap/engine/locate"
 	"gotap/engine/place"
 	"gotap/engine/registry/retprobe"
+	"gotap/engine/space"
 )
-
-// ifunc is an indirect function that a probe needs: its implementation is selected by the loader.
-type ifunc struct {
-	probe  *probe
-	target place.Target
-}
 
 // armIFunc arms a probe on the implementation of an indirect function, if it has been selected. It also places a
 // breakpoint on the resolver function, which the loader runs to select: the implementation is the resolver's
 // result.
 func (d *loading) armIFunc(p *process, pr *probe, t place.Target, m *module.Loaded) error {
-	pick := &ifunc{pr, t}
+	pick := &space.IFunc{Probe: pr, Target: t}
 	chosen, kernel := d.resolvedAddrs(p, t)
 	if len(chosen) == 0 && kernel {
 		return kernelChosen(t)
@@ -32,15 +26,15 @@ func (d *loading) armIFunc(p *process, pr *probe, t place.Target, m *module.Load
 			return err
 		}
 	}
-	pt, err := d.s.patcher.pointAt(p.space, m.Addr(t.Vaddr), m)
+	pt, err := d.s.patcher.PointAt(p.space, m.Addr(t.Vaddr), m)
 	if err != nil {
 		return fmt.Errorf("cannot watch the choice of %s: %w", t.Name, err)
 	}
-	if slices.ContainsFunc(pt.resolvers, func(o *ifunc) bool { return o.probe == pr && o.target.Name == t.Name }) {
+	if slices.ContainsFunc(pt.Resolvers, func(o *space.IFunc) bool { return o.Probe == pr && o.Target.Name == t.Name }) {
 		return nil
 	}
-	pt.resolvers = append(pt.resolvers, pick)
-	return d.s.patcher.sync(pt)
+	pt.Resolvers = append(pt.Resolvers, pick)
+	return d.s.patcher.Sync(pt)
 }
 
 // kernelChosen returns the error for a function of the C library for which the loader has selected the kernel's own
@@ -53,13 +47,13 @@ func kernelChosen(t place.Target) error {
 // chosenAddrs reads the pointers to the selected implementation, and returns those already filled in. kernel
 // reports whether one of them is an address in the vdso.
 func (d *loading) resolvedAddrs(p *process, t place.Target) (found []uint64, kernel bool) {
-	mods := p.space.mods
+	mods := p.space.Modules
 	for _, c := range t.Chosen(module.Files(mods)) {
 		for i := range mods {
 			if m := &mods[i]; m.File == c.File && m.Err == nil && m.Covers(c.Slot) {
 				addr, ok := p.space.Pointer(m.Addr(c.Slot))
-				addr = p.space.arch.Target(addr)
-				kernel = kernel || ok && addr != 0 && d.s.images.vdsoOf(p).holds(addr)
+				addr = p.space.ABI.Target(addr)
+				kernel = kernel || ok && addr != 0 && d.s.images.vdsoOf(p).Holds(addr)
 				if ok && d.isImplementation(mods, addr, t) && !slices.Contains(found, addr) {
 					found = append(found, addr)
 				}
@@ -81,27 +75,18 @@ func (d *loading) isImplementation(mods []module.Loaded, addr uint64, t place.Ta
 	return m.File.IsText(vaddr) && vaddr != t.Vaddr && (!ok || fn.Addr == vaddr)
 }
 
-// Pointer implements goabi.Pointers: it reads a pointer of the target.
-func (sp *space) Pointer(addr uint64) (uint64, bool) {
-	var word [8]byte
-	if sp.mem.Peek(addr, word[:sp.arch.WordSize()]) != nil {
-		return 0, false
-	}
-	return binary.LittleEndian.Uint64(word[:]), true
-}
-
 // armChosen arms a probe on the implementation at an address.
-func (d *loading) armResolved(p *process, pick *ifunc, addr uint64) error {
-	m := module.Find(p.space.mods, addr)
-	if m == nil && d.s.images.vdsoOf(p).holds(addr) {
-		return kernelChosen(pick.target)
+func (d *loading) armResolved(p *process, pick *space.IFunc, addr uint64) error {
+	m := module.Find(p.space.Modules, addr)
+	if m == nil && d.s.images.vdsoOf(p).Holds(addr) {
+		return kernelChosen(pick.Target)
 	}
 	if m == nil || m.Err != nil {
 		return nil
 	}
 	t := place.At(m.File, m.Vaddr(addr))
-	t.Symbol, t.Name = pick.target.Symbol, pick.target.Name
-	pl, err := pick.probe.Place(t, d.s.info(t))
+	t.Symbol, t.Name = pick.Target.Symbol, pick.Target.Name
+	pl, err := pick.Probe.Place(t, d.s.info(t))
 	if err != nil {
 		return err
 	}
@@ -109,9 +94,9 @@ func (d *loading) armResolved(p *process, pick *ifunc, addr uint64) error {
 }
 
 // awaitResolver is called when a resolver function is entered, and waits for its result.
-func (t *thread) awaitResolver(p *point) {
-	for _, pick := range p.resolvers {
-		if pick.probe.Removed {
+func (t *thread) awaitResolver(p *space.Point) {
+	for _, pick := range p.Resolvers {
+		if pick.Probe.Removed {
 			continue
 		}
 		t.calls.Await(func(by retprobe.Target) { by.(*view).t.chosen(pick) })
@@ -119,13 +104,13 @@ func (t *thread) awaitResolver(p *point) {
 }
 
 // chosen is called when a resolver function has returned.
-func (t *thread) chosen(pick *ifunc) {
+func (t *thread) chosen(pick *space.IFunc) {
 	err := t.s.loading.armResolved(t.proc, pick, t.proc.arch.Target(t.Regs[t.proc.arch.Ret()]))
 	if err == nil {
 		return
 	}
-	pr := pick.probe
-	pr.Refuse(fmt.Sprintf("%s: %v", pick.target.Name, err))
+	pr := pick.Probe
+	pr.Refuse(fmt.Sprintf("%s: %v", pick.Target.Name, err))
 	if slices.ContainsFunc(pr.Spec.Specs, func(spec place.Spec) bool { return !spec.Pattern() }) {
 		t.s.warn(fmt.Sprintf("probe %s: %v", pr.Spec.Name, err))
 	}

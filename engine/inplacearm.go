@@ -8,6 +8,7 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/isa"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 )
 
@@ -23,33 +24,27 @@ import (
 // condition fails are skipped, and a block has up to four.
 const mostLandings = 5
 
-// landing is a temporary breakpoint.
-type landing struct {
-	addr uint64
-	old  []byte
-}
-
 // runInPlace runs the instruction of a point at its own address. The registers are at the instruction.
-func (x *execution) runInPlace(p *point) {
+func (x *execution) runInPlace(p *space.Point) {
 	x.t.s.stats.Steps++
-	if p.site.Insn().Control != arch.Plain {
+	if p.Site.Insn().Control != arch.Plain {
 		x.fault(p)
 		return
 	}
 	x.t.s.stats.Held++
 	held := x.t.s.world.holdWorld(x.t)
-	x.t.s.patcher.restore(p, x.t.Tid)
+	x.t.s.patcher.Restore(p, x.t.Tid)
 	landings := x.plantLandings(p)
-	p.steps++
-	x.step = step{active: true, p: p, slot: p.addr}
+	p.Steps++
+	x.step = step{active: true, p: p, slot: p.Addr}
 	x.t.SetRegs()
 	x.t.state.To(threadstate.Running)
 	x.t.Peeked = false
 	st, ok := x.untilLanded()
 	for _, l := range landings {
-		x.t.s.patcher.removeLanding(p.sp, l, x.t.Tid)
+		x.t.s.patcher.RemoveLanding(p.Space, l, x.t.Tid)
 	}
-	x.t.s.patcher.replant(p, x.t)
+	x.t.s.patcher.Replant(p, &x.t.Thread)
 	if x.t.s.world.releaseWorld(held); len(held) > 0 {
 		time.Sleep(fairness)
 	}
@@ -60,23 +55,23 @@ func (x *execution) runInPlace(p *point) {
 }
 
 // plantLandings plants breakpoints behind the instruction of a point.
-func (x *execution) plantLandings(p *point) []landing {
-	var all []landing
+func (x *execution) plantLandings(p *space.Point) []space.Landing {
+	var all []space.Landing
 	n := 1
 	if x.t.proc.arch.Is32BitARM() && x.t.Regs[isa.CPSR]&isa.BlockState != 0 {
 		n = mostLandings
 	}
-	set := p.sp.arch.Arch
+	set := p.Space.ABI.Arch
 	if x.thumb() {
 		_, set = isa.ARM.Pointer(1)
 	}
-	for at := p.addr + uint64(p.length); len(all) < n; {
-		code := p.sp.code(at, isa.LongestInsn)
+	for at := p.Addr + uint64(p.Length); len(all) < n; {
+		code := p.Space.Code(at, isa.LongestInsn)
 		in, err := set.Decode(code, at)
 		if err != nil { // data or no memory: running it would fault anyway
 			return all
 		}
-		l, ok := x.t.s.patcher.plantLanding(p.sp, at, set.Breakpoint(in), x.t.Tid)
+		l, ok := x.t.s.patcher.PlantLanding(p.Space, at, set.Breakpoint(in), x.t.Tid)
 		if !ok {
 			return all
 		}
@@ -117,7 +112,7 @@ func (x *execution) landed(st ptrace.Status) {
 	case st.Ended() || st.Event() != ptrace.EventNone:
 		x.cancelInPlace()
 		x.t.s.stops.backlog = append(x.t.s.stops.backlog, stop{x.t.Tid, st})
-	case st.Signal() == ptrace.SIGTRAP && at != p.addr:
+	case st.Signal() == ptrace.SIGTRAP && at != p.Addr:
 		x.endStep()
 		x.t.finish()
 	default:
@@ -137,15 +132,15 @@ func (x *execution) cancelInPlace() {
 	x.endStep()
 	x.t.queue.Unmask()
 	x.t.queue.Requeue()
-	x.redo = redo{p.addr, x.t.SP()}
+	x.redo = redo{p.Addr, x.t.SP()}
 	x.t.h.Commit()
 }
 
 // fault delivers the signal that an instruction would raise whose memory cannot be read.
-func (x *execution) fault(p *point) {
+func (x *execution) fault(p *space.Point) {
 	const notMapped, notAllowed = 1, 2 // SEGV_MAPERR, SEGV_ACCERR
-	at := p.addr
-	if f, ok := faultOf(x.t.emu.Complete(p.site)); ok {
+	at := p.Addr
+	if f, ok := faultOf(x.t.emu.Complete(p.Site)); ok {
 		at = f.Addr
 	}
 	code := int32(notMapped)

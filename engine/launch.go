@@ -8,6 +8,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/command"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 	"gotap/engine/tracee"
 )
@@ -117,7 +118,7 @@ func (l *launching) launch(c Command, path string) (int, error) {
 		t.unleash()
 	}
 	l.settling = settle{t, make(chan struct{}), c.Path}
-	if p.space.loader.at == 0 {
+	if p.space.Loader.At == 0 {
 		l.settleEnd()
 	}
 	return pid, nil
@@ -232,23 +233,23 @@ func (l *launching) settleEnd() {
 
 // watchEntry sets a breakpoint on the entry point of a program's new image. When it is reached, the libraries are
 // mapped, whatever the loader is.
-func (l *launching) watchEntry(sp *space) {
-	if len(sp.mods) == 0 || sp.mods[0].File == nil || sp.mods[0].Err != nil || sp.loader.at == 0 {
+func (l *launching) watchEntry(sp *space.Space) {
+	if len(sp.Modules) == 0 || sp.Modules[0].File == nil || sp.Modules[0].Err != nil || sp.Loader.At == 0 {
 		return
 	}
-	m := &sp.mods[0]
-	p, err := l.s.patcher.pointTo(sp, m.Addr(m.File.Entry))
-	if err != nil || p.internal != nil {
+	m := &sp.Modules[0]
+	p, err := l.s.patcher.PointTo(sp, m.Addr(m.File.Entry))
+	if err != nil || p.Internal != nil {
 		return
 	}
-	p.internal = (*thread).atEntry
-	l.s.patcher.sync(p)
+	p.Internal = internally((*thread).atEntry)
+	l.s.patcher.Sync(p)
 }
 
 // atEntry runs once, when a program reaches its entry point.
-func (t *thread) atEntry(p *point) bool {
-	p.internal = nil
-	t.s.patcher.sync(p)
+func (t *thread) atEntry(p *space.Point) bool {
+	p.Internal = nil
+	t.s.patcher.Sync(p)
 	t.s.loading.rescan(t.proc)
 	return t.s.launching.settleAt(t)
 }

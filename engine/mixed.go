@@ -1,6 +1,9 @@
 package engine
 
-import "gotap/runtime/native"
+import (
+	"gotap/engine/space"
+	"gotap/runtime/native"
+)
 
 // With Config.Engine Mixed a place gets a jump if its programs run to their ends without a stop. Everything else gets a breakpoint, as with
 // Auto: a program that rings a doorbell at each hit would cost more than it saves. A call can begin in native code and end at a breakpoint,
@@ -12,7 +15,7 @@ type needsInterpreterError struct{ why string }
 func (e *needsInterpreterError) Error() string { return "its program needs the interpreter: " + e.why }
 
 // inlines reports whether the session may have programs run in targets. A budget is one for stops, and its probes have to stop.
-func (c *patcher) inlines() bool {
+func (c *natives) inlines() bool {
 	switch c.s.cfg.Engine {
 	case Inline:
 		return true
@@ -24,18 +27,18 @@ func (c *patcher) inlines() bool {
 
 // neverRings returns why a program of a point does not run to its end without a stop. Operations that stop threads seldom, as a new key of a
 // map does, do not count.
-func (c *patcher) neverRings(p *point) error {
+func (c *natives) neverRings(p *space.Point) error {
 	for _, pl := range p.Enters {
 		if pl.Code.Post != nil || pl.Code.Fault != nil {
 			return errPost
 		}
-		if err := c.runsThrough(p, nativeRun{pl: pl}); err != nil {
+		if err := c.runsThrough(p, space.Run{Placement: pl}); err != nil {
 			return err
 		}
 	}
 	for _, f := range p.Exits {
 		for _, pl := range f.Entry().Leaves() {
-			if err := c.runsThrough(p, nativeRun{pl, f.Entry().At.(*point)}); err != nil {
+			if err := c.runsThrough(p, space.Run{Placement: pl, Ends: f.Entry().At.(*space.Point)}); err != nil {
 				return err
 			}
 		}
@@ -44,7 +47,7 @@ func (c *patcher) neverRings(p *point) error {
 }
 
 // runsThrough returns why one part of what runs at a point needs the interpreter at each hit.
-func (c *patcher) runsThrough(p *point, r nativeRun) error {
+func (c *natives) runsThrough(p *space.Point, r space.Run) error {
 	program, err := c.nativeProgram(p, r)
 	if err != nil {
 		return err

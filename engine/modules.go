@@ -1,12 +1,12 @@
 package engine
 
 import (
-	"encoding/binary"
 	"fmt"
 	"path/filepath"
 
 	"gotap/engine/image/module"
 	"gotap/engine/isa"
+	"gotap/engine/space"
 )
 
 // loading follows what the dynamic loader maps and which implementations it picks.
@@ -15,23 +15,13 @@ type loading struct {
 	modules module.Cache
 }
 
-// loaderWatch is the breakpoint in the dynamic loader that reports modules being loaded and unloaded. It is on the
-// function that every loader calls for debuggers before and after it changes its list (r_brk of struct r_debug, System
-// V ABI). glibc and musl export the function under a name too, with which it is found before the loader has filled in
-// the structure.
-type loaderWatch struct {
-	at      uint64 // 0: none, because the program is static or the loader unknown
-	changes int    // number of calls the loader has made
-	debug   uint64 // address of its struct r_debug; 0: unknown
-}
-
 // watchLoader sets the breakpoint in the loader of an address space. Static programs have no loader.
-func (d *loading) watchLoader(sp *space) {
-	if sp.loader.at != 0 {
+func (d *loading) watchLoader(sp *space.Space) {
+	if sp.Loader.At != 0 {
 		return
 	}
-	for i := range sp.mods {
-		m := &sp.mods[i]
+	for i := range sp.Modules {
+		m := &sp.Modules[i]
 		if !isLoader(m) {
 			continue
 		}
@@ -40,20 +30,20 @@ func (d *loading) watchLoader(sp *space) {
 			d.s.warn(fmt.Sprintf("%s has no _dl_debug_state: libraries that are opened later are not probed", m.Path))
 			continue
 		}
-		p, err := d.s.patcher.pointAt(sp, addr, m)
+		p, err := d.s.patcher.PointAt(sp, addr, m)
 		if err != nil {
 			d.s.warnIn(sp, fmt.Sprintf("cannot watch the loader: %v", err))
 			return
 		}
-		p.internal = (*thread).loaderChanged
-		if err := d.s.patcher.sync(p); err != nil {
+		p.Internal = internally((*thread).loaderChanged)
+		if err := d.s.patcher.Sync(p); err != nil {
 			d.s.warnIn(sp, fmt.Sprintf("cannot watch the loader: %v", err))
-			p.internal = nil
+			p.Internal = nil
 			return
 		}
-		sp.loader.at = addr
+		sp.Loader.At = addr
 		for _, v := range m.File.LookupVar("_r_debug") {
-			sp.loader.debug = m.Addr(v.Addr)
+			sp.Loader.Debug = m.Addr(v.Addr)
 		}
 		return
 	}
@@ -75,35 +65,20 @@ func isLoader(m *module.Loaded) bool {
 	return false
 }
 
-// States of the loader's list (r_state of struct r_debug).
-const (
-	listConsistent = 0
-	listUnknown    = ^uint32(0)
-)
-
 // loaderChanged runs when the loader reports that its list is about to change or has changed. Only the latter matters:
 // then the mappings show the present modules.
-func (t *thread) loaderChanged(*point) bool {
+func (t *thread) loaderChanged(*space.Point) bool {
 	sp := t.proc.space
-	sp.loader.changes++
-	state := sp.loader.state(sp)
-	if state != listConsistent && state != listUnknown {
+	sp.Loader.Changes++
+	state := sp.ListState()
+	if state != space.ListConsistent && state != space.ListUnknown {
 		return false
 	}
 	t.s.loading.rescan(t.proc)
-	if state == listUnknown && len(sp.mods) <= 2 && sp.loader.changes == 1 {
+	if state == space.ListUnknown && len(sp.Modules) <= 2 && sp.Loader.Changes == 1 {
 		return false
 	}
 	return t.s.launching.settleAt(t)
-}
-
-// state reads the loader's state of its list.
-func (w *loaderWatch) state(sp *space) uint32 {
-	var word [4]byte
-	if w.debug == 0 || sp.mem.Peek(w.debug+3*uint64(sp.arch.WordSize()), word[:]) != nil {
-		return listUnknown
-	}
-	return binary.LittleEndian.Uint32(word[:])
 }
 
 // rescan reads the mappings of a process again, arms probes in new modules, and discards points in modules that are
@@ -119,11 +94,11 @@ func (d *loading) rescan(p *process) {
 	}
 	mods = module.MainFirst(p.pid, mods)
 	sp := p.space
-	if sp.mem.Gone() {
+	if sp.Mem.Gone() {
 		return // these modules belong to the image that the process is about to run: see execattach.go
 	}
-	old := sp.mods
-	sp.mods = mods
+	old := sp.Modules
+	sp.Modules = mods
 	d.s.names.Keep(p.pid, mods)
 	d.forget(sp, old)
 	added := module.Added(old, mods)
@@ -132,7 +107,7 @@ func (d *loading) rescan(p *process) {
 	}
 	d.watchLoader(sp)
 	if !p.unprobed {
-		d.s.guards.Watch(&sp.guard, added)
+		d.s.guards.Watch(&sp.Guard, added)
 		d.watchPtrace(sp, added)
 	}
 	d.s.armAll(p, added)
@@ -144,35 +119,17 @@ func (d *loading) rescan(p *process) {
 }
 
 // forget discards the points in modules that are unloaded: their memory is unmapped, or used for something else by now.
-func (d *loading) forget(sp *space, before []module.Loaded) {
-	for _, gone := range module.Added(sp.mods, before) {
-		sp.exclusives = isa.Exclusives{}
-		for addr, p := range sp.points {
-			if !gone.Contains(addr) {
-				continue
-			}
-			if p.planted {
-				p.planted = false
-				d.s.patcher.points -= p.Counted()
-			}
-			delete(sp.points, addr)
-			sp.guard.Unrecord(addr)
-			if start := p.jump.code.Addr; start != 0 && start != addr {
-				sp.guard.Unrecord(start)
-			}
-			if sp.jumps.starts[p.jump.code.Addr] == p {
-				delete(sp.jumps.starts, p.jump.code.Addr)
-			}
-			if p.slot != 0 && p.steps == 0 {
-				sp.slots.give(p.slot)
-			}
+func (d *loading) forget(sp *space.Space, before []module.Loaded) {
+	for _, gone := range module.Added(sp.Modules, before) {
+		sp.Exclusives = isa.Exclusives{}
+		for _, p := range d.s.patcher.Unmapped(sp, &gone) {
 			d.forgetFunction(p)
 		}
 	}
 }
 
 // forgetFunction makes frames that wait at a discarded point harmless.
-func (d *loading) forgetFunction(p *point) {
+func (d *loading) forgetFunction(p *space.Point) {
 	for _, t := range d.s.threads {
 		t.calls.Gone(&p.Point)
 	}

@@ -14,6 +14,7 @@ import (
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/hit"
 	"gotap/engine/registry/retprobe"
+	"gotap/engine/space"
 	"gotap/runtime"
 	"gotap/runtime/calls"
 	"gotap/runtime/clock"
@@ -60,7 +61,7 @@ func (n *nativeCalls) lookAfter(s *Session) {
 	}
 	at, ok := s.cfg.Arena.Unfinished()
 	if at++; ok && at == n.unfinished {
-		s.patcher.skipUnfinished()
+		s.natives.skipUnfinished()
 	}
 	if n.unfinished = 0; ok {
 		n.unfinished = at
@@ -79,16 +80,16 @@ func (n *nativeCalls) tellComms(s *Session) {
 
 // skipUnfinished skips records that native code has begun and will not finish: its thread has ended, or a signal handler has left it for good.
 // If a thread may still be there, it does nothing.
-func (c *patcher) skipUnfinished() {
+func (c *natives) skipUnfinished() {
 	defer c.s.world.releaseWorld(c.s.world.holdAll())
 	for _, t := range c.s.threads {
-		if len(t.proc.space.jumps.islands) == 0 {
+		if len(codeIn(t.proc.space).jumps.islands) == 0 {
 			continue
 		}
 		maps, err := module.Maps(t.proc.pid)
 		pc, stack, known := t.standsAt()
 		inside := false
-		if err != nil || !known || !t.proc.space.jumps.ranges().Parked(t.proc.space.mem, maps, pc, stack, func(inline.Range) { inside = true }) || inside {
+		if err != nil || !known || !codeIn(t.proc.space).jumps.ranges().Parked(t.proc.space.Mem, maps, pc, stack, func(inline.Range) { inside = true }) || inside {
 			if !procfs.Ended(t.Tid) {
 				return
 			}
@@ -107,7 +108,7 @@ type spaceCalls struct {
 
 // followed is a function whose calls native code follows, for a probe.
 type followed struct {
-	entry *point
+	entry *space.Point
 	pl    *placement
 }
 
@@ -169,30 +170,30 @@ func (n *nativeCalls) fits(f *retprobe.Function) error {
 func timed(pl *placement) bool { return uses(pl.Code.Leave, runtime.FieldElapsed) }
 
 // fitsExit returns why native code cannot end calls at a point.
-func (c *patcher) fitsExit(p *point) error {
+func (c *natives) fitsExit(p *space.Point) error {
 	f := p.Exits[0]
 	switch {
 	case len(p.Exits) > 1:
 		return errSeveral
 	case f.Tail(&p.Point):
 		return errTail
-	case p.site.Insn().Control != arch.Return:
+	case p.Site.Insn().Control != arch.Return:
 		return errNoReturn
 	}
 	if err := c.calls.fits(f); err != nil {
 		return err
 	}
-	return jumps{c}.examine(f.Entry().At.(*point))
+	return c.examine(f.Entry().At.(*space.Point))
 }
 
 // number returns the number by which native code knows a function that is entered at a point, for a placement.
-func (n *spaceCalls) number(entry *point, pl *placement) uint32 {
-	if i := entry.jump.function; i > 0 && n.functions[i-1].pl == pl {
+func (n *spaceCalls) number(entry *space.Point, pl *placement) uint32 {
+	if i := entry.Jump.Function; i > 0 && n.functions[i-1].pl == pl {
 		return i
 	}
 	n.functions = append(n.functions, followed{entry, pl})
-	entry.jump.function = uint32(len(n.functions))
-	return entry.jump.function
+	entry.Jump.Function = uint32(len(n.functions))
+	return entry.Jump.Function
 }
 
 // function returns the function with a number; ok is false if there is none, or its calls are not watched any more.
@@ -205,32 +206,32 @@ func (n *spaceCalls) function(number uint32) (f followed, ok bool) {
 }
 
 // ownersOf returns the table of an address space, which is made when it is first wanted.
-func (n *nativeCalls) ownersOf(s *Session, sp *space) (*calls.Owners, error) {
-	if sp.calls.owners != nil || n.none != nil {
-		return sp.calls.owners, n.none
+func (n *nativeCalls) ownersOf(s *Session, sp *space.Space) (*calls.Owners, error) {
+	if codeIn(sp).calls.owners != nil || n.none != nil {
+		return codeIn(sp).calls.owners, n.none
 	}
 	if k := len(n.free); k > 0 {
-		sp.calls.owners, n.free = n.free[k-1], n.free[:k-1]
-		return sp.calls.owners, nil
+		codeIn(sp).calls.owners, n.free = n.free[k-1], n.free[:k-1]
+		return codeIn(sp).calls.owners, nil
 	}
 	var err error
-	sp.calls.owners, err = calls.NewOwners(s.cfg.Arena)
-	return sp.calls.owners, err
+	codeIn(sp).calls.owners, err = calls.NewOwners(s.cfg.Arena)
+	return codeIn(sp).calls.owners, err
 }
 
 // dropOwners takes the table of an address space that no longer exists.
-func (n *nativeCalls) dropOwners(sp *space) {
-	if sp.calls.owners != nil {
-		sp.calls.owners.Clear()
-		n.free = append(n.free, sp.calls.owners)
+func (n *nativeCalls) dropOwners(sp *space.Space) {
+	if codeIn(sp).calls.owners != nil {
+		codeIn(sp).calls.owners.Clear()
+		n.free = append(n.free, codeIn(sp).calls.owners)
 	}
-	sp.calls = spaceCalls{}
+	codeIn(sp).calls = spaceCalls{}
 }
 
 // enlist gives a thread a stack of calls, if it has none and there is one, or tells native code that its base of fs has changed. Its
 // registers have been read.
 func (t *thread) enlist() {
-	n, in, base := &t.s.patcher.calls, &t.proc.space.calls, t.Regs[fsBase]
+	n, in, base := &t.s.natives.calls, &codeIn(t.proc.space).calls, t.Regs[fsBase]
 	o := in.threads[base]
 	switch {
 	case n.stacks == nil || in.owners == nil || o == t || in.shared[base]:
@@ -293,14 +294,14 @@ func (n *spaceCalls) share(base uint64) {
 func (t *thread) bearsThread(flags uint64) {
 	const setsTLS = 0x80000 // CLONE_SETTLS
 	if flags&setsTLS == 0 && t.proc.arch == &abi.AMD64 {
-		t.proc.space.calls.share(t.Regs[fsBase])
+		codeIn(t.proc.space).calls.share(t.Regs[fsBase])
 	}
 }
 
 // isBorn is called at the first stop of a new thread. It may have the data of one that has ended, of which the kernel has not told yet.
 // Nor may native code take it for the thread whose data its own begin with.
 func (t *thread) isBorn() {
-	in := &t.proc.space.calls
+	in := &codeIn(t.proc.space).calls
 	if in.owners == nil || len(t.proc.threads) == 1 || !t.GetRegs() {
 		return
 	}
@@ -308,7 +309,7 @@ func (t *thread) isBorn() {
 	if o := in.threads[base]; o != nil {
 		in.vacate(base, o)
 	}
-	if first, ok := t.proc.space.firstWord(base); ok && first != base {
+	if first, ok := firstWord(t.proc.space, base); ok && first != base {
 		in.share(first)
 	}
 }
@@ -318,13 +319,13 @@ func (t *thread) dropStack() {
 	if t.stack.of == nil {
 		return
 	}
-	t.proc.space.calls.vacate(t.stack.base, t)
-	t.s.patcher.calls.stacks.Give(t.stack.of)
+	codeIn(t.proc.space).calls.vacate(t.stack.base, t)
+	t.s.natives.calls.stacks.Give(t.stack.of)
 	t.stack = callStack{}
 }
 
 // takeCalls takes over the calls that native code follows and that the programs at a point have to do with. The thread has stopped there.
-func (t *thread) takeCalls(p *point) {
+func (t *thread) takeCalls(p *space.Point) {
 	if t.stack.of == nil {
 		return
 	}
@@ -361,16 +362,16 @@ func (t *thread) takeInside(sp uint64) {
 func (t *thread) interruptsNative() bool {
 	maps, err := module.Maps(t.proc.pid)
 	inside := false
-	known := err == nil && t.proc.space.jumps.ranges().Parked(t.proc.space.mem, maps, 0, t.SP(), func(inline.Range) { inside = true })
+	known := err == nil && codeIn(t.proc.space).jumps.ranges().Parked(t.proc.space.Mem, maps, 0, t.SP(), func(inline.Range) { inside = true })
 	return inside || !known
 }
 
 // takeEnding takes over the call that ends at a point.
-func (t *thread) takeEnding(p *point) {
+func (t *thread) takeEnding(p *space.Point) {
 	const inside = 256 << 10
 	sp := t.view.ExitSP()
 	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
-		fn, known := t.proc.space.calls.function(f.Func)
+		fn, known := codeIn(t.proc.space).calls.function(f.Func)
 		if f.SP != sp || f.Busy || !known || !slices.Contains(p.Exits, fn.entry.Fn) {
 			continue
 		}
@@ -387,7 +388,7 @@ func (t *thread) takeEnding(p *point) {
 // take moves a call to the thread's own list.
 func (t *thread) take(f calls.Frame) {
 	t.stack.of.Remove(f)
-	fn, ok := t.proc.space.calls.function(f.Func)
+	fn, ok := codeIn(t.proc.space).calls.function(f.Func)
 	if !ok {
 		return
 	}
@@ -404,11 +405,11 @@ func (t *thread) forkCalls(child *thread) {
 		return
 	}
 	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
-		fn, known := t.proc.space.calls.function(f.Func)
+		fn, known := codeIn(t.proc.space).calls.function(f.Func)
 		if !known {
 			continue
 		}
-		if q := child.proc.space.points[fn.entry.addr]; q != nil && q.Fn != nil {
+		if q := child.proc.space.ByAddr[fn.entry.Addr]; q != nil && q.Fn != nil {
 			child.calls.TakeOver(&q.Point, fn.pl, retprobe.Begun{SP: f.SP, Time: min(f.Time, ptrace.Now())})
 		}
 	}
@@ -416,7 +417,7 @@ func (t *thread) forkCalls(child *thread) {
 
 // takeOf takes over all calls of a probe. The threads are stopped for it, outside of native code, where a call may be about to begin or
 // to end.
-func (c *patcher) takeOf(pr *probe) {
+func (c *natives) takeOf(pr *probe) {
 	const tries = 100
 	if c.calls.stacks == nil {
 		return
@@ -436,12 +437,12 @@ func (c *patcher) takeOf(pr *probe) {
 // takeProbe takes over the calls of a probe, unless the thread is in native code.
 func (t *thread) takeProbe(pr *probe) bool {
 	pc, _, known := t.standsAt()
-	if known && t.proc.space.jumps.stubAt(pc) != nil {
+	if known && codeIn(t.proc.space).jumps.stubAt(pc) != nil {
 		return false
 	}
 	var frames []calls.Frame
 	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
-		if fn, ok := t.proc.space.calls.function(f.Func); ok && !f.Busy && fn.pl.Probe == pr {
+		if fn, ok := codeIn(t.proc.space).calls.function(f.Func); ok && !f.Busy && fn.pl.Probe == pr {
 			frames = append(frames, f)
 		}
 	}
@@ -458,7 +459,7 @@ func (t *thread) answerCall(b *bell, rung, frame []uint64) {
 	switch b.Call {
 	case amd64.EntersCall:
 		t.takeCalls(b.p)
-		t.h.Admitted(b.run.pl, b.p.Fn != nil)
+		t.h.Admitted(b.run.Placement, b.p.Fn != nil)
 	case amd64.LeavesCall:
 		t.takeCalls(b.p)
 		t.calls.Leave(&b.p.Point)
@@ -470,12 +471,12 @@ func (t *thread) answerCall(b *bell, rung, frame []uint64) {
 		}
 		switch {
 		case !ok: // somebody has written to the arena
-			b.run.pl.Probe.Miss()
-		case b.run.ends == nil:
-			t.h.ContinueCall(b.run.pl, this, &t.view.rung)
+			b.run.Placement.Probe.Miss()
+		case b.run.Ends == nil:
+			t.h.ContinueCall(b.run.Placement, this, &t.view.rung)
 		default:
 			now := ptrace.Now()
-			t.h.ContinueLeave(b.run.pl, hit.Call{This: this, Elapsed: now - min(f.Time, now), SP: f.SP}, &t.view.rung)
+			t.h.ContinueLeave(b.run.Placement, hit.Call{This: this, Elapsed: now - min(f.Time, now), SP: f.SP}, &t.view.rung)
 		}
 	}
 }

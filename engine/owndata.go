@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"gotap/engine/abi"
+	"gotap/engine/space"
 )
 
 // The own data of a thread, which the base of fs leads to. Native code knows a thread by their address. An instruction tells it (rdfsbase),
@@ -18,7 +19,7 @@ var fsBase, _, _, _ = abi.AMD64.Arch.RegIndex("fs_base")
 // because the ABI for thread-local variables wants it; those of Go's runtime do not. A thread has none while it starts.
 func (n *spaceCalls) selfAddressed(t *thread) bool {
 	is := func(base uint64) bool {
-		first, ok := t.proc.space.firstWord(base)
+		first, ok := firstWord(t.proc.space, base)
 		return ok && first == base
 	}
 	for base := range n.threads {
@@ -30,8 +31,8 @@ func (n *spaceCalls) selfAddressed(t *thread) bool {
 }
 
 // firstWord returns the first word of the thread's own data at a base of fs; ok is false if it cannot be read.
-func (sp *space) firstWord(base uint64) (word uint64, ok bool) {
+func firstWord(sp *space.Space, base uint64) (word uint64, ok bool) {
 	var b [8]byte
-	ok = sp.mem.Peek(base, b[:]) == nil
+	ok = sp.Mem.Peek(base, b[:]) == nil
 	return binary.LittleEndian.Uint64(b[:]), ok
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"iter"
-	"maps"
 	"slices"
 
 	"gotap/engine/backend"
@@ -13,6 +11,7 @@ import (
 	"gotap/engine/registry"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/semaphore"
+	"gotap/engine/space"
 	"gotap/engine/syscallprobe"
 )
 
@@ -60,7 +59,7 @@ func (s *Session) snapshot() ([]locate.Process, error) {
 	err := s.do(func() error {
 		for pid, p := range s.procs {
 			if !p.unprobed {
-				all = append(all, locate.Process{Pid: pid, Mods: p.space.mods})
+				all = append(all, locate.Process{Pid: pid, Mods: p.space.Modules})
 			}
 		}
 		return nil
@@ -92,8 +91,8 @@ func (t tracer) Spaces() []probes.Space {
 // Together implements probes.Tracer.
 func (t tracer) Together(fn func()) map[*retprobe.Point]error {
 	lost := map[*retprobe.Point]error{}
-	for p, err := range t.s.patcher.together(fn) {
-		if p.sp.mem.Gone() {
+	for p, err := range t.s.patcher.Together(fn) {
+		if p.Space.Mem.Gone() {
 			err = backend.ErrGone
 		}
 		lost[&p.Point] = err
@@ -142,7 +141,7 @@ func (t tracer) Closing() bool { return t.s.life.closing }
 
 // KeepCalls implements probes.Tracer.
 func (t tracer) KeepCalls(pr *probe) {
-	t.s.patcher.takeOf(pr)
+	t.s.natives.takeOf(pr)
 	for _, th := range t.s.threads {
 		th.calls.Keep(pr)
 		th.calling.Keep(pr)
@@ -169,54 +168,21 @@ func (t tracer) Begun(pr *probe) {
 }
 
 // spaces returns the set of address spaces that exist.
-func (s *Session) spaces() map[*space]bool {
-	all := map[*space]bool{}
+func (s *Session) spaces() map[*space.Space]bool {
+	all := map[*space.Space]bool{}
 	for _, p := range s.procs {
 		all[p.space] = true
 	}
 	return all
 }
 
-// Points implements probes.Space.
-func (sp *space) Points() iter.Seq[*retprobe.Point] {
-	return func(yield func(*retprobe.Point) bool) {
-		for p := range maps.Values(sp.points) {
-			if !yield(&p.Point) {
-				return
-			}
-		}
-	}
-}
-
 // tracedSpace is an address space with its session. It implements probes.Space.
 type tracedSpace struct {
-	*space
+	*space.Space
 	s *Session
 }
 
 // Semaphores implements probes.Space.
 func (sp tracedSpace) Semaphores() (*semaphore.Counts, semaphore.Memory) {
-	return &sp.sems, markMemory{sp}
+	return &sp.Space.Semaphores, markMemory{sp}
 }
-
-// Gone implements probes.Space.
-func (sp *space) Gone() bool { return sp.mem.Gone() }
-
-// Stops implements probes.Stopper: it returns why the point's programs stop threads, where native code was to be preferred.
-func (p *point) Stops() string {
-	c := &p.s.patcher
-	if !c.s.cfg.Explain || c.s.cfg.Engine != Mixed || !c.inlines() || !p.isOnlyProbed() {
-		return ""
-	}
-	why := jumps{c}.examine
-	if p.by == (jumps{c}) {
-		why = jumps{c}.stops
-	}
-	if err := why(p); err != nil {
-		return reasonOf(err)
-	}
-	return ""
-}
-
-// Strategy implements retprobe.Breakpoint: it returns the name of the way in which the point's programs run.
-func (p *point) Strategy() string { return p.s.patcher.executors.How(p, p.by) }

@@ -303,7 +303,7 @@ func TestInPlace(t *testing.T) {
 	path := program(t, "target.c")
 	for _, args := range []string{"work 200", "threads 40 4", "copy 40", "storm 20", "fault 10", "kernel 20", "nap 20", "fork 20", "vfork 20", "stop 5"} {
 		w := newWorld(t, Config{Engine: Step, Follow: FollowChildren})
-		w.do(func() error { w.inPlaceOnly = true; return nil })
+		w.do(func() error { w.patcher.InPlaceOnly(true); return nil })
 		args := strings.Fields(args)
 		tg := w.launch(path, args...)
 		n := w.counter()
@@ -399,14 +399,14 @@ func signalled(t testing.TB, pid int, name string) {
 // TestNoMemory: of a process whose memory could not be opened, nothing can be read, and it can be let go.
 func TestNoMemory(t *testing.T) {
 	s := &Session{}
-	sp := newSpace(s, &ptrace.Memory{}, nil)
-	sp.users = 1
-	if n := sp.read(0x1000, make([]byte, 4)); n != 0 {
+	sp := s.patcher.NewSpace(&ptrace.Memory{}, nil)
+	sp.Users = 1
+	if n := sp.Read(0x1000, make([]byte, 4)); n != 0 {
 		t.Errorf("read %d bytes", n)
 	}
 	s.dropSpace(sp)
 	p := unopened(s)
-	if p.mem == nil {
+	if p.Mem == nil {
 		t.Error("a process that was just started has no memory at all")
 	}
 }

@@ -8,12 +8,6 @@ import (
 
 var _ runtime.ProcessInfo = (*view)(nil)
 
-// errnoFunction is the function with which the C library of an address space finds errno.
-type errnoFunction struct {
-	entry  uint64 // 0: unknown
-	looked int    // number of modules when none was found
-}
-
 // Errno implements runtime.ProcessInfo. It does not call the C library's function, but evaluates it on a copy of the
 // registers.
 func (w *view) Errno() (uint64, bool) {
@@ -21,14 +15,14 @@ func (w *view) Errno() (uint64, bool) {
 		return w.callError(), true
 	}
 	sp := w.t.proc.space
-	if f := &sp.errno; f.entry == 0 {
-		if f.looked == len(sp.mods) {
+	if f := &sp.Errno; f.Entry == 0 {
+		if f.Looked == len(sp.Modules) {
 			return 0, false
 		}
-		f.entry, _ = isa.ErrnoFunction(sp.mods)
-		f.looked = len(sp.mods)
+		f.Entry, _ = isa.ErrnoFunction(sp.Modules)
+		f.Looked = len(sp.Modules)
 	}
-	return w.t.proc.arch.Errno(sp.errno.entry, &w.t.Regs, w.t.emu.Memory(), sp.mods)
+	return w.t.proc.arch.Errno(sp.Errno.Entry, &w.t.Regs, w.t.emu.Memory(), sp.Modules)
 }
 
 // callError returns the error that a system call returns, or 0 if it returns none or has not returned.
@@ -41,4 +35,4 @@ func (w *view) callError() uint64 {
 }
 
 // Bias implements runtime.ProcessInfo.
-func (w *view) Bias(name string) (uint64, bool) { return module.BiasOf(w.t.proc.space.mods, name) }
+func (w *view) Bias(name string) (uint64, bool) { return module.BiasOf(w.t.proc.space.Modules, name) }

@@ -9,11 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"gotap/engine/backend"
 	"gotap/engine/image/module"
 	"gotap/engine/inject"
 	"gotap/engine/inline"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 	"gotap/runtime/arena"
 	"gotap/runtime/native/amd64"
@@ -33,20 +35,22 @@ import (
 // spaceJumps is what the session has put into an address space in order to run programs there.
 type spaceJumps struct {
 	islands []*inline.Island
-	waiting []*point          // places with breakpoints that are to become jumps
-	bells   map[uint64]*bell  // by the address of the doorbell
-	stubs   []stub            // sorted by address
-	starts  map[uint64]*point // by the address of their jump, those that have or had one
-	retry   time.Time         // no jumps are written before
-	refused error             // why nothing runs without a stop in this address space; nil: it may
+	waiting []*space.Point   // places with breakpoints that are to become jumps
+	bells   map[uint64]*bell // by the address of the doorbell
+	stubs   []stub           // sorted by address
+	retry   time.Time        // no jumps are written before
+	refused error            // why nothing runs without a stop in this address space; nil: it may
 }
 
 // retryAfter is the time between two attempts to write a jump at a place where a thread stands, and, with Mixed, between two batches of jumps.
 const retryAfter = 10 * time.Millisecond
 
+// Copy implements Jumps.
+func (c *natives) Copy(from, to *space.Space) { codeIn(to).jumps = codeIn(from).jumps.clone() }
+
 // clone returns it for a forked child, whose memory is a copy.
 func (j *spaceJumps) clone() spaceJumps {
-	c := spaceJumps{refused: j.refused, bells: map[uint64]*bell{}, starts: map[uint64]*point{}}
+	c := spaceJumps{refused: j.refused, bells: map[uint64]*bell{}}
 	for _, i := range j.islands {
 		c.islands = append(c.islands, i.Clone())
 	}
@@ -74,15 +78,15 @@ func (j *spaceJumps) near(addr uint64) *inline.Island {
 
 // promote turns breakpoints of the thread's address space into jumps, at a hit of p, and reports whether the thread now has to run the
 // jump at p.
-func (t *thread) promote(p *point) bool {
-	c, sp := &t.s.patcher, p.sp
-	if p.jump.in {
-		return p.jump.before == 0 // else the thread was behind the jump when that was written
+func (t *thread) promote(p *space.Point) bool {
+	c, sp := &t.s.natives, p.Space
+	if p.Jump.In {
+		return p.Jump.Before == 0 // else the thread was behind the jump when that was written
 	}
-	if !p.jump.waits || t.s.life.closing || t.s.throttle.Resting() || !(jumps{c}).warm(p) || time.Now().Before(sp.jumps.retry) {
+	if !p.Jump.Waits || t.s.life.closing || t.s.throttle.Resting() || !c.warm(p) || time.Now().Before(codeIn(sp).jumps.retry) {
 		return false
 	}
-	if err := t.prepareIsland(p); err != nil && sp.mem.Gone() {
+	if err := t.prepareIsland(p); err != nil && sp.Mem.Gone() {
 		return false // killed meanwhile
 	} else if err != nil {
 		c.refuseJumps(sp, t.proc.pid, err)
@@ -90,54 +94,54 @@ func (t *thread) promote(p *point) bool {
 	}
 	c.insertJumps(t, c.makeStubs(t, sp))
 	if c.s.cfg.Engine == Mixed { // those that warm up meanwhile get theirs together
-		sp.jumps.retry = time.Now().Add(retryAfter)
+		codeIn(sp).jumps.retry = time.Now().Add(retryAfter)
 	}
-	return p.jump.in && p.jump.before == 0
+	return p.Jump.In && p.Jump.Before == 0
 }
 
 // prepareIsland makes sure that there is memory for native code near a point.
-func (t *thread) prepareIsland(p *point) error {
-	j := &p.sp.jumps
-	if j.near(p.addr) != nil {
+func (t *thread) prepareIsland(p *space.Point) error {
+	j := &codeIn(p.Space).jumps
+	if j.near(p.Addr) != nil {
 		return nil
 	}
 	if why := t.inject.Filtered(); why != "" {
 		return errors.New(why)
 	}
-	if p.sp.guard.Base == 0 {
+	if p.Space.Guard.Base == 0 {
 		return errNoHandler
 	}
 	if locked := procfs.Status(t.proc.pid, "VmLck"); locked != "" && !strings.HasPrefix(locked, "0 ") {
 		return errLocks
 	}
-	c := &t.s.patcher
+	c := &t.s.natives
 	if c.calls.stacks != nil {
-		if _, err := c.calls.ownersOf(t.s, p.sp); err != nil {
+		if _, err := c.calls.ownersOf(t.s, p.Space); err != nil {
 			return err
 		}
 	}
-	c.tableOf(p.sp)
+	c.tableOf(p.Space)
 	a := t.s.cfg.Arena
-	i, err := inline.Target{Thread: &t.Thread, Calls: &t.inject}.Map(p.addr, a.FD(), a.Used())
+	i, err := inline.Target{Thread: &t.Thread, Calls: &t.inject}.Map(p.Addr, a.FD(), a.Used())
 	if err != nil {
 		return err
 	}
 	j.islands = append(j.islands, i)
 	if j.bells == nil {
-		j.bells, j.starts = map[uint64]*bell{}, map[uint64]*point{}
+		j.bells = map[uint64]*bell{}
 	}
 	return nil
 }
 
 // refuseJumps leaves the breakpoints of an address space where they are, for good.
-func (c *patcher) refuseJumps(sp *space, pid int, why error) {
-	sp.jumps.refused = why
-	for _, p := range sp.points {
-		if p.jump.waits {
-			p.jump.waits, p.by = false, breakpoints{c}
+func (c *natives) refuseJumps(sp *space.Space, pid int, why error) {
+	codeIn(sp).jumps.refused = why
+	for _, p := range sp.ByAddr {
+		if p.Jump.Waits {
+			p.Jump.Waits, p.By = false, c.patcher.Breakpoints()
 		}
 	}
-	sp.jumps.waiting = nil
+	codeIn(sp).jumps.waiting = nil
 	if c.s.cfg.Engine != Inline {
 		return // --stats has the reason
 	}
@@ -145,23 +149,23 @@ func (c *patcher) refuseJumps(sp *space, pid int, why error) {
 }
 
 // makeStubs writes native code for the places that wait, and returns those for which there is some. The others keep their breakpoints.
-func (c *patcher) makeStubs(t *thread, sp *space) []*point {
-	waiting := sp.jumps.waiting
-	sp.jumps.waiting = nil
-	var made []*point
+func (c *natives) makeStubs(t *thread, sp *space.Space) []*space.Point {
+	waiting := codeIn(sp).jumps.waiting
+	codeIn(sp).jumps.waiting = nil
+	var made []*space.Point
 	for _, p := range waiting {
-		if !p.jump.waits || !p.planted || sp.points[p.addr] != p {
+		if !p.Jump.Waits || !p.Planted || sp.ByAddr[p.Addr] != p {
 			continue
 		}
-		if sp.jumps.near(p.addr) == nil {
-			sp.jumps.waiting = append(sp.jumps.waiting, p)
+		if codeIn(sp).jumps.near(p.Addr) == nil {
+			codeIn(sp).jumps.waiting = append(codeIn(sp).jumps.waiting, p)
 			continue
 		}
-		island := sp.jumps.near(p.addr)
+		island := codeIn(sp).jumps.near(p.Addr)
 		err := c.makeStub(t, p)
-		if errors.Is(err, inline.ErrFull) && len(sp.jumps.islands) < mostIslands {
+		if errors.Is(err, inline.ErrFull) && len(codeIn(sp).jumps.islands) < mostIslands {
 			island.Full = true // the next hit maps another one
-			sp.jumps.waiting = append(sp.jumps.waiting, p)
+			codeIn(sp).jumps.waiting = append(codeIn(sp).jumps.waiting, p)
 			continue
 		}
 		if err != nil {
@@ -174,51 +178,51 @@ func (c *patcher) makeStubs(t *thread, sp *space) []*point {
 }
 
 // drop leaves the breakpoint of a point where it is, for good.
-func (c *patcher) drop(p *point, why error) {
-	p.jump.waits, p.jump.dropped = false, why
-	p.by = breakpoints{c}
+func (c *natives) drop(p *space.Point, why error) {
+	p.Jump.Waits, p.Jump.Dropped = false, why
+	p.By = c.patcher.Breakpoints()
 	for _, pl := range p.Enters {
 		if c.s.cfg.Engine == Inline {
-			pl.Probe.Refuse(fmt.Sprintf("%#x: threads stop there: %v", p.addr, why))
+			pl.Probe.Refuse(fmt.Sprintf("%#x: threads stop there: %v", p.Addr, why))
 		}
 	}
 }
 
 // makeStub writes native code for a point, unless it has been written for an attempt that failed, and has the crash handler restore all
 // bytes that the jump displaces.
-func (c *patcher) makeStub(t *thread, p *point) error {
-	if err := p.occupied(); err != nil {
+func (c *natives) makeStub(t *thread, p *space.Point) error {
+	if err := occupied(p); err != nil {
 		return err
 	}
-	if runs := p.nativeRuns(); !slices.Equal(p.jump.runs, runs) {
+	if runs := nativeRuns(p); !slices.Equal(p.Jump.Runs, runs) {
 		if err := c.writeStub(t, p, runs); err != nil {
-			p.jump.runs = nil
+			p.Jump.Runs = nil
 			return err
 		}
 	}
-	g := &p.sp.guard
-	start := p.jump.code.Addr
-	g.Record(start, p.jump.code.Orig[:], p.trap, t.Tid)
+	g := &p.Space.Guard
+	start := p.Jump.Code.Addr
+	g.Record(start, p.Jump.Code.Orig[:], p.Trap, t.Tid)
 	if orig, _, _ := g.Table.Lookup(start); len(orig) != inline.JumpSize {
 		return errTableFull
 	}
-	p.sp.jumps.starts[start] = p
+	p.Space.Starts[start] = p
 	return nil
 }
 
 // writeStub writes native code that runs the programs of placements at a point.
-func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
-	island := p.sp.jumps.near(p.addr)
+func (c *natives) writeStub(t *thread, p *space.Point, runs []space.Run) error {
+	island := codeIn(p.Space).jumps.near(p.Addr)
 	if c.calls.stacks != nil {
-		if _, err := c.calls.ownersOf(c.s, p.sp); err != nil {
+		if _, err := c.calls.ownersOf(c.s, p.Space); err != nil {
 			return err
 		}
 	}
-	c.tableOf(p.sp)
+	c.tableOf(p.Space)
 	if used := c.s.cfg.Arena.Used(); used > island.ArenaSize {
 		return fmt.Errorf("the process has mapped %d bytes of the memory that programs share, of which there are %d", island.ArenaSize, used)
 	}
-	w := &p.jump.window
+	w := &p.Jump.Window
 	at, err := island.Next(w.Addr)
 	if err != nil {
 		return err
@@ -228,8 +232,8 @@ func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 		return err
 	}
 	j := inline.Jump{Addr: w.Addr}
-	if copy(j.Orig[:], p.sp.code(j.Addr, inline.JumpSize)) != inline.JumpSize {
-		return errGone
+	if copy(j.Orig[:], p.Space.Code(j.Addr, inline.JumpSize)) != inline.JumpSize {
+		return backend.ErrGone
 	}
 	patch, err := w.Arch.Jump(j.Addr, at)
 	if err != nil {
@@ -237,20 +241,20 @@ func (c *patcher) writeStub(t *thread, p *point, runs []nativeRun) error {
 	}
 	copy(j.Code[:], patch)
 	j.Under = j.Orig
-	if n := p.addr - j.Addr; n < inline.JumpSize {
-		copy(j.Under[n:], p.trap)
+	if n := p.Addr - j.Addr; n < inline.JumpSize {
+		copy(j.Under[n:], p.Trap)
 	}
-	if err := island.Add(p.sp.mem, j.Addr, j.Orig, at, stub.Code, t.Tid); err != nil {
+	if err := island.Add(p.Space.Mem, j.Addr, j.Orig, at, stub.Code, t.Tid); err != nil {
 		return err
 	}
-	p.jump.code, p.jump.runs, p.jump.stub = j, runs, at
-	if !p.sp.reads.filled && slices.ContainsFunc(stub.Reads, func(f amd64.Read) bool { return !f.Own }) {
+	p.Jump.Code, p.Jump.Runs, p.Jump.Stub = j, runs, at
+	if !codeIn(p.Space).reads.filled && slices.ContainsFunc(stub.Reads, func(f amd64.Read) bool { return !f.Own }) {
 		reader{t}.fill()
 	}
 	if stub.Records {
 		t.populateRing(island)
 	}
-	p.sp.jumps.noteStub(p, at, stub)
+	codeIn(p.Space).jumps.noteStub(p, at, stub)
 	return c.hangBells(p, at, stub, island.Arena, t.Tid)
 }
 
@@ -266,7 +270,7 @@ func (t *thread) populateRing(island *inline.Island) {
 }
 
 // emitStub makes native code that runs the programs of placements at a point, for an address in an island.
-func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline.Island, at uint64) (*amd64.Stub, error) {
+func (c *natives) emitStub(t *thread, p *space.Point, runs []space.Run, island *inline.Island, at uint64) (*amd64.Stub, error) {
 	if err := c.fitsCalls(p); err != nil {
 		return nil, err
 	}
@@ -278,32 +282,32 @@ func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline
 		}
 		programs = append(programs, one)
 	}
-	w, site := &p.jump.window, amd64.Site{}
+	w, site := &p.Jump.Window, amd64.Site{}
 	if c.calls.noClock == nil {
 		site.Clock = c.calls.clock.Offset()
 	}
 	if c.calls.none == nil {
-		site.Owners, site.Stacks = p.sp.calls.owners.Offset(), c.calls.stacks.Offset()
-		site.SelfAddressed = p.sp.calls.selfAddressed(t)
+		site.Owners, site.Stacks = codeIn(p.Space).calls.owners.Offset(), c.calls.stacks.Offset()
+		site.SelfAddressed = codeIn(p.Space).calls.selfAddressed(t)
 	}
-	if p.sp.reads.table != nil {
-		site.Ranges = p.sp.reads.table.Offset()
+	if codeIn(p.Space).reads.table != nil {
+		site.Ranges = codeIn(p.Space).reads.table.Offset()
 	}
 	site.Ring = c.s.cfg.Arena.RingLayout()
-	site.Addr, site.Place, site.Pid = at, p.addr, uint32(t.proc.pid)
+	site.Addr, site.Place, site.Pid = at, p.Addr, uint32(t.proc.pid)
 	site.Arena, site.Control = island.Arena, island.Arena+arena.ControlOffset
 	site.RedZone, site.Flags = !w.RedZoneFree, !w.FlagsDead
-	if n := p.jump.before; n > 0 {
+	if n := p.Jump.Before; n > 0 {
 		site.Flags, site.RedZone = true, false // a return follows, behind which the function has nothing below the stack pointer
 		site.Head = func(at uint64) ([]byte, error) {
 			code, _, err := w.CopyFirst(n, at)
 			return code, err
 		}
 	}
-	if p.jump.inGo {
+	if p.Jump.InGo {
 		site.Room = inline.GoRoom
 	}
-	rest := w.Rest(p.jump.before)
+	rest := w.Rest(p.Jump.Before)
 	site.Tail = func(at uint64) ([]byte, error) {
 		code, _, err := rest.Copy(at)
 		return code, err
@@ -312,31 +316,31 @@ func (c *patcher) emitStub(t *thread, p *point, runs []nativeRun, island *inline
 }
 
 // insertJumps writes the jumps of points whose native code has been written. t is at the breakpoint of one of them.
-func (c *patcher) insertJumps(t *thread, points []*point) {
+func (c *natives) insertJumps(t *thread, points []*space.Point) {
 	if len(points) == 0 {
 		return
 	}
-	sp := points[0].sp
+	sp := points[0].Space
 	defer c.s.world.releaseWorld(c.s.world.hold(func(o *thread) bool { return o != t && o.proc.space == sp && !o.still() && !asleep(o.Tid) }))
 	began := time.Now()
 	occupied, known := t.occupiedPlaces(points)
 	var in []inline.Jump
-	byAddr := map[uint64]*point{}
+	byAddr := map[uint64]*space.Point{}
 	for _, p := range points {
-		if !known || occupied[p.jump.code.Addr] || p.steps > 0 { // steps: a thread is about to arrive behind the breakpoint
-			sp.jumps.waiting = append(sp.jumps.waiting, p)
-			sp.jumps.retry = began.Add(retryAfter)
+		if !known || occupied[p.Jump.Code.Addr] || p.Steps > 0 { // steps: a thread is about to arrive behind the breakpoint
+			codeIn(sp).jumps.waiting = append(codeIn(sp).jumps.waiting, p)
+			codeIn(sp).jumps.retry = began.Add(retryAfter)
 			continue
 		}
-		in = append(in, p.jump.code)
-		byAddr[p.jump.code.Addr] = p
+		in = append(in, p.Jump.Code)
+		byAddr[p.Jump.Code.Addr] = p
 	}
-	for _, f := range inline.Insert(sp.mem, in, t.Tid) {
+	for _, f := range inline.Insert(sp.Mem, in, t.Tid) {
 		c.drop(byAddr[f.Jump.Addr], f.Err)
 		delete(byAddr, f.Jump.Addr)
 	}
 	for _, p := range byAddr {
-		p.jump.in, p.jump.waits = true, false
+		p.Jump.In, p.Jump.Waits = true, false
 	}
 	c.s.stats.Inline += len(byAddr)
 	c.s.stats.InlineStop = max(c.s.stats.InlineStop, time.Since(began))
@@ -344,12 +348,12 @@ func (c *patcher) insertJumps(t *thread, points []*point) {
 
 // occupiedPlaces returns the addresses of those points where a thread stands behind the breakpoint, or a signal handler may return
 // there. ok is false if that is not known of a thread. t is at a breakpoint. All other threads are stopped or asleep.
-func (t *thread) occupiedPlaces(points []*point) (occupied map[uint64]bool, ok bool) {
-	sp := points[0].sp
+func (t *thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool, ok bool) {
+	sp := points[0].Space
 	var ranges inline.Ranges
 	for _, p := range points {
-		if len(p.jump.window.Insns) > 1 {
-			ranges = append(ranges, inline.Range{Start: p.jump.code.Addr + 1, End: p.jump.code.Addr + inline.JumpSize})
+		if len(p.Jump.Window.Insns) > 1 {
+			ranges = append(ranges, inline.Range{Start: p.Jump.Code.Addr + 1, End: p.Jump.Code.Addr + inline.JumpSize})
 		}
 	}
 	if len(ranges) == 0 {
@@ -372,7 +376,7 @@ func (t *thread) occupiedPlaces(points []*point) (occupied map[uint64]bool, ok b
 		if !known && procfs.Ended(o.Tid) {
 			continue
 		}
-		if !known || !ranges.Parked(sp.mem, maps, pc, stack, func(r inline.Range) { occupied[r.Start-1] = true }) {
+		if !known || !ranges.Parked(sp.Mem, maps, pc, stack, func(r inline.Range) { occupied[r.Start-1] = true }) {
 			return nil, false
 		}
 	}
@@ -386,7 +390,7 @@ func (t *thread) standsAt() (pc, sp uint64, known bool) {
 	if ptrace.GetRegs(t.Tid, &regs) == 0 {
 		pc, sp = regs[t.proc.arch.PC()], regs[t.proc.arch.SP()]
 		at := t.proc.arch.BreakpointPC(pc)
-		if t.proc.space.plantedAt(at) && t.hasToHit() {
+		if t.proc.space.PlantedAt(at) && t.hasToHit() {
 			pc = at
 		}
 		return pc, sp, true
@@ -404,17 +408,11 @@ func (t *thread) standsAt() (pc, sp uint64, known bool) {
 	return pc, sp, err == nil && err2 == nil
 }
 
-// plantedAt reports whether there is a breakpoint of ours at an address, or may be one for a moment.
-func (sp *space) plantedAt(addr uint64) bool {
-	p := sp.points[addr]
-	return p != nil && p.planted || sp.jumps.starts[addr] != nil
-}
-
 // backToJump handles a SIGTRAP of a thread that came to the start of a jump while that was written or removed, and reports whether it
 // is one. The thread runs again what is there now.
 func (t *thread) backToJump() bool {
 	start := t.proc.arch.BreakpointPC(*t.PC())
-	if p := t.proc.space.jumps.starts[start]; p == nil || p.jump.before == 0 || t.SignalCode() != t.proc.arch.TrapCode {
+	if p := t.proc.space.Starts[start]; p == nil || p.Jump.Before == 0 || t.SignalCode() != t.proc.arch.TrapCode {
 		return false
 	}
 	*t.PC() = start
@@ -447,24 +445,24 @@ func (j *spaceJumps) ranges() (all inline.Ranges) {
 func (t *thread) unmapIslands() {
 	sp := t.proc.space
 	maps, err := module.Maps(t.proc.pid)
-	if err != nil || len(sp.jumps.islands) == 0 {
+	if err != nil || len(codeIn(sp).jumps.islands) == 0 {
 		return
 	}
-	ranges := sp.jumps.ranges()
+	ranges := codeIn(sp).jumps.ranges()
 	for _, o := range t.s.threads {
 		if o.proc.space != sp || o.state.Now() == threadstate.Gone {
 			continue
 		}
 		pc, stack, known := o.standsAt()
 		inside := false
-		if !known || !ranges.Parked(sp.mem, maps, pc, stack, func(inline.Range) { inside = true }) || inside {
+		if !known || !ranges.Parked(sp.Mem, maps, pc, stack, func(inline.Range) { inside = true }) || inside {
 			return
 		}
 	}
-	for _, i := range sp.jumps.islands {
+	for _, i := range codeIn(sp).jumps.islands {
 		if (inline.Target{Thread: &t.Thread, Calls: &t.inject}).Unmap(i) != nil {
 			return
 		}
 	}
-	sp.jumps.islands = nil
+	codeIn(sp).jumps.islands = nil
 }

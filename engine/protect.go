@@ -40,7 +40,7 @@ func (p *process) protectAttached() (over, asleep bool) {
 func (k *protection) protectNew() {
 	p := k.t.proc
 	switch {
-	case k.t.Tid != p.pid || p.unprobed && p.space.users == 1:
+	case k.t.Tid != p.pid || p.unprobed && p.space.Users == 1:
 	case p.guard.Lost():
 		if k.t.GetRegs() {
 			k.t.guard.InstallAgain()

@@ -26,7 +26,7 @@ func (t *thread) answersRead(sig int) bool {
 	if n < 0 || !t.GetRegs() {
 		return false
 	}
-	f, s := t.proc.space.jumps.readAt(*t.PC())
+	f, s := codeIn(t.proc.space).jumps.readAt(*t.PC())
 	if f == nil {
 		return false
 	}
@@ -42,7 +42,7 @@ func (t *thread) answersRead(sig int) bool {
 	if !raised { // the kernel reports a blocked signal that was sent, and not the fault
 		t.queue.Resend(&sent)
 	}
-	b := t.proc.space.jumps.bells[s.start+uint64(f.Bell)]
+	b := codeIn(t.proc.space).jumps.bells[s.start+uint64(f.Bell)]
 	if b == nil {
 		t.finish()
 		return true
@@ -81,7 +81,7 @@ func (x readFault) restore() {
 		x.putBack()
 	}
 	if reset || blocked {
-		x.proc.space.reads.empty(longestWait)
+		codeIn(x.proc.space).reads.empty(longestWait)
 	}
 }
 
@@ -108,7 +108,7 @@ func (x readFault) blocksRest() bool {
 // faulted fills the table again, without the page of a read that has faulted if the process has it mapped still.
 func (t reader) faulted(b *bell) {
 	const page = 4096
-	r := &t.proc.space.reads
+	r := &codeIn(t.proc.space).reads
 	if r.faults++; r.faults >= mostFaults {
 		r.refused = errFaults
 		r.empty(0)

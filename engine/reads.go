@@ -11,6 +11,7 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/runtime/native/amd64"
 	"gotap/runtime/ranges"
 )
@@ -70,14 +71,14 @@ const readBits = 1<<(ptrace.SIGSEGV-1) | 1<<(ptrace.SIGBUS-1)
 
 // faultActions are the program's actions for readSignals, as they were when they were last asked for.
 type faultActions struct {
-	of    *space // the address space in which the program had them; nil: they are not known
-	stale bool   // they have to be asked for again before the table is filled
+	of    *space.Space // the address space in which the program had them; nil: they are not known
+	stale bool         // they have to be asked for again before the table is filled
 	own   [len(readSignals)]fallback.Action
 }
 
 // tableOf makes the table of an address space, if it has none.
-func (c *patcher) tableOf(sp *space) {
-	r := &sp.reads
+func (c *natives) tableOf(sp *space.Space) {
+	r := &codeIn(sp).reads
 	if r.table != nil || r.refused != nil {
 		return
 	}
@@ -89,12 +90,12 @@ func (c *patcher) tableOf(sp *space) {
 }
 
 // dropRanges takes the table of an address space that no longer exists.
-func (c *patcher) dropRanges(sp *space) {
-	if sp.reads.table != nil {
-		sp.reads.table.Clear()
-		c.freeRanges = append(c.freeRanges, sp.reads.table)
+func (c *natives) dropRanges(sp *space.Space) {
+	if codeIn(sp).reads.table != nil {
+		codeIn(sp).reads.table.Clear()
+		c.freeRanges = append(c.freeRanges, codeIn(sp).reads.table)
 	}
-	sp.reads = spaceReads{}
+	codeIn(sp).reads = spaceReads{}
 }
 
 // empty makes all reads ring, and the next attempt to fill the table come no sooner than after some time.
@@ -110,7 +111,7 @@ type reader struct{ *thread }
 
 // fill fills the table from the mappings of the process.
 func (t reader) fill() {
-	r := &t.proc.space.reads
+	r := &codeIn(t.proc.space).reads
 	if r.table == nil || r.refused != nil {
 		return
 	}
@@ -180,9 +181,9 @@ func (p *process) refusesReads() error {
 // faulted already, and the kernel have reset the action, while the stop of its thread has not been looked at.
 func (s *Session) checkReads() {
 	for _, p := range s.procs {
-		if p.space.reads.filled && p.refusesReads() != nil {
+		if codeIn(p.space).reads.filled && p.refusesReads() != nil {
 			p.actions.stale = true
-			p.space.reads.empty(shortestWait)
+			codeIn(p.space).reads.empty(shortestWait)
 		}
 	}
 }
@@ -191,7 +192,7 @@ func (s *Session) checkReads() {
 func (p *process) actionSet(sig int) {
 	if slices.Contains(readSignals[:], sig) {
 		p.actions.of = nil
-		p.space.reads.empty(longestWait) // the call is made by then
+		codeIn(p.space).reads.empty(longestWait) // the call is made by then
 	}
 }
 
@@ -227,12 +228,12 @@ func without(r ranges.Range, others []ranges.Range) (parts []ranges.Range) {
 
 // missed is called when a doorbell has rung for a read: the table is filled again if the memory can be read but is not in the table.
 func (t reader) missed(addr uint64, n int) {
-	r := &t.proc.space.reads
+	r := &codeIn(t.proc.space).reads
 	if r.table == nil || r.refused != nil || time.Now().Before(r.next) || r.filled && r.table.Contains(addr, n) {
 		return
 	}
 	var buf [ranges.Wide]byte
-	if t.proc.space.mem.ReadAvailable(addr, buf[:n]) < n {
+	if t.proc.space.Mem.ReadAvailable(addr, buf[:n]) < n {
 		return
 	}
 	wait := r.wait
@@ -257,7 +258,7 @@ func (j *spaceJumps) readAt(addr uint64) (*amd64.Read, *stub) {
 
 // leaveRead moves a thread, which is about to be detached, away from a read that may fault: it goes on to the end of the stub.
 func (t reader) leaveRead() {
-	j := &t.proc.space.jumps
+	j := &codeIn(t.proc.space).jumps
 	if len(j.stubs) == 0 || !t.GetRegs() {
 		return
 	}

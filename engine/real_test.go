@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"gotap/engine/abi"
+	"gotap/engine/space"
 )
 
 // emulates reports whether this machine's own processes have all their instructions emulated.
@@ -111,9 +112,9 @@ func TestStacks(t *testing.T) {
 	w.probe("fact", Handlers{Enter: w.code()})
 	err := w.do(func() error {
 		for _, p := range w.procs {
-			for _, pt := range p.space.points {
+			for _, pt := range p.space.ByAddr {
 				if len(pt.Enters) > 0 {
-					pt.internal = func(th *thread, _ *point) bool {
+					pt.Internal = internally(func(th *thread, _ *space.Point) bool {
 						var pcs [64]uint64
 						n := th.view.Stack(pcs[:])
 						inFact := 0
@@ -124,7 +125,7 @@ func TestStacks(t *testing.T) {
 						}
 						depth = max(depth, inFact)
 						return false
-					}
+					})
 				}
 			}
 		}

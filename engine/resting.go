@@ -1,13 +1,12 @@
 package engine
 
 import (
-	"fmt"
 	"iter"
 	"maps"
-	"slices"
 	"time"
 
 	"gotap/engine/backend"
+	"gotap/engine/space"
 )
 
 // What package throttle asks of the session, and the points that rest.
@@ -31,40 +30,25 @@ func (h throttleHost) Overloaded(o backend.Overload) {
 }
 
 // throttleAt removes a point that was hit while probes rest. Calls that return to this point end normally.
-func (t *thread) throttleAt(p *point) {
+func (t *thread) throttleAt(p *space.Point) {
 	t.calls.Returned(&p.Point)
-	if p.throttled || !p.Used() {
+	if p.Throttled || !p.Used() {
 		return
 	}
 	for _, o := range t.s.threads {
-		if o.proc.space == p.sp {
+		if o.proc.space == p.Space {
 			o.calls.Miss(&p.Point)
 		}
 	}
-	p.throttled = true
-	t.s.patcher.rested = append(t.s.patcher.rested, p)
 	t.s.stats.Unseen++
-	t.s.patcher.sync(p)
+	t.s.patcher.Rest(p)
 }
 
 // Wake implements throttle.Session. It arms the throttled points: exits first, so that no call is seen to begin whose
 // end would be missed.
 func (h throttleHost) Wake() {
 	s := h.s
-	rested := s.patcher.rested
-	s.patcher.rested = nil
-	for _, p := range rested {
-		p.throttled = false
-	}
-	slices.SortStableFunc(rested, func(a, b *point) int { return len(b.Exits) - len(a.Exits) })
-	for _, p := range rested {
-		if p.sp.points[p.addr] != p || p.sp.users == 0 {
-			continue // its memory no longer exists
-		}
-		if err := s.patcher.sync(p); err != nil && !s.life.closing {
-			s.warn(fmt.Sprintf("cannot arm %#x again: %v", p.addr, err))
-		}
-	}
+	s.patcher.Wake()
 	if s.others.sysnames > 0 {
 		s.world.releaseWorld(s.world.holdAll()) // resumes them in the other way
 	}

@@ -19,10 +19,10 @@ const runOutPause = 100 * time.Microsecond
 
 // runOut makes native code run no programs any more, and has the hits completed that have begun. Threads that have been seen elsewhere stay held.
 func (l *lifecycle) runOut(patience time.Duration) {
-	if l.closed || !l.s.patcher.inlines() {
+	if l.closed || !l.s.natives.inlines() {
 		return
 	}
-	l.s.patcher.disableJumps()
+	l.s.natives.disableJumps()
 	seen := map[*thread]bool{}
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(runOutPause) {
 		_, inside, all := l.s.world.lookOutside(seen, func(*stub) bool { return true })
@@ -50,7 +50,7 @@ func (l *lifecycle) handleStops() {
 
 // awaitStale waits until no thread is in native code to which no jump leads any more. The tracing thread must be free to handle stops meanwhile.
 func (s *Session) awaitStale() {
-	if !s.patcher.inlines() {
+	if !s.natives.inlines() {
 		return
 	}
 	seen, all := map[*thread]bool{}, false
@@ -70,22 +70,22 @@ func (s *Session) awaitStale() {
 
 // stale reports whether no jump leads to a stub, nor will.
 func (st *stub) stale() bool {
-	j := &st.p.jump
-	return j.stub != st.start || j.runs == nil || !j.in && !j.waits
+	j := &st.p.Jump
+	return j.Stub != st.start || j.Runs == nil || !j.In && !j.Waits
 }
 
 // lookOutside stops the threads that have not been seen outside of the selected stubs, and adds those to seen that are outside now. It returns the threads that
 // it holds, and whether all have been seen. Threads that stay stopped until somebody releases them are not looked at.
 func (w *stopWorld) lookOutside(seen map[*thread]bool, of func(*stub) bool) (outside, inside []*thread, all bool) {
 	due := func(t *thread) bool {
-		return !seen[t] && len(t.proc.space.jumps.stubs) > 0 && !t.state.Is(threadstate.Gone, threadstate.Held, threadstate.Parked)
+		return !seen[t] && len(codeIn(t.proc.space).jumps.stubs) > 0 && !t.state.Is(threadstate.Gone, threadstate.Held, threadstate.Parked)
 	}
 	held := w.hold(func(t *thread) bool { return due(t) && !t.still() && !asleep(t.Tid) })
 	all = true
 	for _, t := range w.s.threads {
 		if due(t) {
 			pc, _, known := t.standsAt()
-			in := t.proc.space.jumps.stubAt(pc)
+			in := codeIn(t.proc.space).jumps.stubAt(pc)
 			seen[t] = known && (in == nil || !of(in)) || procfs.Ended(t.Tid)
 			all = all && seen[t]
 		}

@@ -271,7 +271,7 @@ const switching = 15 * time.Microsecond
 // about to report that it has hit a breakpoint.
 func (m *samples) takeStopped(t *thread, of *sampled) bool {
 	sp := t.proc.space
-	if len(sp.points) > 0 && t.RaisedTrap() || !t.GetRegs() || sp.jumps.stubAt(*t.PC()) != nil {
+	if len(sp.ByAddr) > 0 && t.RaisedTrap() || !t.GetRegs() || codeIn(sp).jumps.stubAt(*t.PC()) != nil {
 		of.sleep = ""
 		return false
 	}

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"encoding/binary"
-	"fmt"
 
 	"gotap/engine/linux/ptrace"
 )
@@ -16,12 +15,6 @@ import (
 // then at exponentially growing intervals; a breakpoint found in the way of a sequence is removed for good. The hit
 // that finds it aborts the sequence once, as any interrupt does.
 
-// looksForSequence reports whether this hit of a point must check for a sequence.
-func (p *point) looksForSequence() bool {
-	p.hits++
-	return p.hits&(p.hits-1) == 0
-}
-
 // inSequence reports whether the thread's registers are inside a restartable sequence.
 func (x *execution) inSequence() bool {
 	area, e := ptrace.RseqArea(x.t.Tid)
@@ -32,7 +25,7 @@ func (x *execution) inSequence() bool {
 	le := binary.LittleEndian
 	var pointer [8]byte
 	var sequence [32]byte // struct rseq_cs
-	mem := x.t.proc.space.mem
+	mem := x.t.proc.space.Mem
 	if mem.ReadMemory(area+pointerAt, pointer[:]) != nil || pointer == [8]byte{} {
 		return false
 	}
@@ -47,20 +40,6 @@ func (x *execution) inSequence() bool {
 // sequence.
 func (x *execution) ledIntoSequence() {
 	if x.seqDue = false; x.t.at != nil && x.inSequence() {
-		x.t.s.patcher.bar(x.t.at, x.t.proc.pid)
-	}
-}
-
-// bar removes, for good, a breakpoint that must not be in the code.
-func (c *patcher) bar(p *point, pid int) {
-	p.barred = true
-	reason := fmt.Sprintf("%#x: it is in the way of a restartable sequence, which would never come to its end", p.addr)
-	for _, pl := range p.Enters {
-		pl.Probe.Miss()
-		pl.Probe.Refuse(reason)
-	}
-	c.s.warn(fmt.Sprintf("process %d: the probe is taken out of %s", pid, reason))
-	if err := c.sync(p); err != nil {
-		c.s.warn(err.Error())
+		x.t.s.patcher.Bar(x.t.at, x.t.proc.pid)
 	}
 }

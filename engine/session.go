@@ -21,6 +21,7 @@ import (
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
 	"gotap/engine/report"
+	"gotap/engine/space"
 	"gotap/engine/syscallprobe"
 	"gotap/engine/threadstate"
 	"gotap/engine/throttle"
@@ -50,7 +51,8 @@ type Session struct {
 
 	stops     stops
 	world     stopWorld
-	patcher   patcher
+	patcher   *space.Patcher
+	natives   natives
 	others    otherProbes
 	sampler   sampler
 	images    images
@@ -61,8 +63,7 @@ type Session struct {
 	throttle  throttle.Throttle
 	affinity  affinity.Keeper
 
-	inPlaceOnly bool                // for tests: nothing is emulated or stepped out of line
-	testAt      func(tracee.Moment) // for tests: called where a session that is killed must leave its target unharmed
+	testAt func(tracee.Moment) // for tests: called where a session that is killed must leave its target unharmed
 }
 
 // New starts a session. Nothing is traced yet.
@@ -98,12 +99,13 @@ func New(cfg Config) (*Session, error) {
 
 // makeParts connects the parts with their session.
 func (s *Session) makeParts() {
-	s.patcher.executors = executor.List{breakpoints{&s.patcher}}
-	if s.patcher.s = s; s.patcher.inlines() {
-		s.patcher.executors = executor.List{jumps{&s.patcher}, breakpoints{&s.patcher}}
+	s.patcher = space.NewPatcher(patchHost{s}, space.Settings{Strategy: s.cfg.Engine, MaxPoints: s.cfg.MaxProbes, Jumps: &s.natives})
+	s.natives.s, s.natives.patcher = s, s.patcher
+	if s.natives.inlines() {
+		s.patcher.Executors = executor.List{&s.natives, s.patcher.Breakpoints()}
 	}
-	s.life.s, s.stops.s, s.world.s, s.patcher.s, s.others.s, s.images.s = s, s, s, s, s, s
-	s.loading.s, s.launching.s, s.arrivals.s, s.sampler.s = s, s, s, s
+	s.life.s, s.stops.s, s.world.s, s.others.s = s, s, s, s
+	s.images.s, s.loading.s, s.launching.s, s.arrivals.s, s.sampler.s = s, s, s, s, s
 	s.guards.Init(sessionHost{s})
 }
 
@@ -143,7 +145,7 @@ func (s *Session) Done() <-chan struct{} { return s.life.done }
 // over signals to all waiters that the session is over.
 func (l *lifecycle) over() {
 	l.once.Do(func() {
-		if l.s.patcher.calls.tried {
+		if l.s.natives.calls.tried {
 			l.s.cfg.Arena.SkipUnfinished() // nobody waits for a record that a target might still finish
 		}
 		close(l.done)
@@ -195,7 +197,7 @@ func (s *Session) Stats() Stats {
 // present returns the current counters.
 func (s *Session) present() Stats {
 	st := s.stats
-	st.Attached, st.Points = len(s.threads), s.patcher.points
+	st.Attached, st.Points = len(s.threads), s.patcher.Points
 	kept := s.throttle.Stats()
 	st.Kept, st.Rests, st.Disabled = kept.Kept, kept.Rests, kept.Disabled
 	shared := s.affinity.Stats()

@@ -3,6 +3,7 @@ package engine
 import (
 	"gotap/arch"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 )
 
 // Shadow stacks (CET): the processor keeps a second stack of return addresses, which calls push to, returns compare
@@ -19,8 +20,8 @@ func hasShadowStack(tid int) bool {
 }
 
 // usesShadow reports whether the instruction of a point pushes to or pops from the thread's shadow stack.
-func (x *execution) usesShadow(p *point) bool {
-	switch p.site.Insn().Control {
+func (x *execution) usesShadow(p *space.Point) bool {
+	switch p.Site.Insn().Control {
 	case arch.Call, arch.IndirCall, arch.Return:
 		return x.t.s.images.hasShadow(x.t.Tid)
 	}

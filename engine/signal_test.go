@@ -21,7 +21,7 @@ func TestSignals(t *testing.T) {
 					return // the program sees the steps in native code, too: a handler for each of them, with breakpoints in it
 				}
 				w := newWorld(t, Config{Engine: e, Follow: FollowChildren})
-				w.do(func() error { w.inPlaceOnly = inPlace; return nil })
+				w.do(func() error { w.patcher.InPlaceOnly(inPlace); return nil })
 				args := strings.Fields(args)
 				tg := w.launch(path, args...)
 				n := w.counter()

@@ -14,9 +14,9 @@ type otherProbes struct {
 type markMemory struct{ tracedSpace }
 
 // ReadMemory implements semaphore.Memory.
-func (m markMemory) ReadMemory(addr uint64, p []byte) error { return m.mem.Peek(addr, p) }
+func (m markMemory) ReadMemory(addr uint64, p []byte) error { return m.Mem.Peek(addr, p) }
 
 // WriteMemory implements semaphore.Memory.
 func (m markMemory) WriteMemory(addr uint64, p []byte) error {
-	return m.mem.Poke(addr, p, m.s.world.stoppedTid(m.space))
+	return m.Mem.Poke(addr, p, m.s.world.stoppedTid(m.Space))
 }

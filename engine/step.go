@@ -8,6 +8,7 @@ import (
 	"gotap/arch"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 )
 
@@ -17,9 +18,9 @@ type execution struct {
 	t        *thread
 	step     step
 	redo     redo
-	seqDue   bool   // check whether the instruction being completed leads into a restartable sequence
-	postCall bool   // programs wait for the end of its current system call
-	seeExit  *point // the point of the probed system call that it is in, whose end has to be seen (see armcall.go)
+	seqDue   bool         // check whether the instruction being completed leads into a restartable sequence
+	postCall bool         // programs wait for the end of its current system call
+	seeExit  *space.Point // the point of the probed system call that it is in, whose end has to be seen (see armcall.go)
 }
 
 // step is the displaced instruction that a thread is currently running.
@@ -43,7 +44,7 @@ type execution struct {
 type step struct {
 	active bool
 	toCall bool
-	p      *point
+	p      *space.Point
 	slot   uint64
 	st     arch.StepState
 	met    uint64 // in place: watchpoints that iterations of a repeated instruction have hit; bit i is watch i
@@ -53,13 +54,13 @@ type step struct {
 type redo struct{ addr, sp uint64 }
 
 // beginStep runs the displaced instruction of a point on the processor. The registers are at the instruction.
-func (x *execution) beginStep(p *point) {
+func (x *execution) beginStep(p *space.Point) {
 	x.t.s.stats.Steps++
 	x.t.guard.NoteMerged()
-	toCall := p.site.Insn().Control == arch.Syscall
-	if p.how != arch.InPlace && p.site.Allowed(arch.OutOfLine) && x.t.s.patcher.slotFor(p, x.t) {
-		p.steps++
-		x.step = step{active: true, toCall: toCall, p: p, slot: p.slot}
+	toCall := p.Site.Insn().Control == arch.Syscall
+	if p.How != arch.InPlace && p.Site.Allowed(arch.OutOfLine) && x.t.s.patcher.SlotFor(p, &x.t.Thread, &x.t.inject) {
+		p.Steps++
+		x.step = step{active: true, toCall: toCall, p: p, slot: p.Slot}
 		x.again()
 		return
 	}
@@ -68,7 +69,7 @@ func (x *execution) beginStep(p *point) {
 
 // again starts the step, or the next iteration of a repeated instruction.
 func (x *execution) again() {
-	x.step.st = x.step.p.site.BeforeStep(&x.t.Regs, x.step.slot)
+	x.step.st = x.step.p.Site.BeforeStep(&x.t.Regs, x.step.slot)
 	x.t.SetRegs()
 	x.t.resume(0)
 }
@@ -81,11 +82,11 @@ func (x *execution) afterStep() (done bool) {
 	if x.t.proc.arch.Stepless {
 		return x.afterCallElsewhere()
 	}
-	done, err := p.site.AfterStep(&x.t.Regs, p.sp.mem, x.step.slot, x.step.st)
+	done, err := p.Site.AfterStep(&x.t.Regs, p.Space.Mem, x.step.slot, x.step.st)
 	if err != nil {
 		x.t.s.warn(err.Error())
 	}
-	if p.float != nil && x.step.slot != p.addr {
+	if p.Float != nil && x.step.slot != p.Addr {
 		x.repairFloat(p)
 	}
 	return done
@@ -93,7 +94,7 @@ func (x *execution) afterStep() (done bool) {
 
 // endStep clears the step.
 func (x *execution) endStep() {
-	x.step.p.steps--
+	x.step.p.Steps--
 	x.step = step{}
 }
 
@@ -171,8 +172,8 @@ func (x *execution) faultInStep(sig int) {
 	x.afterStep()
 	x.endStep()
 	x.t.queue.Unmask()
-	if at := x.t.Info.Addr(); at-slot < uint64(p.length) || at == slot+uint64(p.length) {
-		x.t.Info.SetAddr(p.addr + at - slot)
+	if at := x.t.Info.Addr(); at-slot < uint64(p.Length) || at == slot+uint64(p.Length) {
+		x.t.Info.SetAddr(p.Addr + at - slot)
 		ptrace.SetSigInfo(x.t.Tid, &x.t.Info)
 	}
 	x.t.view.faultAddr, x.t.view.faultSig = x.t.Info.Addr(), sig
@@ -222,13 +223,13 @@ func (x *execution) afterCall() {
 }
 
 // stepInPlace runs the instruction at its own address.
-func (x *execution) stepInPlace(p *point, toCall bool) {
+func (x *execution) stepInPlace(p *space.Point, toCall bool) {
 	x.t.s.stats.Held++
 	held := x.t.s.world.holdWorld(x.t)
-	x.t.s.patcher.restore(p, x.t.Tid)
-	p.steps++
-	x.step = step{active: true, toCall: toCall, p: p, slot: p.addr}
-	x.step.st = p.site.BeforeStep(&x.t.Regs, p.addr)
+	x.t.s.patcher.Restore(p, x.t.Tid)
+	p.Steps++
+	x.step = step{active: true, toCall: toCall, p: p, slot: p.Addr}
+	x.step.st = p.Site.BeforeStep(&x.t.Regs, p.Addr)
 	if x.t.proc.arch.Stepless {
 		x.step.st.Saved = x.savedForCall()
 	}
@@ -236,7 +237,7 @@ func (x *execution) stepInPlace(p *point, toCall bool) {
 	x.t.state.To(threadstate.Running)
 	x.t.Peeked = false
 	st, ok := x.untilStepped()
-	x.t.s.patcher.replant(p, x.t)
+	x.t.s.patcher.Replant(p, &x.t.Thread)
 	if x.t.s.world.releaseWorld(held); len(held) > 0 {
 		time.Sleep(fairness)
 	}
@@ -280,7 +281,7 @@ func (x *execution) untilStepped() (st ptrace.Status, ok bool) {
 			if x.t.s.others.watching > 0 { // the programs run after the other threads are released
 				x.step.met |= x.t.watch.Met()
 			}
-			x.step.st = x.step.p.site.BeforeStep(&x.t.Regs, x.step.slot)
+			x.step.st = x.step.p.Site.BeforeStep(&x.t.Regs, x.step.slot)
 		case sig == ptrace.SIGTRAP && x.t.guard.MergeBlocked():
 		case x.t.queue.Raised(sig) || x.step.toCall:
 			return st, true
@@ -298,7 +299,7 @@ func (x *execution) cancelStep() {
 	x.endStep()
 	x.t.queue.Unmask()
 	x.t.queue.Requeue()
-	x.redo = redo{p.addr, x.t.SP()}
+	x.redo = redo{p.Addr, x.t.SP()}
 	x.t.h.Commit()
 	x.t.SetRegs()
 }
@@ -338,7 +339,7 @@ func (x *execution) markRestart() {
 
 // redoAt notes that the system call at an address will run again, if there is a probe on it.
 func (x *execution) redoAt(addr uint64) {
-	if p := x.t.proc.space.points[addr]; p != nil && p.planted {
+	if p := x.t.proc.space.ByAddr[addr]; p != nil && p.Planted {
 		x.redo = redo{addr, x.t.SP()}
 	}
 }

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 )
 
@@ -66,15 +67,15 @@ func (t *thread) trap() {
 		t.exec.stepped()
 		return
 	}
-	p := t.proc.space.points[t.proc.arch.BreakpointPC(*t.PC())]
+	p := t.proc.space.ByAddr[t.proc.arch.BreakpointPC(*t.PC())]
 	switch {
 	case p == nil && t.answersBell():
 	case p == nil && t.backToJump():
 	case p == nil && t.guard.LeftHit():
 	case p == nil:
 		t.foreignTrap()
-	case t.proc.arch.TrapBehind && p.length > 1 || t.SignalCode() == t.proc.arch.TrapCode || t.guard.Taken():
-		if p.planted && !t.s.life.closing {
+	case t.proc.arch.TrapBehind && p.Length > 1 || t.SignalCode() == t.proc.arch.TrapCode || t.guard.Taken():
+		if p.Planted && !t.s.life.closing {
 			t.hit(p)
 		} else {
 			t.staleHit(p)
@@ -86,12 +87,12 @@ func (t *thread) trap() {
 
 // staleHit handles a breakpoint that was hit just before it was removed: the thread goes back to the instruction that
 // is there now. If a breakpoint is still there, it is the target's own.
-func (t *thread) staleHit(p *point) {
-	if p.isBreakpoint() {
+func (t *thread) staleHit(p *space.Point) {
+	if p.IsBreakpoint() {
 		t.resume(ptrace.SIGTRAP)
 		return
 	}
-	*t.PC() = p.addr
+	*t.PC() = p.Addr
 	t.SetRegs()
 	t.resume(0)
 }
@@ -99,7 +100,7 @@ func (t *thread) staleHit(p *point) {
 // foreignTrap passes on a SIGTRAP that is not ours, unless a watchpoint caused it: one of ours, one that an earlier
 // session left armed, or one that has just been removed.
 func (t *thread) foreignTrap() {
-	left := t.proc.space.guard.Watching
+	left := t.proc.space.Guard.Watching
 	switch {
 	case t.guard.Withhold():
 	case !left && t.s.others.watching == 0 || t.SignalCode() != ptrace.CodeHWBreakpoint:
@@ -118,25 +119,25 @@ func (t *thread) signal(sig int) {
 		t.exec.signalInStep(sig)
 		return
 	}
-	if len(t.proc.space.jumps.stubs) > 0 && t.answersRead(sig) {
+	if len(codeIn(t.proc.space).jumps.stubs) > 0 && t.answersRead(sig) {
 		return
 	}
 	if t.queue.Overrun() {
 		t.resume(0)
 		return
 	}
-	if len(t.proc.space.jumps.stubs) > 0 && ptrace.Synchronous>>(sig-1)&1 == 1 {
+	if len(codeIn(t.proc.space).jumps.stubs) > 0 && ptrace.Synchronous>>(sig-1)&1 == 1 {
 		t.leaveStub(sig)
 	}
 	t.queue.Identify(sig)
 	if t.protection.protectFirst(sig) {
 		return
 	}
-	if len(t.proc.space.points) > 0 && t.GetRegs() {
+	if len(t.proc.space.ByAddr) > 0 && t.GetRegs() {
 		if t.queue.KeepIfStarved(sig) {
 			return
 		}
-		if t.s.patcher.callPoints > 0 {
+		if t.s.patcher.CallSites > 0 {
 			t.exec.markRestart()
 		}
 	}
@@ -150,7 +151,7 @@ func (t *thread) event(st ptrace.Status) {
 		t.forked(st.Event())
 	case ptrace.EventVforkDone:
 		t.vforking = false
-		t.s.patcher.repatch(t.proc.space)
+		t.s.patcher.Repatch(t.proc.space)
 		t.resume(0)
 	case ptrace.EventExec:
 		t.s.execed(t)

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 	"gotap/engine/tracee"
 )
@@ -18,7 +19,7 @@ import (
 // the kernel, which is a context synchronisation event; the kernel cleans and invalidates the caches when it writes
 // for a tracer (flush_ptrace_access). A process whose only thread is stopped at a probe anyway pays nothing.
 //
-// On x86 the threads keep running: see patcher.sync.
+// On x86 the threads keep running: see Patcher.Sync in package space.
 
 // stopWorld stops threads of the targets and lets them run again.
 type stopWorld struct {
@@ -55,13 +56,13 @@ func (w *stopWorld) holdWorld(but *thread) []*thread {
 
 // holdRunning stops the threads of the selected address spaces that run code. Threads that sleep in a system call are
 // left alone.
-func (w *stopWorld) holdRunning(in func(*space) bool) []*thread {
+func (w *stopWorld) holdRunning(in func(*space.Space) bool) []*thread {
 	return w.hold(func(t *thread) bool { return in(t.proc.space) && !t.still() && !asleep(t.Tid) })
 }
 
 // pause holds the running threads of an address space on ARM until unpause.
-func (w *stopWorld) pause(sp *space) {
-	if sp.arch.Stepless {
+func (w *stopWorld) pause(sp *space.Space) {
+	if sp.ABI.Stepless {
 		w.paused = append(w.paused, w.hold(func(t *thread) bool { return t.proc.space == sp })...)
 	}
 }
@@ -77,7 +78,7 @@ func (t *thread) still() bool {
 }
 
 // allStill reports whether no thread of an address space runs.
-func (w *stopWorld) allStill(sp *space) bool {
+func (w *stopWorld) allStill(sp *space.Space) bool {
 	for _, t := range w.s.threads {
 		if t.proc.space == sp && !t.still() {
 			return false
@@ -124,7 +125,7 @@ func (w *stopWorld) releaseWorld(held []*thread) {
 }
 
 // stoppedTid returns the ID of a stopped thread that uses an address space, or 0 if there is none.
-func (w *stopWorld) stoppedTid(sp *space) int {
+func (w *stopWorld) stoppedTid(sp *space.Space) int {
 	for _, p := range w.s.procs {
 		if p.space != sp {
 			continue

@@ -102,7 +102,7 @@ func TestCountsOfSixteenThreads(t *testing.T) {
 				each = min(calls/10, 100) // each hit holds the others
 			}
 			w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
-			w.do(func() error { w.inPlaceOnly = how == "in place"; return nil })
+			w.do(func() error { w.patcher.InPlaceOnly(how == "in place"); return nil })
 			tg := w.launch(program(t, "target.c"), "threads", strconv.Itoa(each), "16")
 			n, l, every := w.counter(), w.counter(), w.counter()
 			id := w.probe("work", Handlers{Enter: w.counts(n), Leave: w.counts(l)})

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 	"gotap/runtime/native/amd64"
 )
 
@@ -23,23 +24,23 @@ type stub struct {
 	start, end uint64
 	copies     []uint64 // the address of the copy of each of them
 	reads      []amd64.Read
-	p          *point
+	p          *space.Point
 }
 
 // noteStub adds a stub. Stubs are written one behind the other, but there may be several areas for them.
-func (j *spaceJumps) noteStub(p *point, at uint64, code *amd64.Stub) {
+func (j *spaceJumps) noteStub(p *space.Point, at uint64, code *amd64.Stub) {
 	s := stub{start: at, end: at + uint64(len(code.Code)), p: p, reads: code.Reads}
 	note := func(begin uint64, offsets []int) {
 		for _, off := range offsets {
 			s.copies = append(s.copies, begin+uint64(off))
 		}
 	}
-	w := &p.jump.window
-	if n := p.jump.before; n > 0 {
+	w := &p.Jump.Window
+	if n := p.Jump.Before; n > 0 {
 		_, offsets, _ := w.CopyFirst(n, at) // it has been copied once
 		note(at, offsets)
 	}
-	rest, tail := w.Rest(p.jump.before), at+uint64(code.Tail)
+	rest, tail := w.Rest(p.Jump.Before), at+uint64(code.Tail)
 	_, offsets, _ := rest.Copy(tail)
 	note(tail, offsets)
 	i, _ := slices.BinarySearchFunc(j.stubs, at, func(o stub, at uint64) int { return cmp.Compare(o.start, at) })
@@ -66,19 +67,19 @@ func (t *thread) leaveStub(sig int) {
 	if !t.GetRegs() || !t.queue.Raised(sig) {
 		return
 	}
-	s := t.proc.space.jumps.stubAt(*t.PC())
+	s := codeIn(t.proc.space).jumps.stubAt(*t.PC())
 	if s == nil {
 		return
 	}
 	i := slices.Index(s.copies, *t.PC())
-	if i < 0 || i >= len(s.p.jump.window.Insns) {
+	if i < 0 || i >= len(s.p.Jump.Window.Insns) {
 		return
 	}
-	in := &s.p.jump.window.Insns[i]
+	in := &s.p.Jump.Window.Insns[i]
 	if i > 0 {
-		if p := t.proc.space.points[s.p.addr]; p != nil && p.jump.in {
-			t.s.patcher.removeJumps([]*point{p})
-			t.s.patcher.drop(p, errFaulted)
+		if p := t.proc.space.ByAddr[s.p.Addr]; p != nil && p.Jump.In {
+			t.s.natives.removeJumps([]*space.Point{p})
+			t.s.natives.drop(p, errFaulted)
 		}
 	}
 	if ptrace.GetSigInfo(t.Tid, &t.Info) == 0 && t.Info.Addr()-s.copies[i] < uint64(in.Len) { // of a fault in the instruction itself

@@ -45,9 +45,9 @@ func (s *Session) ReadMemory(pid int, addr uint64, p []byte) int {
 	s.do(func() error {
 		if proc := s.procs[pid]; proc != nil {
 			if t := proc.anyThread(); t != nil {
-				proc.space.mem.Use(t.Tid)
+				proc.space.Mem.Use(t.Tid)
 			}
-			n = proc.space.read(addr, p)
+			n = proc.space.Read(addr, p)
 		}
 		return nil
 	})

@@ -8,6 +8,7 @@ import (
 	"gotap/engine/place"
 	"gotap/engine/registry"
 	"gotap/engine/registry/retprobe"
+	"gotap/engine/space"
 )
 
 // What package retprobe needs from functions, threads and address spaces.
@@ -15,38 +16,30 @@ import (
 // body is the code of a function that is entered at a point; mod is the function's module and may be nil.
 type body struct {
 	s      *Session
-	entry  *point
+	entry  *space.Point
 	target place.Target
 	mod    *module.Loaded
 }
 
 // Exits implements retprobe.Body.
 func (b *body) Exits() ([]arch.Exit, error) {
-	fn, start, sp := b.target.Func, b.entry.addr, b.entry.sp
+	fn, start, sp := b.target.Func, b.entry.Addr, b.entry.Space
 	if fn == nil || fn.Size == 0 {
 		return nil, &arch.RefusedError{Addr: start, Reason: "the size of the function is not known"}
 	}
 	if b.mod != nil {
 		start = b.mod.Addr(fn.Addr) // the entry's breakpoint may be behind the function's start
 	}
-	return exitsOf(sp.arch, b.target, sp.code(start, int(fn.Size)), start, sp.arch.SetAt(b.mod, start))
+	return exitsOf(sp.ABI, b.target, sp.Code(start, int(fn.Size)), start, sp.ABI.SetAt(b.mod, start))
 }
 
 // PointAt implements retprobe.Body.
 func (b *body) PointAt(addr uint64) (*retprobe.Point, error) {
-	p, err := b.s.patcher.pointAt(b.entry.sp, addr, b.mod)
+	p, err := b.s.patcher.PointAt(b.entry.Space, addr, b.mod)
 	if err != nil {
 		return nil, err
 	}
 	return &p.Point, nil
-}
-
-// atPoint returns the owners of the point at an address, or nil if there is no point.
-func (sp *space) atPoint(addr uint64) *retprobe.Point {
-	if p := sp.points[addr]; p != nil {
-		return &p.Point
-	}
-	return nil
 }
 
 // ISA implements retprobe.Target.
@@ -58,11 +51,11 @@ func (w *view) SP() uint64 { return w.t.SP() }
 // ReturnPoint implements retprobe.Target.
 func (w *view) ReturnPoint() *retprobe.Point {
 	space := w.t.proc.space
-	ret, err := space.arch.ReturnAddress(&w.t.Regs, space.mem)
+	ret, err := space.ABI.ReturnAddress(&w.t.Regs, space.Mem)
 	if err != nil || ret == 0 {
 		return nil
 	}
-	p, err := w.t.s.patcher.pointTo(space, ret)
+	p, err := w.t.s.patcher.PointTo(space, ret)
 	if err != nil {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 	"gotap/engine/registry/hit"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/sigqueue"
+	"gotap/engine/space"
 	"gotap/engine/threadstate"
 	"gotap/engine/tracee"
 )
@@ -32,7 +33,7 @@ type thread struct {
 	ticket   uint32 // with which the session's user releases it, once it is held; 0: it is not to be held
 
 	// The present hit.
-	at    *point
+	at    *space.Point
 	h     hit.Hit         // its programs
 	calls retprobe.Thread // the calls that the thread is in
 	stack callStack       // those that native code follows

@@ -42,7 +42,7 @@ func (h threadHost) Keep() {
 }
 
 // Gadget implements inject.Target.
-func (h threadHost) Gadget() *inject.Gadget { return &h.t.proc.space.gadgetAt }
+func (h threadHost) Gadget() *inject.Gadget { return &h.t.proc.space.Gadget }
 
 // Checkpoint implements inject.Target and sigqueue.Target.
 func (h threadHost) Checkpoint(m tracee.Moment) { h.t.s.passed(m) }
@@ -64,8 +64,8 @@ func (h threadHost) Handled() bool { return h.t.proc.guard.Handled() }
 
 // CertainHit implements sigqueue.Target. A system call may not complete by itself.
 func (h threadHost) CertainHit() bool {
-	p := h.t.proc.space.points[*h.t.PC()]
-	return p != nil && p.planted && !p.jump.in && !h.t.s.life.closing && p.site.Insn().Control != arch.Syscall
+	p := h.t.proc.space.ByAddr[*h.t.PC()]
+	return p != nil && p.Planted && !p.Jump.In && !h.t.s.life.closing && p.Site.Insn().Control != arch.Syscall
 }
 
 // AwaitsCall implements sigqueue.Target.
@@ -95,7 +95,7 @@ func (h threadHost) Point() *crashsafe.Point {
 	if h.t.at == nil {
 		return nil
 	}
-	return &h.t.at.guard
+	return &h.t.at.Guard
 }
 
 // Stopped implements crashsafe.Target.

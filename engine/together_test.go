@@ -11,6 +11,7 @@ import (
 
 	"gotap/engine/backend"
 	"gotap/engine/place"
+	"gotap/engine/space"
 )
 
 // prepared prepares probes that count the entries of functions, as those of one script.
@@ -189,40 +190,40 @@ func TestRestoreLeavesWhatOthersWrote(t *testing.T) {
 	}
 	err := w.do(func() error {
 		sp := w.procs[tg.pid].space
-		var points []*point
-		for _, p := range sp.points {
-			if p.planted && p.internal == nil {
+		var points []*space.Point
+		for _, p := range sp.ByAddr {
+			if p.Planted && p.Internal == nil {
 				points = append(points, p)
 			}
 		}
-		if len(points) < 6 || !w.world.allStill(sp) || !sp.private(points[0].addr) {
+		if len(points) < 6 || !w.world.allStill(sp) || !sp.Private(points[0].Addr) {
 			t.Fatalf("%d points, not to be written a page at a time", len(points))
 		}
 		changed := points[len(points)/2]
-		if err := sp.mem.Poke(changed.addr, []byte{foreign}, 0); err != nil {
+		if err := sp.Mem.Poke(changed.Addr, []byte{foreign}, 0); err != nil {
 			return err
 		}
-		if err := w.patcher.restoreAll(sp); err != nil {
+		if err := w.patcher.RestoreAll(sp); err != nil {
 			return err
 		}
-		want(t, "points that count", w.patcher.points, 0)
+		want(t, "points that count", w.patcher.Points, 0)
 		for _, p := range points {
-			expect := p.orig
+			expect := p.Orig
 			if p == changed {
 				expect = []byte{foreign}
 			}
-			if now, err := p.present(); err != nil || !bytes.Equal(now, expect) {
-				t.Errorf("at %#x is %x, not %x (%v)", p.addr, now, expect, err)
+			if now, err := p.Present(); err != nil || !bytes.Equal(now, expect) {
+				t.Errorf("at %#x is %x, not %x (%v)", p.Addr, now, expect, err)
 			}
 		}
-		want(t, "breakpoints left", len(stillPatched(slices.Collect(maps.Values(sp.points)))), 0)
-		if err := sp.mem.Poke(changed.addr, changed.trap, 0); err != nil {
+		want(t, "breakpoints left", len(space.StillPatched(slices.Collect(maps.Values(sp.ByAddr)))), 0)
+		if err := sp.Mem.Poke(changed.Addr, changed.Trap, 0); err != nil {
 			return err
 		}
-		if left := stillPatched(slices.Collect(maps.Values(sp.points))); len(left) != 1 || left[0] != changed {
+		if left := space.StillPatched(slices.Collect(maps.Values(sp.ByAddr))); len(left) != 1 || left[0] != changed {
 			t.Errorf("found %d breakpoints, not the one that is left", len(left))
 		}
-		return sp.mem.Poke(changed.addr, changed.orig, 0)
+		return sp.Mem.Poke(changed.Addr, changed.Orig, 0)
 	})
 	if err != nil {
 		t.Fatal(err)

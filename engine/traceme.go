@@ -1,9 +1,8 @@
 package engine
 
 import (
-	"errors"
-
 	"gotap/engine/image/module"
+	"gotap/engine/space"
 )
 
 // Debuggers as targets. A process has only one tracer. So a child that asks to be traced by its parent (PTRACE_TRACEME,
@@ -17,12 +16,12 @@ import (
 const traceMe = 0 // PTRACE_TRACEME
 
 // ptraceCalled runs on entry to ptrace.
-func (t *thread) ptraceCalled(*point) bool {
+func (t *thread) ptraceCalled(*space.Point) bool {
 	request, ok := t.view.Arg(0)
 	if !ok || uint32(request) != traceMe || !t.proc.child || t.Tid != t.proc.pid || len(t.proc.threads) > 1 {
 		return false
 	}
-	if t.proc.space.users > 1 && !t.s.vforked(t.proc) {
+	if t.proc.space.Users > 1 && !t.s.vforked(t.proc) {
 		return false
 	}
 	t.leaveToParent()
@@ -30,21 +29,21 @@ func (t *thread) ptraceCalled(*point) bool {
 }
 
 // watchPtrace watches the function with which a process lets its parent trace it.
-func (d *loading) watchPtrace(sp *space, mods []module.Loaded) {
+func (d *loading) watchPtrace(sp *space.Space, mods []module.Loaded) {
 	for i := range mods {
 		m := &mods[i]
-		if m.File == nil || m.Err != nil || !sp.guard.IsLibC(m) {
+		if m.File == nil || m.Err != nil || !sp.Guard.IsLibC(m) {
 			continue
 		}
 		for _, match := range m.File.Lookup("ptrace") {
-			d.s.patcher.watchInternally(sp, m, match.Func.Addr, (*thread).ptraceCalled)
+			d.s.patcher.WatchInternally(sp, m, match.Func.Addr, internally((*thread).ptraceCalled))
 		}
 	}
 }
 
 // vforked reports whether a process shares its memory with one other process that waits for it.
 func (s *Session) vforked(p *process) bool {
-	if p.space.users != 2 {
+	if p.space.Users != 2 {
 		return false
 	}
 	for _, t := range s.threads {
@@ -60,11 +59,11 @@ func (t *thread) leaveToParent() {
 	s, p := t.s, t.proc
 	s.warn("a process that its parent traces from its beginning, as debuggers do, is left to it: a process has one tracer, and probes see nothing of this one")
 	sp := p.space
-	sp.unpatched = sp.users > 1
-	if err := s.patcher.restoreAll(sp); err != nil {
+	sp.Unpatched = sp.Users > 1
+	if err := s.patcher.RestoreAll(sp); err != nil {
 		s.warnIn(sp, err.Error())
 	}
-	if !sp.unpatched {
+	if !sp.Unpatched {
 		s.warnOf(s.ClearMarks(p.AddressSpace()))
 	}
 	t.SetRegs()
@@ -74,17 +73,4 @@ func (t *thread) leaveToParent() {
 	t.detach(0)
 	s.dropProcess(p)
 	s.dropSpace(sp)
-}
-
-// repatch restores the breakpoints that were removed for a surrendered child.
-func (c *patcher) repatch(sp *space) {
-	if !sp.unpatched {
-		return
-	}
-	sp.unpatched = false
-	for _, p := range sp.points {
-		if err := c.sync(p); err != nil && !errors.Is(err, errGone) {
-			c.s.warnIn(sp, err.Error())
-		}
-	}
 }

@@ -32,7 +32,7 @@ func TestTransactions(t *testing.T) {
 			for _, inPlace := range []bool{false, true} {
 				eachEngine(t, func(t *testing.T, e Engine) {
 					w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
-					w.do(func() error { w.inPlaceOnly = inPlace; return nil })
+					w.do(func() error { w.patcher.InPlaceOnly(inPlace); return nil })
 					tg := w.launch(path, "20")
 					begun, inside, behind, writes := w.counter(), w.counter(), w.counter(), w.counter()
 					w.probe("tx+*", Handlers{Enter: w.counts(w.counter())})

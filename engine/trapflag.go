@@ -29,10 +29,10 @@ func (x *execution) trapAfterStep() {
 func (x *execution) trapInRepeat() {
 	p := x.step.p
 	x.endStep()
-	x.redo = redo{p.addr, x.t.SP()}
+	x.redo = redo{p.Addr, x.t.SP()}
 	x.t.h.Commit()
 	x.t.SetRegs()
-	x.t.Info.SetAddr(p.addr)
+	x.t.Info.SetAddr(p.Addr)
 	x.t.queue.Unmask()
 	x.t.queue.Requeue()
 	ptrace.SetSigInfo(x.t.Tid, &x.t.Info)

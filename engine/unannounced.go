@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
 	"time"
@@ -9,6 +8,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/space"
 )
 
 // Children that are never reported. The kernel stops a child before it runs anything, and stops its creator to notify
@@ -95,7 +95,7 @@ func (n *arrivals) takeOrphan(pid int, long bool) {
 	}
 	from := n.makerOf(sp, n.s.procs[parent], long)
 	if from == nil {
-		sp.mem.Close()
+		sp.Mem.Close()
 		return
 	}
 	n.newChild(from, nil, pid, sp, n.s.cfg.Follow != FollowChildren)
@@ -105,7 +105,7 @@ func (n *arrivals) takeOrphan(pid int, long bool) {
 // makerOf returns the process whose memory the child has a copy of, as far as that can be determined. parent is the
 // child's present parent, or nil. makerOf returns nil if there is no such process, or if that process is alive and the
 // child has not waited long.
-func (n *arrivals) makerOf(sp *space, parent *process, long bool) *process {
+func (n *arrivals) makerOf(sp *space.Space, parent *process, long bool) *process {
 	alive := make([]*process, 0, len(n.s.procs)+1)
 	if parent != nil {
 		alive = append(alive, parent)
@@ -115,7 +115,7 @@ func (n *arrivals) makerOf(sp *space, parent *process, long bool) *process {
 	}
 	for _, p := range alive {
 		switch {
-		case !sp.isCopyOf(p):
+		case !sp.IsCopyOf(p.space):
 		case long:
 			return p
 		default:
@@ -123,7 +123,7 @@ func (n *arrivals) makerOf(sp *space, parent *process, long bool) *process {
 		}
 	}
 	for _, p := range slices.Backward(n.children.recent) {
-		if sp.isCopyOf(p) {
+		if sp.IsCopyOf(p.space) {
 			return p
 		}
 	}
@@ -131,18 +131,4 @@ func (n *arrivals) makerOf(sp *space, parent *process, long bool) *process {
 		return n.children.recent[last] // the child has no breakpoints, so any ended process will do
 	}
 	return parent
-}
-
-// isCopyOf reports whether a child's memory contains a breakpoint that process p has.
-func (sp *space) isCopyOf(p *process) bool {
-	if p.arch != sp.arch {
-		return false
-	}
-	for addr, pt := range p.space.points {
-		now := make([]byte, len(pt.trap))
-		if sp.mem.Peek(addr, now) == nil && bytes.Equal(now, pt.trap) {
-			return true
-		}
-	}
-	return false
 }

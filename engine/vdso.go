@@ -6,34 +6,24 @@ import (
 
 	"gotap/engine/image/module"
 	"gotap/engine/image/unwind"
+	"gotap/engine/space"
 )
-
-// vdso is the kernel's code in a process. Signal handlers return to it on IA-32 and AArch64, so stacks lead through
-// it. No file contains it, and no probe is placed in it (excluded.go).
-type vdso struct {
-	asked  bool
-	lo, hi uint64 // its mapping; both 0 if it is not mapped
-	bias   uint64
-}
-
-// holds reports whether an address is in the vdso.
-func (v *vdso) holds(addr uint64) bool { return addr >= v.lo && addr < v.hi }
 
 // vdsoTable returns the call-frame information and the bias of the vdso, if the address lies there. Only the
 // tracing thread calls it; the process is stopped.
 func (t *thread) vdsoTable(pc uint64) (*unwind.Table, uint64, bool) {
 	v := t.s.images.vdsoOf(t.proc)
-	if !v.holds(pc) {
+	if !v.Holds(pc) {
 		return nil, 0, false
 	}
-	return t.s.images.tableOf(t.s.images.vdsos[t.proc.arch]), v.bias, true
+	return t.s.images.tableOf(t.s.images.vdsos[t.proc.arch]), v.Bias, true
 }
 
 // vdsoOf returns the vdso of a process, which is stopped. Only the tracing thread calls it.
-func (g *images) vdsoOf(p *process) *vdso {
-	v := &p.space.vdso
-	if !v.asked {
-		*v = vdso{asked: true}
+func (g *images) vdsoOf(p *process) *space.VDSO {
+	v := &p.space.VDSO
+	if !v.Asked {
+		*v = space.VDSO{Asked: true}
 		g.findVDSO(p, v)
 	}
 	return v
@@ -41,7 +31,7 @@ func (g *images) vdsoOf(p *process) *vdso {
 
 // findVDSO finds the mapping of the vdso and registers it for naming addresses. The first time for an architecture
 // it reads the vdso's code: the kernel maps the same code into all processes of an architecture.
-func (g *images) findVDSO(p *process, v *vdso) {
+func (g *images) findVDSO(p *process, v *space.VDSO) {
 	maps, _ := module.Maps(p.pid) // a process that no longer exists has no mappings
 	at := slices.IndexFunc(maps, func(m module.Mapping) bool { return m.Path == "[vdso]" })
 	if at < 0 {
@@ -50,13 +40,13 @@ func (g *images) findVDSO(p *process, v *vdso) {
 	m, f := maps[at], g.vdsos[p.arch]
 	if f == nil {
 		image := make([]byte, m.End-m.Start)
-		image = image[:p.space.read(m.Start, image)]
+		image = image[:p.space.Read(m.Start, image)]
 		var err error
 		if f, err = module.NewFile(m.Path, bytes.NewReader(image)); err != nil || len(f.Segments) == 0 {
 			return
 		}
 		g.vdsos[p.arch] = f
 	}
-	v.lo, v.hi, v.bias = m.Start, m.End, m.Start-f.Segments[0].Vaddr
-	g.s.names.Add(p.pid, module.Loaded{Path: m.Path, Mappings: []module.Mapping{m}, File: f, Bias: v.bias})
+	v.Lo, v.Hi, v.Bias = m.Start, m.End, m.Start-f.Segments[0].Vaddr
+	g.s.names.Add(p.pid, module.Loaded{Path: m.Path, Mappings: []module.Mapping{m}, File: f, Bias: v.Bias})
 }

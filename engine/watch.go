@@ -24,7 +24,7 @@ func (d *watches) Watches() watchpoint.List { return d.t.proc.watches }
 func (d *watches) Unprobed() bool { return d.t.unprobed }
 
 // MarkWatching implements watchpoint.Host.
-func (d *watches) MarkWatching() { d.t.proc.space.guard.MarkWatching() }
+func (d *watches) MarkWatching() { d.t.proc.space.Guard.MarkWatching() }
 
 // Watches implements probes.Process.
 func (p *process) Watches() *watchpoint.List { return &p.watches }
@@ -32,7 +32,7 @@ func (p *process) Watches() *watchpoint.List { return &p.watches }
 // Watchable implements probes.Process.
 func (p *process) Watchable(place.Spec) (in watchpoint.Process, ok bool) {
 	info := func(name string) registry.PlaceInfo { return p.s.otherInfo(name, p.arch.Names) }
-	return watchpoint.Process{Places: p.s.places, Mods: p.space.mods, ISA: p.arch.ISA, Slots: debugreg.Slots, Info: info}, true
+	return watchpoint.Process{Places: p.s.places, Mods: p.space.Modules, ISA: p.arch.ISA, Slots: debugreg.Slots, Info: info}, true
 }
 
 // syncWatches sets the debug registers of all threads to what they should be. Running threads are stopped for this.
@@ -50,7 +50,7 @@ func (x *otherProbes) syncWatches() (err error) {
 		return nil
 	}
 	if x.watching > 0 {
-		x.s.patcher.dropJumps(errWatched)
+		x.s.natives.dropJumps(errWatched)
 	}
 	x.markAllWatched()
 	held := x.s.world.holdAll()
@@ -73,7 +73,7 @@ func (x *otherProbes) syncWatches() (err error) {
 func (x *otherProbes) markAllWatched() {
 	for _, p := range x.s.procs {
 		if len(p.watches) > 0 {
-			p.space.guard.MarkWatching()
+			p.space.Guard.MarkWatching()
 		}
 	}
 }

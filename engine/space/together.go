@@ -1,4 +1,4 @@
-package engine
+package space
 
 import (
 	"gotap/arch"
@@ -25,13 +25,13 @@ import (
 
 // batch holds the points that wait to be planted together.
 type batch struct {
-	points  []*point
+	points  []*Point
 	counted int // how many of them count against the limit
 }
 
-// together runs fn, and then plants the points that fn syncs, in one stop of the target. It returns the points that
+// Together runs fn, and then plants the points that fn syncs, in one stop of the target. It returns the points that
 // could not be planted, with the reasons.
-func (c *patcher) together(fn func()) map[*point]error {
+func (c *Patcher) Together(fn func()) map[*Point]error {
 	if c.batch != nil {
 		fn()
 		return nil
@@ -43,33 +43,33 @@ func (c *patcher) together(fn func()) map[*point]error {
 }
 
 // queue adds a point to the batch, to be planted with it.
-func (c *patcher) queue(p *point) error {
+func (c *Patcher) queue(p *Point) error {
 	n := p.Counted()
-	if err := c.withinLimit(c.points + c.batch.counted + n); err != nil {
+	if err := c.withinLimit(c.Points + c.batch.counted + n); err != nil {
 		return err
 	}
-	p.queued = true
+	p.Queued = true
 	c.batch.counted += n
 	c.batch.points = append(c.batch.points, p)
 	return nil
 }
 
 // unqueue removes a point from the batch that is no longer wanted.
-func (c *patcher) unqueue(p *point) {
-	p.queued = false
+func (c *Patcher) unqueue(p *Point) {
+	p.Queued = false
 	c.batch.counted -= p.Counted()
 }
 
 // plantQueued plants the queued points.
-func (c *patcher) plantQueued() map[*point]error {
+func (c *Patcher) plantQueued() map[*Point]error {
 	queued := c.batch.points
 	c.batch = nil
-	bySpace := map[*space][]*point{}
+	bySpace := map[*Space][]*Point{}
 	n := 0
 	for _, p := range queued {
-		if p.queued && p.sp.points[p.addr] == p {
-			p.queued = false
-			bySpace[p.sp] = append(bySpace[p.sp], p)
+		if p.Queued && p.Space.ByAddr[p.Addr] == p {
+			p.Queued = false
+			bySpace[p.Space] = append(bySpace[p.Space], p)
 			n++
 		}
 	}
@@ -77,19 +77,19 @@ func (c *patcher) plantQueued() map[*point]error {
 		return nil
 	}
 	for sp, points := range bySpace {
-		sp.recordAll(points, c.s.world.stoppedTid(sp))
+		sp.recordAll(points, c.on.StoppedTid(sp))
 	}
-	in := func(sp *space) bool { return bySpace[sp] != nil }
+	in := func(sp *Space) bool { return bySpace[sp] != nil }
 	if n > 1 {
-		defer c.s.world.releaseWorld(c.s.world.holdRunning(in))
+		defer c.on.HoldRunning(in)()
 	}
-	c.s.guards.OpenBlockers(guardsOf(bySpace))
-	failed := map[*point]error{}
+	c.on.OpenBlockers(guardsOf(bySpace))
+	failed := map[*Point]error{}
 	for sp, points := range bySpace {
-		c.s.world.pause(sp)
+		c.on.Pause(sp)
 		for by, places := range c.choose(points, failed) {
 			for _, f := range by.Install(places...) {
-				failed[f.Place.(*point)] = f.Err
+				failed[f.Place.(*Point)] = f.Err
 			}
 		}
 	}
@@ -97,7 +97,7 @@ func (c *patcher) plantQueued() map[*point]error {
 }
 
 // choose chooses the executors of points. It adds the points that none fits to failed.
-func (c *patcher) choose(points []*point, failed map[*point]error) map[executor.Executor][]executor.Place {
+func (c *Patcher) choose(points []*Point, failed map[*Point]error) map[executor.Executor][]executor.Place {
 	chosen := map[executor.Executor][]executor.Place{}
 	for _, p := range points {
 		by, err := c.chooseFor(p)
@@ -105,17 +105,17 @@ func (c *patcher) choose(points []*point, failed map[*point]error) map[executor.
 			failed[p] = err
 			continue
 		}
-		p.by = by
+		p.By = by
 		chosen[by] = append(chosen[by], p)
 	}
 	return chosen
 }
 
 // guardsOf returns whether a fallback belongs to one of several address spaces.
-func guardsOf[V any](spaces map[*space]V) func(*crashsafe.Space) bool {
+func guardsOf[V any](spaces map[*Space]V) func(*crashsafe.Space) bool {
 	return func(of *crashsafe.Space) bool {
 		for sp := range spaces {
-			if &sp.guard == of {
+			if &sp.Guard == of {
 				return true
 			}
 		}
@@ -124,15 +124,15 @@ func guardsOf[V any](spaces map[*space]V) func(*crashsafe.Space) bool {
 }
 
 // errChanged returns the error for a point whose instruction has changed since the point was created.
-func errChanged(p *point) error {
-	return &arch.RefusedError{Addr: p.addr, Reason: "the instruction there has changed"}
+func errChanged(p *Point) error {
+	return &arch.RefusedError{Addr: p.Addr, Reason: "the instruction there has changed"}
 }
 
 // recordAll is record for many points.
-func (sp *space) recordAll(points []*point, stopped int) {
+func (sp *Space) recordAll(points []*Point, stopped int) {
 	list := make([]fallback.Displaced, 0, len(points))
 	for _, p := range points {
-		list = append(list, fallback.Displaced{Addr: p.addr, Orig: p.orig, Trap: p.trap})
+		list = append(list, fallback.Displaced{Addr: p.Addr, Orig: p.Orig, Trap: p.Trap})
 	}
-	sp.guard.RecordAll(list, stopped)
+	sp.Guard.RecordAll(list, stopped)
 }

@@ -1,17 +1,18 @@
-package engine
+package space
 
 import (
 	"errors"
 	"fmt"
 
 	"gotap/arch"
+	"gotap/engine/backend"
 	"gotap/engine/crashsafe"
 	"gotap/engine/executor"
 )
 
 // breakpoints is the executor that plants a breakpoint at a place: the thread stops there, the programs are interpreted
-// in the stop, and the displaced instruction is completed as the point's strategy says (hit.go).
-type breakpoints struct{ c *patcher }
+// in the stop, and the displaced instruction is completed as the point's strategy says.
+type breakpoints struct{ c *Patcher }
 
 var _ executor.Executor = breakpoints{}
 
@@ -22,10 +23,10 @@ var errNoStrategy = errors.New("its instruction cannot be completed while it is 
 
 // Fits implements executor.Executor: the interpreter runs all programs.
 func (b breakpoints) Fits(p executor.Place) error {
-	switch p := p.(*point); {
-	case p.how == arch.Refused:
+	switch p := p.(*Point); {
+	case p.How == arch.Refused:
 		return errNoStrategy
-	case b.c.s.cfg.Engine == Inline && p.isOnlyProbed():
+	case b.c.set.Strategy == backend.Inline && p.isOnlyProbed():
 		return errInsists
 	}
 	return nil
@@ -56,17 +57,17 @@ func reasonOf(err error) string {
 func (e *insistError) Unwrap() error { return e.why }
 
 // chooseFor returns the executor for a point.
-func (c *patcher) chooseFor(p *point) (executor.Executor, error) {
-	by, err := c.executors.For(p)
-	if err != nil && c.s.cfg.Engine == Inline && p.isOnlyProbed() {
-		err = &insistError{p.addr, jumps{c}.Fits(p)}
+func (c *Patcher) chooseFor(p *Point) (executor.Executor, error) {
+	by, err := c.Executors.For(p)
+	if err != nil && c.set.Strategy == backend.Inline && p.isOnlyProbed() {
+		err = &insistError{p.Addr, c.set.Jumps.Fits(p)}
 	}
 	return by, err
 }
 
 // isOnlyProbed reports whether nothing but programs at its instruction needs the point's breakpoint.
-func (p *point) isOnlyProbed() bool {
-	return p.internal == nil && len(p.resolvers) == 0 && p.guard.Call == 0 && p.Returns == 0 && len(p.Exits) == 0
+func (p *Point) isOnlyProbed() bool {
+	return p.Internal == nil && len(p.Resolvers) == 0 && p.Guard.Call == 0 && p.Returns == 0 && len(p.Exits) == 0
 }
 
 // Install implements executor.Executor. The threads that must not run meanwhile have been stopped: see together.go.
@@ -84,7 +85,7 @@ func (b breakpoints) Remove(places ...executor.Place) (failed []executor.Failure
 	}
 	byKind := map[crashsafe.CallKind][]executor.Place{}
 	for _, p := range places {
-		kind := p.(*point).guard.Call
+		kind := p.(*Point).Guard.Call
 		byKind[kind] = append(byKind[kind], p)
 	}
 	for _, kind := range crashsafe.RemovalOrder {
@@ -98,13 +99,13 @@ func (b breakpoints) rewrite(places []executor.Place, plant bool) (failed []exec
 	switch {
 	case len(places) == 0:
 	case len(places) > 1:
-		reasons := map[*point]error{}
-		b.c.rewrite(pointsOf(places), plant, reasons)
+		reasons := map[*Point]error{}
+		b.c.rewrite(PointsOf(places), plant, reasons)
 		for p, err := range reasons {
 			failed = append(failed, executor.Failure{Place: p, Err: err})
 		}
 	default:
-		p := places[0].(*point)
+		p := places[0].(*Point)
 		if err := b.c.rewriteOne(p, plant); err != nil {
 			return []executor.Failure{{Place: p, Err: err}}
 		}
@@ -115,8 +116,8 @@ func (b breakpoints) rewrite(places []executor.Place, plant bool) (failed []exec
 // Verify implements executor.Executor.
 func (b breakpoints) Verify(places []executor.Place) error {
 	var all error
-	for _, p := range stillPatched(pointsOf(places)) {
-		if err := b.c.restore(p, 0); err != nil {
+	for _, p := range StillPatched(PointsOf(places)) {
+		if err := b.c.Restore(p, 0); err != nil {
 			all = errors.Join(all, err)
 		}
 	}
@@ -124,17 +125,17 @@ func (b breakpoints) Verify(places []executor.Place) error {
 }
 
 // How implements executor.Executor.
-func (breakpoints) How(p executor.Place) string { return strategyNames[p.(*point).how] }
+func (breakpoints) How(p executor.Place) string { return strategyNames[p.(*Point).How] }
 
 var strategyNames = [...]string{
 	arch.Refused: "refused", arch.Emulated: "emulated", arch.OutOfLine: "out of line", arch.InPlace: "in place",
 }
 
-// pointsOf returns places as the points that they are.
-func pointsOf(places []executor.Place) []*point {
-	points := make([]*point, 0, len(places))
+// PointsOf returns places as the points that they are.
+func PointsOf(places []executor.Place) []*Point {
+	points := make([]*Point, 0, len(places))
 	for _, p := range places {
-		points = append(points, p.(*point))
+		points = append(points, p.(*Point))
 	}
 	return points
 }

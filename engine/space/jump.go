@@ -1,0 +1,49 @@
+package space
+
+import (
+	"gotap/arch"
+	"gotap/engine/inline"
+	"gotap/engine/registry"
+)
+
+// Jump is a point's part in running its programs without a stop.
+type Jump struct {
+	Window   arch.Window // the instructions that the jump replaces; they are known once it fits
+	Before   int         // those of them that come before the place; their jump is in front of it
+	InGo     bool        // the place is in a function of Go
+	In       bool        // the jump is in the code
+	Half     bool        // in a child: the breakpoint is in the code, and behind it a part of the jump
+	Waits    bool        // it is to be written at a hit
+	Cold     int         // hits that are left until it is asked for, with Mixed; until then it may turn out not to fit
+	Judged   bool        // it is known whether it fits, although it has not been hit often: Unfit
+	Unfit    error       // Judged: why not; nil: it fits
+	Code     inline.Jump
+	Runs     []Run  // what the stub runs, in its order; nil: the stub is not used again
+	Stub     uint64 // the address of the latest stub
+	Function uint32 // the number by which native code knows the function that is entered here; 0: none
+	Dropped  error  // why the place has lost its jump for good; nil: it has not
+}
+
+// Run is a part of what runs natively at a point.
+type Run struct {
+	Placement *registry.Placement
+	Ends      *Point // a call ends that began there; nil: the placement is at the point itself
+}
+
+// noteJump finds out whether a point has its jump in the memory of a forked child, which is a copy of its parent's. The parent's memory may
+// have changed since the fork, and the copy have been made while a jump was removed. It writes nothing.
+func (q *Point) noteJump() {
+	q.Jump.In, q.Jump.Half = false, false
+	var now [inline.JumpSize]byte
+	if q.Jump.Code.Addr == 0 || q.Space.Mem.Peek(q.Jump.Code.Addr, now[:]) != nil {
+		return
+	}
+	q.Jump.In = now == q.Jump.Code.Code
+	q.Jump.Half = now[0] == q.Trap[0] && now != q.Jump.Code.Under
+}
+
+// JumpEnd returns the end of the bytes in which no other point may be: those of the jump, and the instructions that its native code runs
+// before the programs.
+func (p *Point) JumpEnd() uint64 {
+	return max(p.Jump.Window.Addr+inline.JumpSize, p.Addr)
+}
