@@ -45,6 +45,9 @@ func (s *Session) startTargets() error {
 		return nil
 	}
 	for _, pid := range o.Pids {
+		if s.placesNoMore() {
+			return engine.ErrInterrupted
+		}
 		o.Hooks.Process(pid, true)
 		s.outcomes.expect("?", pid)
 		if err := s.engine.Attach(pid); err != nil {
@@ -57,6 +60,9 @@ func (s *Session) startTargets() error {
 			s.attachChildren()
 		}
 		return nil
+	}
+	if s.placesNoMore() {
+		return engine.ErrInterrupted
 	}
 	c := engine.Command{Path: cmp.Or(o.Tool.Path, o.Command[0]), Args: o.Command, Stdin: o.Stdin, Stdout: o.Stdout, Stderr: o.Stderr}
 	pid, err := s.engine.Spawn(c)

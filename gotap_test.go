@@ -13,6 +13,7 @@ import (
 
 	"gotap"
 	"gotap/compile/diag"
+	"gotap/engine"
 	"gotap/engine/testenv"
 	"gotap/script/output"
 )
@@ -165,6 +166,28 @@ func TestContextBeforeTheProbes(t *testing.T) {
 	_, err := gotap.Run(ctx, gotap.Script{Name: "a.js", Text: `probe("libc:malloc", c => {});`}, echo(t, ""))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestContextBeforeTheTargets: a session whose context is done attaches to nothing and starts nothing.
+func TestContextBeforeTheTargets(t *testing.T) {
+	testenv.Require(t, testenv.Ptrace)
+	for _, o := range []gotap.Options{{Pids: []int{sleeper(t).Process.Pid}}, {Command: []string{"/bin/false"}}} {
+		ctx, cancel := context.WithCancel(withPatience(t))
+		s, err := gotap.Open(ctx, gotap.Script{Name: "a.js", Text: writes}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if err := s.Wait(); err != nil { // until the session knows
+			t.Error(err)
+		}
+		if err := s.Arm(); !errors.Is(err, engine.ErrInterrupted) {
+			t.Errorf("armed: %v", err)
+		}
+		if result, err := s.Close(); err != nil || len(result.Targets) > 0 {
+			t.Errorf("%+v, %v", result, err)
+		}
 	}
 }
 

@@ -242,6 +242,16 @@ func (s *Session) Stop() { s.ends.stop.Do(func() { close(s.ends.stopping) }) }
 // placeNoMore ends the placing of probes, now and for the rest of the session. Safe for concurrent use.
 func (s *Session) placeNoMore() { s.ends.placing.Do(func() { close(s.ends.quit) }) }
 
+// placesNoMore reports whether the placing of probes is over.
+func (s *Session) placesNoMore() bool {
+	select {
+	case <-s.ends.quit:
+		return true
+	default:
+		return false
+	}
+}
+
 // LeaveCommand has COMMAND go on when the session ends. Safe for concurrent use.
 func (s *Session) LeaveCommand() { s.ends.leave.Store(true) }
 
