@@ -6,23 +6,30 @@ STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOTESTSUM = gotest.tools/gotestsum@v1.13.0
 TEST = $(GO) run $(GOTESTSUM) --format standard-quiet --hide-summary skipped --rerun-fails=1 --rerun-fails-max-failures=5 --rerun-fails-run-root-test
 export CGO_ENABLED ?= 0
+# As what is released, so that nothing is compiled twice.
+export GOFLAGS ?= -trimpath
 
 FUZZTIME ?= 500ms
 # Packages whose tests trace live processes, boot machines or link the program.
 LIVE = gotap/cmd/gotap/static gotap/engine gotap/engine/armtest gotap/engine/remote gotap/cmd/gotap
 
-.PHONY: all build test checks quick long deps lint unit race fuzz cross bench clean
+.PHONY: all build dist test checks quick long deps lint unit race fuzz cross packages bench clean
 all: build
 
 build:
 	$(GO) build -trimpath -ldflags="-s -w" -o gotap ./cmd/gotap
+
+# What is released: binaries and packages for all architectures, in build/dist.
+dist:
+	rm -rf build/dist
+	.ci/dist build/dist amd64 arm64 arm
 
 # The unit tests wait for processes much of the time. Beside them the other checks run, one after the other: first those
 # that compile everything anew in their own way, then those that can use what was compiled for the unit tests.
 test: deps
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target checks
 
-checks: unit race fuzz cross lint
+checks: unit race fuzz cross lint packages
 
 # For the inner loop: no emulated machines, no soak, few live processes.
 quick:
@@ -35,6 +42,7 @@ quick:
 long: deps
 	GOTAP_LONG=1 $(TEST) --packages=./... -- -p 1 -timeout 12h
 	@.ci/fuzz 1m
+	.ci/packages cold
 
 deps:
 	@.ci/deps
@@ -64,6 +72,10 @@ cross:
 	@for a in arm64 arm; do echo "cross $$a"; \
 		GOARCH=$$a $(GO) vet ./... && GOARCH=$$a $(GO) build -o /dev/null ./cmd/gotap || exit 1; \
 	done
+
+# Builds the packages twice, compares them, and installs and uses one.
+packages:
+	.ci/packages
 
 bench: build
 	./gotap bench

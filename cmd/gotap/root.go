@@ -29,7 +29,7 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 	root.SetErr(w.errs())
 	root.SetIn(w.Stdin)
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
-	root.AddCommand(newTrace(w), newRun(w), newRecord(w), newTest(w), newCheck(w), newDis(w), newExplain(w), newBuild(w), newList(w), newSamples(w), newBench(w), newDoctor(w), newInit(w), newClean(w), newCtl(w), newEmulate(w), newMan(w))
+	root.AddCommand(newTrace(w), newRun(w), newRecord(w), newTest(w), newCheck(w), newDis(w), newExplain(w), newBuild(w), newList(w), newSamples(w), newBench(w), newDoctor(w), newInit(w), newClean(w), newCtl(w), newEmulate(w), newMan(w), newVersion(w))
 	root.SetHelpCommand(newHelp())
 	root.DisableSuggestions = true // explainCommand makes them
 	addTopics(root)
@@ -77,19 +77,32 @@ func nearCommand(c *cobra.Command, name string) string {
 	return near(name, names, "`"+strings.Replace(c.CommandPath(), "gotap", "gotap help", 1)+"` lists them")
 }
 
-// version returns the version or commit that the Go command recorded, and the Go version.
+// version returns the version that the Go command recorded, the commit, and for what it was built.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "of unknown version"
 	}
-	text := info.Main.Version
+	return fmt.Sprintf("%s%s %s %s/%s", cmp.Or(info.Main.Version, "(devel)"), commit(info), info.GoVersion, runtime.GOOS, runtime.GOARCH)
+}
+
+// commit returns " commit ID" where the Go command saw one.
+func commit(info *debug.BuildInfo) string {
 	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && (text == "" || text == "(devel)") {
-			text = s.Value
+		if s.Key == "vcs.revision" {
+			return " commit " + s.Value
 		}
 	}
-	return fmt.Sprintf("%s %s %s/%s", cmp.Or(text, "(devel)"), info.GoVersion, runtime.GOOS, runtime.GOARCH)
+	return ""
+}
+
+func newVersion(w *World) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the commit, and what gotap was built by and for",
+		Args:  cobra.NoArgs,
+		Run:   func(*cobra.Command, []string) { fmt.Fprintf(w.Stdout, "gotap %s\n", version()) },
+	}
 }
 
 // flagError explains the most common mistake: a command line without "--" before COMMAND.
