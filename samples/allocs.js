@@ -34,7 +34,8 @@ function line() {
   const live = heap.live.entries();
   const bytes = live.reduce((n, entry) => n + Number(entry[1]), 0);
   const memory = pid > 0 ? rss(pid) : undefined;
-  console.log(`${milliseconds(now() - started).padStart(10)} ms: ${heap.allocated.get()} allocated, ${heap.freed.get()} freed, `
+  const time = now(), data = { allocated: heap.allocated.get(), freed: heap.freed.get(), blocks: live.length, bytes, resident: memory };
+  report({ name: "heap", time, pid, data }, `${milliseconds(time - started).padStart(10)} ms: ${data.allocated} allocated, ${data.freed} freed, `
     + `${live.length} blocks with ${size(bytes)} in use${memory === undefined ? "" : `, ${size(memory)} resident`}`);
 }
 

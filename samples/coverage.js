@@ -39,8 +39,8 @@ end(() => {
     return;
   }
   const lines = all.map(Number).sort((a, b) => a - b);
-  if (lcov) console.log([`SF:${file}`, ...lines.map(n => `DA:${n},1`), "end_of_record"].join("\n"));
-  else report({ name: "lines", columns: ["file", "line"], rows: lines.map(n => [file, n]) }, `${file}: ${lines.length} lines ran: ${ranges(lines)}`);
+  const text = lcov ? [`SF:${file}`, ...lines.map(n => `DA:${n},1`), "end_of_record"].join("\n") : `${file}: ${lines.length} lines ran: ${ranges(lines)}`;
+  report({ name: "lines", columns: ["file", "line"], rows: lines.map(n => [file, n]) }, text);
 });
 
 // ranges formats 1 2 3 7 as "1-3 7".

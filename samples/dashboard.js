@@ -38,6 +38,6 @@ function frame() {
   const most = all.length > 0 ? Number(all[0][1].total) : 0;
   const rows = all.map(([func, s]) => [func, s.count, Number(s.count) * 1e9 / Math.max(1, span), s.total, Number(s.total)]);
   const clear = columns() > 0 ? "\x1b[H\x1b[2J" : "";
-  console.log(`${clear}${duration(at - started)}: ${all.length} functions called`);
+  report(null, `${clear}${duration(at - started)}: ${all.length} functions called`); // a title for people
   if (rows.length > 0) show("calls", ["function", "calls", ["rate", n => rate(n, 1e9)], ["time", duration], ["share", n => bar(n, most, 20)]], rows, { top });
 }

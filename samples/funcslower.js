@@ -26,8 +26,7 @@ const frames = option("frames", 8, "frames of the stack to print");
 let told = 0;
 const watched = slower(places(place), { ms, frames }, e => {
   told++;
-  console.log(`${e.comm}/${e.tid} ${e.func}(${e.a}, ${e.b}, ${e.c}) = ${e.ret} took ${milliseconds(e.ns)} ms`);
-  console.log(`${e.stack}`);
+  report(e, `${e.comm}/${e.tid} ${e.func}(${e.a}, ${e.b}, ${e.c}) = ${e.ret} took ${milliseconds(e.ns)} ms\n${e.stack}`);
 });
 
 end(() => {

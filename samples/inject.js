@@ -43,6 +43,7 @@ if (ms === 0) {
 }
 
 end(() => {
-  for (const [func, n] of forced.take()) console.log(`${func} was made to return ${ret} ${n} times`);
-  for (const [func, n] of delayed.take()) console.log(`${func} was delayed ${n} times`);
+  const rows = [...forced.take(), ...delayed.take()];
+  const done = ms === 0 ? `made to return ${ret}` : "delayed";
+  if (rows.length > 0) report({ name: "injected", columns: ["function", "calls"], rows }, rows.map(([func, n]) => `${func} was ${done} ${n} times`).join("\n"));
 });

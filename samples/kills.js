@@ -22,8 +22,8 @@ probe(["syscall:kill", "syscall:tkill", "syscall:tgkill", "syscall:rt_sigqueuein
   },
   leave(c) { exit({ call: c.func, to: 0, signal: 0, ret: c.ret, before: false }); },
   exit(e) {
-    if (e.before) begun.set(e.tid, { pid: e.pid, text: sending(e) });
-    else tell(e.tid, `= ${result(e.ret)}`);
+    if (e.before) begun.set(e.tid, sending(e));
+    else tell(e.tid, result(e.ret));
   },
   optional: true,
 });
@@ -31,20 +31,23 @@ probe(["syscall:kill", "syscall:tkill", "syscall:tgkill", "syscall:rt_sigqueuein
 function sending(e) {
   const to = e.call === "pidfd_send_signal" ? Number(/^Pid:\s*(-?\d+)/m.exec(readFile(`/proc/${e.pid}/fdinfo/${e.to}`) ?? "")?.[1] ?? 0) : e.to;
   const name = to > 0 ? command(to) : undefined;
-  return `${e.comm}/${e.tid} ${e.call} ${to}${name ? ` (${name})` : ""} ${e.signal === 0 ? "0" : signalName(e.signal)}`;
+  const signal = Number(e.signal) === 0 ? "0" : signalName(e.signal);
+  return { pid: e.pid, tid: e.tid, comm: e.comm, time: e.time, data: { call: e.call, to, name, signal },
+    text: `${e.comm}/${e.tid} ${e.call} ${to}${name ? ` (${name})` : ""} ${signal}` };
 }
 
-function tell(tid, what) {
+// tell writes a call; one that the caller's end cut short has no result.
+function tell(tid, result) {
   const one = begun.get(tid);
   if (one === undefined) return;
   begun.delete(tid);
   sent++;
-  console.log(`${one.text} ${what}`);
+  report({ name: "signal", event: one, data: { ...one.data, result } }, `${one.text} ${result === undefined ? "did not return" : `= ${result}`}`);
 }
 
 // If the signal ends its sender, the call does not return.
 on("exit", e => {
-  for (const [tid, one] of [...begun]) if (one.pid === e.pid) tell(tid, "did not return");
+  for (const [tid, one] of [...begun]) if (one.pid === e.pid) tell(tid);
 });
 
 end(() => {

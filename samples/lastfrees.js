@@ -24,7 +24,7 @@ import { signalName } from "gotap/signals";
 const keep = option("keep", 16, "how many frees to keep");
 const module = option("lib", "libc", "where free is");
 const blocks = map("blocks freed", { keys: 1, max: 8192 }), callers = map("who freed them", { keys: 1, max: 8192 });
-const freed = map("free now", { keys: 1, max: 65536, full: "evict" });
+const free = map("free now", { keys: 1, max: 65536, full: "evict" });
 let frees = 0;
 
 probe(`${module}:free`, {
@@ -34,17 +34,18 @@ probe(`${module}:free`, {
     frees = n + 1;
     blocks.set(n % keep, c.arg0);
     callers.set(n % keep, c.caller);
-    const before = freed.get(c.arg0);
-    freed.set(c.arg0, c.caller);
+    const before = free.get(c.arg0);
+    free.set(c.arg0, c.caller);
     if (before !== 0) exit({ p: c.arg0, before, stack: c.stack(8) });
   },
   exit(e) {
-    console.log(`${e.comm}/${e.tid} frees ${hex(e.p)} again; first by ${callsym(e.pid, e.before)}, now by`);
-    console.log(`${e.stack}`);
+    const before = callsym(e.pid, e.before);
+    report({ name: "freed twice", event: e, data: { block: hex(e.p), before, stack: e.stack } },
+      `${e.comm}/${e.tid} frees ${hex(e.p)} again; first by ${before}, now by\n${e.stack}`);
   },
 });
 probe(["malloc", "calloc", "realloc", "memalign", "aligned_alloc", "valloc", "pvalloc"].map(name => `${module}:${name}`), {
-  leave(c) { if (freed.has(c.ret)) freed.delete(c.ret); },
+  leave(c) { if (free.has(c.ret)) free.delete(c.ret); },
   optional: true,
 });
 
@@ -53,7 +54,7 @@ probe(`${module}:posix_memalign`, {
   leave(c) {
     if ((c.ret << 32) >> 32 !== 0) return;
     const p = ptr(this.to);
-    if (freed.has(p)) freed.delete(p);
+    if (free.has(p)) free.delete(p);
   },
   optional: true,
 });
@@ -61,20 +62,22 @@ probe(`${module}:posix_memalign`, {
 const crashes = [6, 7, 11];
 let crashed = false;
 
-function tell(pid) {
-  for (let n = frees - 1; n >= 0 && n >= frees - keep; n--) {
-    console.log(`  ${hex(blocks.get(n % keep))} by ${callsym(pid, callers.get(n % keep))}`);
-  }
+function tell(pid, title) {
+  const rows = [];
+  for (let n = frees - 1; n >= 0 && n >= frees - keep; n--) rows.push([hex(blocks.get(n % keep)), callsym(pid, callers.get(n % keep))]);
+  report({ name: "last frees", columns: ["block", "by"], rows }, [title, ...rows.map(([block, by]) => `  ${block} by ${by}`)].join("\n"));
 }
 
 on("signal", e => {
   if (!crashes.includes(e.signal)) return;
   crashed = true;
-  console.log(`${e.pid}/${e.tid} gets ${signalName(e.signal)}; the last frees, the latest first:`);
-  tell(e.pid);
+  const signal = signalName(e.signal);
+  report({ name: "crash", event: e, data: { signal, frees } });
+  tell(e.pid, `${e.pid}/${e.tid} gets ${signal}; the last frees, the latest first:`);
 });
 end(() => {
-  console.log(`${frees} blocks were freed${crashed || frees === 0 ? "" : ", and nothing crashed; the last ones, the latest first:"}`);
-  if (!crashed) tell(0);
-  [blocks, callers, freed].forEach(m => m.clear());
+  const freed = `${frees} blocks were freed`;
+  if (crashed || frees === 0) report({ name: "total", columns: ["frees"], rows: [[frees]] }, freed);
+  else tell(0, `${freed}, and nothing crashed; the last ones, the latest first:`);
+  [blocks, callers, free].forEach(m => m.clear());
 });

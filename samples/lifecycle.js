@@ -19,11 +19,19 @@ import { signalName } from "gotap/signals";
 import { command } from "gotap/proc";
 
 const started = Date.now();
-const at = () => `${String(Date.now() - started).padStart(6)} ms`;
+const tell = (what, text) => e => report({ name: what, time: e.time, pid: e.pid, tid: e.tid, data: detail(e) }, `${String(Date.now() - started).padStart(6)} ms ${e.pid} ${text(e)}`);
 
-on("fork", e => console.log(`${at()} ${e.pid} forks ${e.child}`));
-on("exec", e => console.log(`${at()} ${e.pid} becomes ${e.path}: ${command(e.pid) ?? ""}`));
-on("exit", e => console.log(`${at()} ${e.pid} ends, ${e.signal ? "by signal " + signalName(e.signal) : "status " + e.status}`));
-on("thread", e => console.log(`${at()} ${e.pid} starts thread ${e.child}`));
-on("module", e => console.log(`${at()} ${e.pid} loads ${e.path}`));
-on("signal", e => console.log(`${at()} ${e.pid} gets signal ${signalName(e.signal)}`));
+// detail returns what is known of an event besides the process, with signals by name.
+function detail({ time, pid, tid, signal, ...rest }) {
+  return { ...rest, signal: signal ? signalName(signal) : undefined };
+}
+
+on("fork", tell("fork", e => `forks ${e.child}`));
+on("exec", e => {
+  const ran = command(e.pid) ?? "";
+  tell("exec", () => `becomes ${e.path}: ${ran}`)({ ...e, command: ran });
+});
+on("exit", tell("exit", e => `ends, ${e.signal ? "by signal " + signalName(e.signal) : "status " + e.status}`));
+on("thread", tell("thread", e => `starts thread ${e.child}`));
+on("module", tell("module", e => `loads ${e.path}`));
+on("signal", tell("signal", e => `gets signal ${signalName(e.signal)}`));

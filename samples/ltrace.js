@@ -52,7 +52,9 @@ for (const name of wanted) {
     },
     exit(e) {
       const result = resultOf(name, e.ret, e.r);
-      console.log(`${e.comm}/${e.tid} ${callOf(name, [e.a0, e.a1, e.a2, e.a3], [e.s, e.t])}${result === "void" ? "" : ` = ${result}`} <${duration(e.ns)}>`);
+      const call = callOf(name, [e.a0, e.a1, e.a2, e.a3], [e.s, e.t]);
+      report({ name: "call", event: e, data: { func: name, call, result, ns: e.ns } },
+        `${e.comm}/${e.tid} ${call}${result === "void" ? "" : ` = ${result}`} <${duration(e.ns)}>`);
     },
     optional: true,
   }));
@@ -60,7 +62,7 @@ for (const name of wanted) {
 
 end(() => {
   const none = only === "" ? `no call of ${module} was seen; programs that do without it make system calls, which the sample syscalls shows` : `there was no call of ${only}`;
-  if (probes.every(p => p.hits === 0)) console.log(`ltrace: ${none}`);
+  if (probes.every(p => p.hits === 0)) report(null, `ltrace: ${none}`);
   if (!counting) return;
   const rows = ordered(calls.take(), s => s.total).map(([name, s]) => [name, s.count, s.total, s.average]);
   show("functions", ["function", "calls", ["total", duration], ["average", duration]], rows);

@@ -45,10 +45,11 @@ function byName(callers) {
 }
 
 end(() => {
-  console.log(`${calls.take()} calls of malloc`);
+  const all = calls.take();
+  report({ name: "total", columns: ["calls"], rows: [[all]] }, `${all} calls of malloc`);
   size.print();
   const callers = byName(ordered(bytes.take()));
-  console.log(`top ${Math.min(top, callers.length)} of ${callers.length} callers, by bytes`);
   const lines = callers.slice(0, top).map(c => `${String(c.bytes).padStart(12)}  ${c.name}`);
-  if (lines.length > 0) report({ name: "callers", columns: ["caller", "bytes"], rows: callers.map(c => [c.name, c.bytes]) }, lines.join("\n"));
+  report({ name: "callers", columns: ["caller", "bytes"], rows: callers.map(c => [c.name, c.bytes]) },
+    [`top ${lines.length} of ${callers.length} callers, by bytes`, ...lines].join("\n"));
 });

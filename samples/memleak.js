@@ -55,7 +55,9 @@ end(() => {
     blocks += rate;
     bytes += Number(n) * rate;
   }
-  console.log(`${blocks} blocks with ${size(bytes)} were not freed; ${heap.allocated.get()} allocated, ${heap.freed.get()} freed`);
+  const allocated = heap.allocated.get(), freed = heap.freed.get();
+  report({ name: "heap", columns: ["blocks", "bytes", "allocated", "freed"], rows: [[blocks, bytes, allocated, freed]] },
+    `${blocks} blocks with ${size(bytes)} were not freed; ${allocated} allocated, ${freed} freed`);
   const most = [...groups].sort((a, b) => b[1].bytes - a[1].bytes);
   const texts = most.slice(0, top).map(([text, g]) => `${g.blocks} blocks, ${size(g.bytes)}, asked for by\n${text}`);
   if (texts.length > 0) {

@@ -36,7 +36,11 @@ const who = e => { seen++; return `${e.comm}/${e.tid}`; };
 probe("libc:getaddrinfo", {
   enter(c) { this.host = c.arg0 === 0 ? "*" : str(c.arg0); this.service = c.arg1 === 0 ? "" : str(c.arg1, 32); },
   leave(c) { exit({ host: this.host, service: this.service, ret: (c.ret << 32) >> 32, ns: c.elapsed }); },
-  exit(e) { console.log(`${who(e)} looks up ${e.host} ${e.service}: ${lookupError(e.ret) === "0" ? "found" : lookupError(e.ret)} <${duration(e.ns)}>`); },
+  exit(e) {
+    const error = lookupError(e.ret) === "0" ? undefined : lookupError(e.ret);
+    report({ name: "lookup", event: e, data: { host: e.host, service: e.service, error, ns: e.ns } },
+      `${who(e)} looks up ${e.host} ${e.service}: ${error ?? "found"} <${duration(e.ns)}>`);
+  },
   optional: true,
 });
 probe(["syscall:connect", "syscall:bind"], {
@@ -47,14 +51,19 @@ probe(["syscall:connect", "syscall:bind"], {
     this.n = n;
   },
   leave(c) { exit({ call: c.func, fd: this.fd, to: bytes(this.p, this.n), ret: c.ret, ns: c.elapsed }); },
-  exit(e) { console.log(`${who(e)} ${e.call} ${e.fd} to ${sockaddr(e.to)} = ${result(e.ret)} <${duration(e.ns)}>`); },
+  exit(e) {
+    const address = sockaddr(e.to);
+    report({ name: e.call, event: e, data: { fd: e.fd, address, result: result(e.ret), ns: e.ns } },
+      `${who(e)} ${e.call} ${e.fd} to ${address} = ${result(e.ret)} <${duration(e.ns)}>`);
+  },
 });
 // The thread waits while the remote address is read: the program might close the socket at once.
 probe(["syscall:accept", "syscall:accept4"], {
   leave(c) { exit.hold({ ret: c.ret, ns: c.elapsed }); },
   exit(e) {
     const socket = e.ret >= 0 ? socketOf(e.pid, e.ret) : undefined;
-    console.log(`${who(e)} accept = ${e.ret < 0 ? errno(e.ret) : `${e.ret}${socket ? ` from ${socket.remote}` : ""}`} <${duration(e.ns)}>`);
+    report({ name: "accept", event: e, data: { result: result(e.ret), address: socket?.remote, ns: e.ns } },
+      `${who(e)} accept = ${e.ret < 0 ? errno(e.ret) : `${e.ret}${socket ? ` from ${socket.remote}` : ""}`} <${duration(e.ns)}>`);
   },
   optional: true,
 });
@@ -62,7 +71,10 @@ if (showing) {
   probe("syscall:socket", {
     enter(c) { this.family = c.arg0; this.type = c.arg1; },
     leave(c) { exit({ family: this.family, type: this.type, ret: c.ret }); },
-    exit(e) { console.log(`${who(e)} socket ${family(e.family)} ${socketType(e.type)} = ${result(e.ret)}`); },
+    exit(e) {
+      const made = { family: family(e.family), type: socketType(e.type), result: result(e.ret) };
+      report({ name: "socket", event: e, data: made }, `${who(e)} socket ${made.family} ${made.type} = ${made.result}`);
+    },
   });
 }
 
@@ -70,8 +82,8 @@ end(() => {
   const used = sockets.rows().filter(row => row.path.startsWith("socket:") && row.read + row.written > 0)
     .sort((a, b) => b.read + b.written - a.read - a.written);
   if (used.length === 0 && seen === 0) console.error("net: no socket was used, and no name looked up by the C library");
-  for (const s of used.slice(0, top)) {
-    console.log(`socket ${s.fd} of ${s.pid}${s.what ? ` with ${s.what}` : ""}: ${s.written} bytes sent, ${s.read} received`);
-  }
-  if (used.length > top) console.log(`… and ${used.length - top} more sockets`);
+  const texts = used.slice(0, top).map(s => `socket ${s.fd} of ${s.pid}${s.what ? ` with ${s.what}` : ""}: ${s.written} bytes sent, ${s.read} received`);
+  if (used.length > top) texts.push(`… and ${used.length - top} more sockets`);
+  const rows = used.map(s => [s.pid, s.fd, s.what ?? "", s.written, s.read]);
+  if (rows.length > 0) report({ name: "sockets", columns: ["pid", "fd", "address", "sent", "received"], rows }, texts.join("\n"));
 });

@@ -24,13 +24,16 @@ import { duration } from "gotap/time";
 const ms = option("ms", 20, "print busy times of at least so many milliseconds");
 const program = option("node", "node", "the program");
 const gc = [];
-const l = loop({ module: program, ms }, e => console.log(`the event loop was busy for ${duration(e.ns)}`));
+const l = loop({ module: program, ms }, e => report({ name: "busy", event: e, data: { ns: e.ns } }, `the event loop was busy for ${duration(e.ns)}`));
 collections({ module: program }, e => gc.push(Number(e.ns)));
-opens({ module: program }, e => console.log(`opens ${e.path} ${openFlags(e.flags)}`));
-lookups({ module: program }, e => console.log(`looks up ${e.host}`));
+opens({ module: program }, e => report({ name: "open", event: e, data: { path: e.path, flags: openFlags(e.flags) } }, `opens ${e.path} ${openFlags(e.flags)}`));
+lookups({ module: program }, e => report({ name: "lookup", event: e, data: { host: e.host } }, `looks up ${e.host}`));
 
 end(() => {
   l.busy.print();
   l.waiting.print();
-  if (gc.length > 0) console.log(`${gc.length} garbage collections, ${duration(gc.reduce((a, b) => a + b, 0))} in all, the longest ${duration(Math.max(...gc))}`);
+  if (gc.length === 0) return;
+  const all = gc.reduce((a, b) => a + b, 0), longest = Math.max(...gc);
+  report({ name: "garbage collections", columns: ["count", "total", "longest"], rows: [[gc.length, all, longest]] },
+    `${gc.length} garbage collections, ${duration(all)} in all, the longest ${duration(longest)}`);
 });

@@ -40,14 +40,16 @@ probe(calls.split(",").map(name => `syscall:${name}`), {
   },
   exit(e) {
     const key = `${e.call} of ${e.comm}, called from\n${e.stack}`;
-    const s = stacks.get(key) ?? { n: 0, ns: 0 };
-    stacks.set(key, { n: s.n + 1, ns: s.ns + Number(e.ns) });
+    const s = stacks.get(key) ?? { call: e.call, comm: e.comm, stack: e.stack, n: 0, ns: 0 };
+    stacks.set(key, { ...s, n: s.n + 1, ns: s.ns + Number(e.ns) });
   },
   optional: true,
 });
 
 end(() => {
   waits.print();
-  for (const [key, s] of [...stacks].sort((a, b) => b[1].ns - a[1].ns).slice(0, top)) console.log(`${duration(s.ns)} in ${s.n} ${s.n === 1 ? "wait" : "waits"}: ${key}`);
-  if (stacks.size === 0) console.log("nothing waited");
+  const longest = [...stacks].sort((a, b) => b[1].ns - a[1].ns);
+  const texts = longest.slice(0, top).map(([key, s]) => `${duration(s.ns)} in ${s.n} ${s.n === 1 ? "wait" : "waits"}: ${key}`);
+  const rows = longest.map(([, s]) => [s.call, s.comm, s.n, s.ns, s.stack]);
+  report({ name: "stacks", columns: ["call", "thread", "waits", "time", "stack"], rows }, texts.join("\n") || "nothing waited");
 });

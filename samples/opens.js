@@ -46,5 +46,5 @@ probe(["syscall:open", "syscall:creat"], {
 });
 
 function show(e) {
-  console.log(`${e.comm}/${e.tid} ${result(e.ret).padStart(3)} ${e.path} ${openFlags(e.flags)}`);
+  report(e, `${e.comm}/${e.tid} ${result(e.ret).padStart(3)} ${e.path} ${openFlags(e.flags)}`);
 }

@@ -22,11 +22,11 @@ import { duration } from "gotap/time";
 follow("children");
 const ms = option("ms", 0, "only queries of at least so many milliseconds");
 const byPhase = phases().phases, work = transactions().transactions;
-queries({ ms }, e => console.log(`${e.pid} ${duration(e.ns)}: ${e.sql.replace(/\s+/g, " ")}`));
+queries({ ms }, e => report({ name: "query", event: e, data: { sql: e.sql, ns: e.ns } }, `${e.pid} ${duration(e.ns)}: ${e.sql.replace(/\s+/g, " ")}`));
 
 end(() => {
   const rows = ordered(byPhase.take(), s => s.total).map(([phase, s]) => [phase, s.count, s.total, s.average]);
   if (rows.length > 0) show("phases", ["phase", "times", ["total", duration], ["average", duration]], rows);
   const all = work.take();
-  if (all.length > 0) console.log("transactions: " + all.map(([what, n]) => `${n} ${what}`).join(", "));
+  if (all.length > 0) report({ name: "transactions", columns: ["end", "count"], rows: all }, "transactions: " + all.map(([what, n]) => `${n} ${what}`).join(", "));
 });

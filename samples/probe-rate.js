@@ -43,6 +43,8 @@ function tell(ns) {
   const all = ordered(hits.take());
   const sum = all.reduce((n, entry) => n + Number(entry[1]), 0);
   show("hits", ["function", "hits", ["rate", n => rate(n, 1e9)]], all.map(([func, n]) => [func, n, Number(n) * 1e9 / Math.max(1, ns)]), { top });
-  console.log(`${sum} hits, ${rate(sum, ns)}: probing them would take ${(sum * cost / ns * 100).toFixed(1)} % of a processor`);
+  const share = sum * cost / ns;
+  report({ name: "cost", columns: ["hits", "rate", "share"], rows: [[sum, sum * 1e9 / ns, share]] },
+    `${sum} hits, ${rate(sum, ns)}: probing them would take ${(share * 100).toFixed(1)} % of a processor`);
   stop(0);
 }

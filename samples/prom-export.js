@@ -50,7 +50,9 @@ function show() {
   lines.push("# TYPE gotap_call_failures_total counter");
   for (const [func, n] of failures.entries()) lines.push(`gotap_call_failures_total{function=${JSON.stringify(func)}} ${n}`);
   console.clear();
-  console.log(lines.join("\n") + "\n# EOF");
+  const failed = new Map(failures.entries());
+  const rows = [...all].map(([func, s]) => [func, s.count, s.total, failed.get(func) ?? 0]);
+  report({ name: "calls", columns: ["function", "calls", "total", "failures"], rows }, lines.join("\n") + "\n# EOF");
 }
 
 if (seconds > 0) every(seconds * 1000, show);

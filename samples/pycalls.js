@@ -32,7 +32,7 @@ let collected = 0, collecting = 0;
 const raised = count("exceptions", { keys: 1 });
 
 if (trace) {
-  calls(e => { if (e.file.endsWith(file)) console.log(`${e.comm}/${e.tid} ${baseName(e.file)}:${e.line} ${e.name}`); });
+  calls(e => { if (e.file.endsWith(file)) report({ name: "call", event: e, data: { file: e.file, line: e.line, func: e.name } }, `${e.comm}/${e.tid} ${baseName(e.file)}:${e.line} ${e.name}`); });
 } else {
   const counted = calls().calls;
   end(() => {
@@ -40,7 +40,7 @@ if (trace) {
     if (rows.length > 0) show("functions", ["calls", "function", "file"], rows, { top });
   });
 }
-imports(e => { if (e.found) console.log(`import ${e.name} took ${duration(e.ns)}`); });
+imports(e => { if (e.found) report({ name: "import", event: e, data: { module: e.name, ns: e.ns } }, `import ${e.name} took ${duration(e.ns)}`); });
 collections(e => {
   collected++;
   collecting += Number(e.ns);
@@ -48,5 +48,5 @@ collections(e => {
 exceptions(e => raised.at(e.type).inc());
 
 end(() => {
-  if (collected > 0) console.log(`${collected} garbage collections, ${duration(collecting)} in all`);
+  if (collected > 0) report({ name: "garbage collections", columns: ["count", "total"], rows: [[collected, collecting]] }, `${collected} garbage collections, ${duration(collecting)} in all`);
 });

@@ -18,7 +18,7 @@ import { show, ordered } from "gotap/table";
 import { duration } from "gotap/time";
 
 const us = option("us", -1, "print commands that take at least so many microseconds; -1: only the table");
-const r = commands({ us: Math.max(0, us) }, us < 0 ? undefined : e => console.log(`${e.command} took ${duration(e.ns)}`));
+const r = commands({ us: Math.max(0, us) }, us < 0 ? undefined : e => report({ name: "command", event: e, data: { command: e.command, ns: e.ns } }, `${e.command} took ${duration(e.ns)}`));
 
 end(() => {
   const rows = ordered(r.times.take(), t => t.total).map(([name, t]) => [commandName(name), t.count, t.total, t.average]);

@@ -34,13 +34,15 @@ const called = probe(places(functions), {
     exit({ func: c.func, ret: result, why: known ? c.errno : 0, stack: c.stack(4) });
   },
   exit(e) {
-    const reason = e.why > 0 ? ` ${errno(e.why)}` : "";
-    console.log(`${e.comm}/${e.tid} ${e.func} returned ${e.ret}${reason}, called from`);
-    console.log(`${e.stack}`);
+    const reason = e.why > 0 ? errno(e.why) : undefined;
+    report({ name: "failure", event: e, data: { func: e.func, ret: e.ret, errno: reason, stack: e.stack } },
+      `${e.comm}/${e.tid} ${e.func} returned ${e.ret}${reason ? ` ${reason}` : ""}, called from\n${e.stack}`);
   },
   optional: true,
 });
 
 end(() => {
-  if (failures.entries().length === 0) console.log(called.hits === 0 ? "no call failed: none was made of the functions that are watched" : "no call failed");
+  if (failures.entries().length > 0) return;
+  report({ name: "failures", columns: ["function", "calls"], rows: [] },
+    called.hits === 0 ? "no call failed: none was made of the functions that are watched" : "no call failed");
 });

@@ -30,7 +30,8 @@ probe(["syscall:nanosleep", "syscall:clock_nanosleep"], {
     slept++;
     const t = timespec.read(e.asked);
     const asked = e.until ? `until ${t.sec} s of its clock` : `for ${duration(t.sec * 1e9 + t.nsec)}`;
-    console.log(`${e.comm}/${e.tid} sleeps ${asked}: ${duration(e.ns)}${e.ret === 0 ? "" : ", interrupted"}`);
+    report({ name: "sleep", event: e, data: { asked: t.sec * 1e9 + t.nsec, until: e.until, ns: e.ns, interrupted: e.ret !== 0 } },
+      `${e.comm}/${e.tid} sleeps ${asked}: ${duration(e.ns)}${e.ret === 0 ? "" : ", interrupted"}`);
   },
   optional: true,
 });

@@ -23,7 +23,7 @@ const ms = option("ms", -1, "print statements that take at least so many millise
 const module = option("lib", "libsqlite3", "where SQLite is, when it is neither in its own library nor in the program itself");
 const top = option("top", 15, "how many statements to print");
 const s = statements({ module }, ms < 0 ? undefined : e => {
-  if (Number(e.ns) >= ms * 1e6) console.log(`${e.comm}/${e.tid} ${duration(e.ns)}, ${e.rows} rows${e.ok ? "" : ", failed"}: ${e.sql}`);
+  if (Number(e.ns) >= ms * 1e6) report({ name: "statement", event: e, data: { sql: e.sql, rows: e.rows, ok: e.ok, ns: e.ns } }, `${e.comm}/${e.tid} ${duration(e.ns)}, ${e.rows} rows${e.ok ? "" : ", failed"}: ${e.sql}`);
 });
 
 end(() => {

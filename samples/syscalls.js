@@ -66,7 +66,8 @@ function follow(places, text, at) {
     exit(e) {
       if (named.has(e.call)) return;
       const texts = at < 0 ? {} : { [at]: e.s };
-      console.log(`${e.comm}/${e.tid} ${callText(e.call, [e.a, e.b, e.c, e.d, e.e, e.f], texts)} = ${result(e.ret)} <${duration(e.ns)}>`);
+      const call = callText(e.call, [e.a, e.b, e.c, e.d, e.e, e.f], texts);
+      report({ name: "call", event: e, data: { func: e.call, call, result: result(e.ret), ns: e.ns } }, `${e.comm}/${e.tid} ${call} = ${result(e.ret)} <${duration(e.ns)}>`);
     },
     optional: at >= 0,
   });

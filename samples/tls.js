@@ -22,7 +22,8 @@ const limit = option("limit", 120, "bytes to show");
 const libraries = option("libs", "libssl,libgnutls", "libraries, in programs linked with them statically too, or modules that have OpenSSL in them").split(",");
 const who = e => `${e.comm}/${e.tid}`;
 
-handshakes({ libraries }, e => console.log(`${who(e)} handshake ${e.func} ${e.ok ? "done" : `returned ${e.ret}`} <${duration(e.ns)}>`));
+handshakes({ libraries }, e => report(e, `${who(e)} handshake ${e.func} ${e.ok ? "done" : `returned ${e.ret}`} <${duration(e.ns)}>`));
 tls({ libraries, limit: plain ? limit : 1 }, e => {
-  console.log(`${who(e)} ${e.direction} ${e.size} bytes${plain ? `: ${printable(e.data)}${e.size > e.data.length ? ".." : ""}` : ""}`);
+  const text = plain ? `${printable(e.data)}${e.size > e.data.length ? ".." : ""}` : undefined;
+  report({ name: e.direction, event: e, data: { bytes: e.size, text } }, `${who(e)} ${e.direction} ${e.size} bytes${plain ? `: ${text}` : ""}`);
 });

@@ -41,7 +41,8 @@ for (const name of mark.split(",")) {
       exit({ a: want0 ? a(c) : "", b: want1 ? b(c) : "", d: want2 ? d(c) : "", e: want3 ? String(c.arg3) : "" });
     },
     exit(e) {
-      console.log(`${since(e.time)} ${e.comm}/${e.tid} ${name}(${[e.a, e.b, e.d, e.e].slice(0, n).join(", ")})`);
+      const args = [e.a, e.b, e.d, e.e].slice(0, n);
+      report({ name, event: e, data: { args } }, `${since(e.time)} ${e.comm}/${e.tid} ${name}(${args.join(", ")})`);
       if (most > 0 && ++shown >= most) stop(0);
     },
   });

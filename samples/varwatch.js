@@ -42,14 +42,12 @@ probe(`watch:${variable}/${size}/w`, {
     if (number < most) exit({ func: c.func, number, old, value, stack: c.stack(frames) });
   },
   exit(e) {
-    console.log(`${since(e.time)} ${e.comm}/${e.tid} ${variable}: ${e.number === 0 ? "?" : e.old} → ${e.value} by ${e.func}`);
-    console.log(`${e.stack}`);
+    report(e, `${since(e.time)} ${e.comm}/${e.tid} ${variable}: ${e.number === 0 ? "?" : e.old} → ${e.value} by ${e.func}\n${e.stack}`);
   },
 });
 
 end(() => {
-  if (changes.entries().length === 0) return console.log(`${variable} was not changed`);
-  console.log("changes by function:");
-  const all = ordered(changes.take());
-  if (all.length > 0) report({ name: "changes", columns: ["function", "changes"], rows: all }, all.map(([func, n]) => `${String(n).padStart(10)}  ${func}`).join("\n"));
+  const rows = ordered(changes.take());
+  const text = ["changes by function:", ...rows.map(([func, n]) => `${String(n).padStart(10)}  ${func}`)].join("\n");
+  report({ name: "changes", columns: ["function", "changes"], rows }, rows.length > 0 ? text : `${variable} was not changed`);
 });

@@ -47,7 +47,7 @@ probe(places(place), {
   exit(e) {
     const known = running.get(key(e));
     running.delete(key(e));
-    if (known?.late) console.log(`${e.comm}/${e.tid} ${known.func} has returned after ${duration(e.ns)}`);
+    if (known?.late) report({ name: "returned", event: e, data: { func: known.func, ns: e.ns } }, `${e.comm}/${e.tid} ${known.func} has returned after ${duration(e.ns)}`);
   },
 });
 on("exit", e => {
@@ -63,8 +63,9 @@ every(Math.max(5, ms / 4), () => {
     r.late = true;
     late++;
     const inside = readFile(`/proc/${r.pid}/task/${r.tid}/wchan`);
-    console.log(`${r.comm}/${r.tid} ${r.func} has not returned for ${duration(ns)}${inside && inside !== "0" ? `, in ${inside}` : ""}; it was called from`);
-    console.log(`${r.stack}`); // finding names takes longer than most calls, so it is done here
+    const place = inside && inside !== "0" ? inside : undefined;
+    report({ name: "late", event: r, data: { func: r.func, ns, inside: place, stack: r.stack } }, // names are found only for late calls: it takes longer than most
+      `${r.comm}/${r.tid} ${r.func} has not returned for ${duration(ns)}${place ? `, in ${place}` : ""}; it was called from\n${r.stack}`);
     if (code !== 0) stop(code);
   }
 });

@@ -54,8 +54,10 @@ probe(watched.specs, {
     fails++;
     const ring = [e.p0, e.p1, e.p2, e.p3, e.p4, e.p5, e.p6, e.p7];
     const n = Number(e.n);
-    console.log(`${e.comm}/${e.tid} ${e.func} returned ${e.ret} after ${n} steps${n > kept ? `, the last ${kept}` : ""}:`);
-    for (let k = Math.max(0, n - kept); k < n; k++) console.log(`    ${sym(ring[k % kept])}`);
+    const steps = [];
+    for (let k = Math.max(0, n - kept); k < n; k++) steps.push(sym(ring[k % kept]));
+    report({ name: "failure", event: e, data: { func: e.func, ret: e.ret, ns: e.ns, passed: n, steps } },
+      [`${e.comm}/${e.tid} ${e.func} returned ${e.ret} after ${n} steps${n > kept ? `, the last ${kept}` : ""}:`, ...steps].join("\n    "));
   },
   not: watched.not,
   optional: true,

@@ -18,8 +18,9 @@ const sizes = hist("bytes a write");
 const all = traffic({ piece: (c, bytes) => sizes.add(bytes) });
 
 end(() => {
-  for (const row of all.rows().sort((a, b) => b.written - a.written)) {
-    if (row.written > 0) console.log(`descriptor ${row.fd} of ${row.pid}, ${row.path}: ${row.written} bytes`);
-  }
+  const written = all.rows().filter(row => row.written > 0).sort((a, b) => b.written - a.written);
+  const rows = written.map(row => [row.pid, row.fd, row.path, row.written]);
+  const texts = rows.map(([pid, fd, path, bytes]) => `descriptor ${fd} of ${pid}, ${path}: ${bytes} bytes`);
+  if (rows.length > 0) report({ name: "written", columns: ["pid", "fd", "file", "bytes"], rows }, texts.join("\n"));
   sizes.print();
 });

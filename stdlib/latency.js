@@ -39,15 +39,21 @@ export function latency(spec, name = `${spec}, ns`, given) {
     from,
   });
   const self = { spec, hist: took, stats: all, probes: [placed], print, summary };
-  function summary() {
+  function summed() {
     const s = all.take(), h = took.get();
-    if (!s || !h) return `${spec} was not called`;
-    return `${s.count} ${s.count === 1 ? "call" : "calls"}, ${duration(s.average)} on average, ${duration(s.total)} in all; ` +
-      `half at most ${duration(quantile(h, 0.5))}, 99 % at most ${duration(quantile(h, 0.99))}`;
+    return s && h ? { ...s, half: quantile(h, 0.5), most: quantile(h, 0.99) } : undefined;
   }
+  function text(s) {
+    if (s === undefined) return `${spec} was not called`;
+    return `${s.count} ${s.count === 1 ? "call" : "calls"}, ${duration(s.average)} on average, ${duration(s.total)} in all; ` +
+      `half at most ${duration(s.half)}, 99 % at most ${duration(s.most)}`;
+  }
+  function summary() { return text(summed()); }
   function print() {
     took.print();
-    console.log(summary());
+    const s = summed();
+    const rows = s === undefined ? [] : [[s.count, s.average, s.total, s.half, s.most]];
+    report({ name: `${name}: summary`, columns: ["calls", "average", "total", "50 %", "99 %"], rows }, text(s));
   }
   return self;
 }

@@ -114,7 +114,8 @@ func TestRecordExamples(t *testing.T) {
 	}
 }
 
-// TestRecordsOfSamples runs every sample that a local program suffices for, and holds what it writes against the page.
+// TestRecordsOfSamples runs every sample that a local program suffices for, and holds what it writes against the page. Only the first
+// script that a user reads may print text for people alone.
 func TestRecordsOfSamples(t *testing.T) {
 	testenv.Require(t, testenv.Ptrace, testenv.GCC)
 	dir, layout, tables, ran := t.TempDir(), readLayout(t), 0, 0
@@ -154,6 +155,9 @@ func TestRecordsOfSamples(t *testing.T) {
 				}
 				if r["type"] == "error" && r["severity"] == nil {
 					t.Errorf("%s", line)
+				}
+				if r["type"] == "print" && r["stream"] == nil && s.Name != "hello" {
+					t.Errorf("text that is in no record: %s", line)
 				}
 			}
 			if !strings.Contains(lines[len(lines)-1], `"type":"end"`) {

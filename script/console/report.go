@@ -5,12 +5,14 @@ import (
 
 	"github.com/dop251/goja"
 
+	"gotap/runtime/value"
 	"gotap/script/jsvm"
 	"gotap/script/output"
 )
 
 // Report implements report(record, text): a record for programs, and its text for people. The record may be null and the text of an event
-// undefined: then there is only the other.
+// undefined: then there is only the other. A record can be an event as an exit callback got it, or name one as its member event: that is
+// where the time and the thread come from.
 func (c *Console) Report(call goja.FunctionCall) goja.Value {
 	record, ok := call.Argument(0).(*goja.Object)
 	text := call.Argument(1)
@@ -19,6 +21,14 @@ func (c *Console) Report(call goja.FunctionCall) goja.Value {
 		return nil
 	}
 	hidden := goja.IsUndefined(text)
+	hit := record
+	if ok && goja.IsString(present(record.Get("probe"))) {
+		record = c.wrapped(record)
+	} else if ok {
+		if event, given := record.Get("event").(*goja.Object); given {
+			hit = event
+		}
+	}
 	switch {
 	case !ok || !goja.IsString(present(record.Get("name"))):
 		c.m.Throwf("report needs a record: { name, columns, rows } or { name, data }, not %s", jsvm.Describe(call.Argument(0)))
@@ -34,13 +44,21 @@ func (c *Console) Report(call goja.FunctionCall) goja.Value {
 	if !ok {
 		c.m.Throwf("an event needs data, an object, not %s", jsvm.Describe(present(record.Get("data"))))
 	}
-	number := func(member string) uint64 { n, _ := jsvm.ToInt(record.Get(member)); return uint64(n) }
+	number := func(member string) uint64 { n, _ := jsvm.ToInt(hit.Get(member)); return uint64(n) }
 	e := output.Event{Probe: name, Time: number("time"), Pid: uint32(number("pid")), Tid: uint32(number("tid")), Fields: c.fields(data), Text: line, Hidden: hidden}
-	if comm := present(record.Get("comm")); !goja.IsUndefined(comm) {
+	if comm := present(hit.Get("comm")); !goja.IsUndefined(comm) {
 		e.Comm = comm.String()
 	}
 	c.out.Event(e)
 	return nil
+}
+
+// wrapped makes the record of an exit callback's event: its name is the probe's, its data what the program gave.
+func (c *Console) wrapped(event *goja.Object) *goja.Object {
+	record := c.m.VM.NewObject()
+	record.Set("name", event.Get("probe"))
+	record.Set("data", event)
+	return record
 }
 
 // present returns a member, undefined where an object has none.
@@ -105,6 +123,14 @@ func (c *Console) plain(v goja.Value) any {
 				cells = append(cells, c.plain(cell))
 			}
 			return cells
+		}
+		if raw, ok := o.Export().([]byte); ok {
+			return value.Value{Kind: value.KindBytes, Text: string(raw)}.Format(nil)
+		}
+		if toJSON, ok := goja.AssertFunction(present(o.Get("toJSON"))); ok { // of stacks and aggregations
+			shown, err := toJSON(o)
+			c.m.Must(err)
+			return c.plain(shown)
 		}
 		if o.ClassName() == "Object" {
 			return c.fields(o)

@@ -329,5 +329,5 @@ interface Expectation extends Matchers {
 /** A table, for report: rows of values under columns. */
 interface TableRecord { name: string; columns: string[]; rows: any[][] }
 
-/** What happened in a thread, for report. */
-interface EventRecord { name: string; data: Record<string, any>; time?: Int; pid?: Int; tid?: Int; comm?: string }
+/** What happened in a thread, for report. event is what an exit callback got: the record takes its time and thread. */
+interface EventRecord { name: string; data: Record<string, any>; event?: Event; time?: Int; pid?: Int; tid?: Int; comm?: string }
