@@ -329,5 +329,8 @@ interface Expectation extends Matchers {
 /** A table, for report: rows of values under columns. */
 interface TableRecord { name: string; columns: string[]; rows: any[][] }
 
-/** What happened in a thread, for report. event is what an exit callback got: the record takes its time and thread. */
-interface EventRecord { name: string; data: Record<string, any>; event?: Event; time?: Int; pid?: Int; tid?: Int; comm?: string }
+/** When and where something happened. */
+interface Occasion { time?: Int; pid?: Int; tid?: Int; comm?: string }
+
+/** What happened in a thread, for report. The record takes time and thread of event, such as one that a callback got. */
+interface EventRecord extends Occasion { name: string; data: Record<string, any>; event?: Occasion }
