@@ -29,6 +29,7 @@ const (
 	Bpftrace  Need = "bpftrace"
 	Redis     Need = "redis-server"
 	SQLite    Need = "sqlite3"
+	JQ        Need = "jq"
 	Postgres  Need = "pg_ctlcluster" // a server in Debian's place
 	OpenSSL   Need = "openssl"
 	Node      Need = "node"
