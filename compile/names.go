@@ -14,10 +14,11 @@ var (
 		runtime.FieldTime: "time", runtime.FieldElapsed: "elapsed", runtime.FieldPC: "pc", runtime.FieldSP: "sp",
 		runtime.FieldCaller: "caller", runtime.FieldUid: "uid", runtime.FieldFault: "fault", runtime.FieldSignal: "signal",
 		runtime.FieldGid: "gid", runtime.FieldErrno: "errno", runtime.FieldFrame: "frame",
-		runtime.FieldResult: "result",
+		runtime.FieldResult: "result", runtime.FieldRunTime: "vtime",
 	}
 	contextNames = [...]string{
 		runtime.TextComm: "comm", runtime.TextFunc: "func", runtime.TextModule: "module", runtime.TextProbe: "probe",
+		runtime.TextCgroup: "cgroup",
 	}
 	kindNames = [...]string{
 		rtvalue.KindInt: "int", rtvalue.KindUint: "uint", rtvalue.KindFloat: "float", rtvalue.KindText: "text",

@@ -186,11 +186,14 @@ func (s *shortener) reduce() bool {
 	return false
 }
 
+// mayTrap reports whether a field of the context may not be known, which is a trap.
+func mayTrap(f runtime.Field) bool { return f == runtime.FieldErrno || f == runtime.FieldRunTime }
+
 // dropped joins drops, and removes commands whose only result is dropped. It removes only commands that cannot trap:
 // reading memory is an effect even if the result is not used.
 func (s *shortener) dropped(c, before Command) bool {
 	switch {
-	case before.Op == opcode.Field && runtime.Field(before.A) == runtime.FieldErrno: // a missing errno is a trap
+	case before.Op == opcode.Field && mayTrap(runtime.Field(before.A)):
 	case before.Op == opcode.Drop:
 		if c.A+before.A < runtime.MaxStack {
 			return s.replace(2, Command{Op: opcode.Drop, A: c.A + before.A})

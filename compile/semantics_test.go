@@ -242,6 +242,7 @@ func (k *known) SetReturn(v uint64)                     { k.ret = v }
 func (k *known) Field(f runtime.Field) uint64           { return 200 + uint64(f) }
 func (k *known) Text(f runtime.TextField, p []byte) int { return copy(p, contextNames[f]) }
 func (k *known) Errno() (uint64, bool)                  { return 2, true }
+func (k *known) RunTime() (uint64, bool)                { return 7, true }
 func (k *known) Bias(string) (uint64, bool)             { return 65536, true }
 func (k *known) Stack(pcs []uint64) int                 { return copy(pcs, []uint64{1, 2, 3}) }
 

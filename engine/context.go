@@ -26,6 +26,7 @@ type view struct {
 	t         *thread
 	walker    *unwind.Walker
 	comm      *os.File
+	ran       procfs.RunClock
 	fp        ptrace.FPRegs
 	fpRead    bool
 	rung      runtime.State // the program that a doorbell has stopped
@@ -204,6 +205,8 @@ func (w *view) Text(f runtime.TextField, p []byte) int {
 		_, s = w.codePlace()
 	case runtime.TextProbe:
 		s = w.t.h.Now.Placement.Probe.Spec.Name
+	case runtime.TextCgroup:
+		s = procfs.Cgroup(w.t.proc.pid)
 	}
 	return copyText(p, s)
 }

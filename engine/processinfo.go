@@ -34,5 +34,8 @@ func (w *view) callError() uint64 {
 	return 0
 }
 
+// RunTime implements runtime.ProcessInfo.
+func (w *view) RunTime() (uint64, bool) { return w.ran.Now(w.t.proc.pid, w.t.Tid) }
+
 // Bias implements runtime.ProcessInfo.
 func (w *view) Bias(name string) (uint64, bool) { return module.BiasOf(w.t.proc.space.Modules, name) }

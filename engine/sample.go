@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"errors"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,7 +44,6 @@ type samples struct {
 // sampled is one thread of one probe that samples.
 type sampled struct {
 	asked  bool            // its next stop is a sample
-	clock  *os.File        // /proc/PID/task/TID/schedstat; nil until it is read
 	credit sampling.Credit // of processor time
 	sleep  string          // /proc/TID/syscall of the sleep that it was stopped in
 	regs   arch.Regs       // as of then
@@ -55,7 +52,7 @@ type sampled struct {
 // add adds the samples of a probe.
 func (x *sampler) add(pr *probe, spec place.Spec) error {
 	m := &samples{s: x.s, pr: pr, period: spec.Period, wall: spec.Wall, code: map[arch.Arch]*placement{}, threads: map[*thread]*sampled{}}
-	if !m.wall && runTime(procfs.Read(os.Getpid(), "schedstat")) == 0 {
+	if !m.wall && !procfs.CountsRunTime() {
 		return &place.RefusedError{Place: spec.String(), Reason: "this kernel does not tell how long threads have run: /proc/PID/schedstat is missing",
 			Help: `on: "wall" needs no such clock`}
 	}
@@ -106,9 +103,6 @@ func (x *sampler) forget(t *thread) {
 }
 
 func (m *samples) forget(t *thread) {
-	if of := m.threads[t]; of != nil && of.clock != nil {
-		of.clock.Close()
-	}
 	delete(m.threads, t)
 }
 
@@ -184,7 +178,7 @@ func (m *samples) look(t *thread) {
 
 // lookByTime samples a thread that has run for a period and runs.
 func (m *samples) lookByTime(t *thread, of *sampled) {
-	ran, ok := of.runTime(t)
+	ran, ok := t.view.RunTime()
 	switch {
 	case !ok:
 		return
@@ -295,28 +289,4 @@ func (m *samples) take(t *thread) {
 	}
 	t.h.Start(pl, pl.Code.Enter, t.h.Alloc(pl), 0, true).Leave = true // nothing runs after it
 	t.h.CommitFrom(from)
-}
-
-// runTime returns for how many nanoseconds a thread has run.
-func (of *sampled) runTime(t *thread) (ran uint64, ok bool) {
-	if of.clock == nil {
-		f, err := os.Open("/proc/" + strconv.Itoa(t.proc.pid) + "/task/" + strconv.Itoa(t.Tid) + "/schedstat")
-		if err != nil {
-			return 0, false
-		}
-		of.clock = f
-	}
-	var text [64]byte
-	n, err := of.clock.ReadAt(text[:], 0)
-	if n == 0 && err != nil || errors.Is(err, os.ErrClosed) {
-		return 0, false
-	}
-	return runTime(string(text[:n])), true
-}
-
-// runTime returns the first number of /proc/TID/schedstat; 0 if there is none.
-func runTime(schedstat string) uint64 {
-	first, _, _ := strings.Cut(schedstat, " ")
-	ran, _ := strconv.ParseUint(first, 10, 64)
-	return ran
 }

@@ -152,4 +152,5 @@ func (w *view) closeFiles() {
 		w.comm.Close()
 		w.comm = nil
 	}
+	w.ran.Close()
 }

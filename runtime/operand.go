@@ -18,9 +18,10 @@ const (
 	FieldFault // in a fault handler: the address that faulted
 	FieldSignal
 	FieldGid
-	FieldErrno  // of the C library; requested from ProcessInfo
-	FieldFrame  // the stack pointer at the function's entry: in leave that of the ending call, elsewhere FieldSP
-	FieldResult // in leave: the address that the caller passed for a result in memory, 0 if the call passes none
+	FieldErrno   // of the C library; requested from ProcessInfo
+	FieldFrame   // the stack pointer at the function's entry: in leave that of the ending call, elsewhere FieldSP
+	FieldResult  // in leave: the address that the caller passed for a result in memory, 0 if the call passes none
+	FieldRunTime // nanoseconds that the thread has run; requested from ProcessInfo
 	NumFields
 )
 
@@ -33,5 +34,6 @@ const (
 	TextFunc
 	TextModule
 	TextProbe
+	TextCgroup
 	NumTextFields
 )

@@ -20,6 +20,8 @@ type ProcessInfo interface {
 	// Errno returns the C library's errno of the thread; in leave of a system call it returns the error of the call. ok
 	// is false if there is no C library.
 	Errno() (n uint64, ok bool)
+	// RunTime returns for how many nanoseconds the thread has run on a processor. ok is false if that is not known.
+	RunTime() (ns uint64, ok bool)
 	// Bias returns the difference between the addresses in memory and those in the file of a module, which is given by
 	// a path, a file name or a library's name.
 	Bias(module string) (bias uint64, ok bool)
@@ -66,10 +68,14 @@ func (m targetOps) context(in *Inst) outcome.Trap {
 		if in.A >= uint32(NumFields) {
 			return outcome.TrapOp
 		}
-		if Field(in.A) == FieldErrno {
+		switch f := Field(in.A); f {
+		case FieldErrno:
 			return m.errno()
+		case FieldRunTime:
+			return m.runTime()
+		default:
+			m.push(m.ctx.Thread.Field(f))
 		}
-		m.push(m.ctx.Thread.Field(Field(in.A)))
 	case opcode.Bias:
 		return m.bias(in.A)
 	case opcode.Text:
@@ -89,6 +95,17 @@ func (m targetOps) errno() outcome.Trap {
 		}
 	}
 	return outcome.TrapErrno
+}
+
+// runTime pushes the processor time of the thread.
+func (m targetOps) runTime() outcome.Trap {
+	if t, ok := m.ctx.Thread.(ProcessInfo); ok {
+		if ns, ok := t.RunTime(); ok {
+			m.push(ns)
+			return outcome.NoTrap
+		}
+	}
+	return outcome.TrapRunTime
 }
 
 // bias pushes the load bias of the module that a constant text names.

@@ -11,12 +11,15 @@
 // threads(pid)             thread numbers
 // threadName(pid, tid)     the name of a thread
 // cpuTime(pid, tid?)       processor time of the process or of one thread so far: nanoseconds, in steps of 10 ms
+// container(pid)           the container that its control group names: 64 digits of Docker, podman and Kubernetes, a name of LXC and
+//                          systemd-nspawn; empty without one
+// containerOf(text)        the same of the text of a /proc/PID/cgroup
 // rss(pid)                 bytes of memory in use
 // maps(pid)                [{ start, end, access, offset, path }]
 // status(pid)              the fields of /proc/PID/status, as text
 //
 // All return undefined if there is no such process, or if gotap may not read it. Host only: programs have c.pid, c.tid, c.ppid,
-// c.uid, c.gid and c.comm.
+// c.uid, c.gid, c.comm, c.vtime and c.cgroup.
 
 export const exe = pid => readLink(`/proc/${pid}/exe`);
 export const cwd = pid => readLink(`/proc/${pid}/cwd`);
@@ -87,4 +90,14 @@ export function maps(pid) {
     const [start, end] = range.split("-").map(n => BigInt("0x" + n));
     return { start, end, access, offset: Number("0x" + offset), path: path.join(" ") };
   });
+}
+
+// Of several containers, one in another, the innermost is meant, which is last. The group of each controller may differ; all of a
+// container's have its name.
+export const container = pid => containerOf(readFile(`/proc/${pid}/cgroup`));
+
+export function containerOf(cgroups) {
+  const last = pattern => [...cgroups.matchAll(pattern)].at(-1)?.[1];
+  if (cgroups === undefined) return undefined;
+  return last(/\b([0-9a-f]{64})\b/g) ?? last(/\/lxc(?:\.payload\.|\/)([^\/\n]+)/g) ?? last(/\/machine-([^\/\n]+)\.scope/g) ?? "";
 }

@@ -237,6 +237,30 @@ func TestProc(t *testing.T) {
 	}
 }
 
+// The groups of a process as container managers name them.
+func TestContainer(t *testing.T) {
+	id := strings.Repeat("0123456789abcdef", 4)
+	for groups, want := range map[string]string{
+		"0::/system.slice/docker-" + id + ".scope\n":                                        id,
+		"0::/\n4:memory:/docker/" + id + "\n1:name=systemd:/\n":                             id,
+		"0::/kubepods.slice/kubepods-pod0123_4567.slice/cri-containerd-" + id + ".scope\n":  id,
+		"0::/machine.slice/libpod-" + id + ".scope/container\n":                             id,
+		"0::/docker/" + strings.Repeat("f", 64) + "/kubelet/kubepods/pod1-2-3/" + id + "\n": id,
+		"0::/lxc.payload.web/system.slice/nginx.service\n":                                  "web",
+		"12:cpu:/lxc/web\n": "web",
+		"0::/machine.slice/machine-debian.scope/payload\n": "debian",
+		"0::/user.slice/user-1000.slice/session-2.scope\n": "",
+		"0::/\n": "",
+	} {
+		if got := values(t, "proc", fmt.Sprintf("[m.containerOf(%q)]", groups)); got[0] != want {
+			t.Errorf("%q: %s, not %s", groups, got[0], want)
+		}
+	}
+	if got := values(t, "proc", fmt.Sprintf("[typeof m.container(%d), m.container(0x7ffffffe)]", os.Getpid())); got[0] != "string" || got[1] != "undefined" {
+		t.Errorf("of this process and of none: %v", got)
+	}
+}
+
 // A descriptor's path, flags, position and socket are those it was opened with.
 func TestFiles(t *testing.T) {
 	f, err := os.OpenFile(filepath.Join(t.TempDir(), "f"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)

@@ -48,6 +48,22 @@ type Typed interface {
 	ResultAccess(index int, path []string) (compile.Access, error)
 }
 
+// Goroutines is a Place that knows how Go's runtime keeps the goroutine that a thread runs.
+type Goroutines interface {
+	// Goroutine describes it for the place, or tells why it is not known.
+	Goroutine() (Goroutine, error)
+}
+
+// Goroutine says where the number of the goroutine is that a thread runs: the runtime's g of the thread has its m, which
+// has the g of the goroutine, which has its number. The first two differ while the thread runs on its own stack.
+type Goroutine struct {
+	Register           string // has the address of the thread's g, 0 in a thread that the runtime does not know
+	Stored             bool   // the g is in memory instead, at an offset from the register
+	Offset             int64
+	M, Current, Number int64  // offsets of g.m, m.curg and g.goid
+	Module             string // the program, by its path, if the place may be in a process without it
+}
+
 // Sized is a Place that knows the bytes of a pointer in its target.
 type Sized interface {
 	WordSize() int

@@ -28,16 +28,25 @@ func (g *Globals) threadLocal(f *module.File, name string, a compile.Access) (co
 	case f.ELF().Machine != elf.EM_X86_64:
 		return a, &GlobalError{name, "thread-local variables are read on x86-64 only", "read it through a pointer that the program has"}
 	}
+	size, ok := threadStorage(f)
+	if !ok {
+		return a, &GlobalError{name, "the file has no thread-local variables", ""}
+	}
+	a.Base, a.Reg, a.Value = compile.BaseRegOffset, "fs_base", a.Value-size
+	if a.Ref.Known() {
+		a.Ref.Module = f.Path
+	}
+	return a, nil
+}
+
+// threadStorage returns the bytes between the first thread-local variable of a main program and the thread pointer. ok is
+// false if it has none.
+func threadStorage(f *module.File) (size int64, ok bool) {
 	for _, p := range f.ELF().Progs {
 		if p.Type == elf.PT_TLS {
 			align := max(p.Align, 1)
-			size := (p.Memsz + p.Vaddr%align + align - 1) / align * align
-			a.Base, a.Reg, a.Value = compile.BaseRegOffset, "fs_base", a.Value-int64(size)
-			if a.Ref.Known() {
-				a.Ref.Module = f.Path
-			}
-			return a, nil
+			return int64((p.Memsz + p.Vaddr%align + align - 1) / align * align), true
 		}
 	}
-	return a, &GlobalError{name, "the file has no thread-local variables", ""}
+	return 0, false
 }

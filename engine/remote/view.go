@@ -131,6 +131,9 @@ func (v *view) Errno() (uint64, bool) {
 	return v.stub.isa.Errno(entry, &v.regs.General, v.mem, v.program.mods)
 }
 
+// RunTime implements runtime.ProcessInfo. A stub does not report it.
+func (v *view) RunTime() (uint64, bool) { return 0, false }
+
 // Bias implements runtime.ProcessInfo.
 func (v *view) Bias(name string) (uint64, bool) { return module.BiasOf(v.program.mods, name) }
 

@@ -37,6 +37,7 @@ var contextFields = []ContextField{
 	{Member{"errno", "number", false, false, "the C library's errno of the thread, as its last failed call left it; in leave of a syscall: place the call's own error, 0 for none"}, tree.KindInt, runtime.FieldErrno, 0},
 	{Member{"cpu", "number", false, false, "processor"}, tree.KindInt, runtime.FieldCPU, 0},
 	{Member{"time", "number", false, false, "monotonic nanoseconds, read at each use"}, tree.KindInt, runtime.FieldTime, 0},
+	{Member{"vtime", "number", false, false, "nanoseconds that the thread has run on a processor, in the kernel's time too, so far: c.vtime - this.before tells running from waiting"}, tree.KindInt, runtime.FieldRunTime, 0},
 	{Member{"elapsed", "number", true, false, "nanoseconds since the call was entered"}, tree.KindInt, runtime.FieldElapsed, 0},
 	{Member{"pc", "number", false, false, "address of the probed instruction"}, tree.KindUint, runtime.FieldPC, 0},
 	{Member{"sp", "number", false, false, "stack pointer"}, tree.KindUint, runtime.FieldSP, 0},
@@ -44,6 +45,7 @@ var contextFields = []ContextField{
 	{Member{"fault", "number", false, true, "address that faulted"}, tree.KindUint, runtime.FieldFault, 0},
 	{Member{"signal", "number", false, true, "signal of the fault"}, tree.KindInt, runtime.FieldSignal, 0},
 	{Member{"comm", "string", false, false, "name of the thread"}, tree.KindText, 0, runtime.TextComm},
+	{Member{"cgroup", "string", false, false, "control group of the process, as a path; container(pid) of gotap/proc is the container it names"}, tree.KindText, 0, runtime.TextCgroup},
 	{Member{"func", "string", false, false, "function that is probed"}, tree.KindText, 0, runtime.TextFunc},
 	{Member{"module", "string", false, false, "module it is in"}, tree.KindText, 0, runtime.TextModule},
 	{Member{"probe", "string", false, false, "name of the probe"}, tree.KindText, 0, runtime.TextProbe},
@@ -67,6 +69,7 @@ func Members() []Member {
 	list := []Member{
 		{Name: "args", Type: "any", Doc: "arguments by name, by debug information: c.args.path, c.args.p.field"},
 		{Name: "locals", Type: "any", Doc: "local variables in scope at the place, by debug information: c.locals.sum; all of them: log(c.locals)"},
+		{Name: "goid", Type: "number", Doc: "number of Go's goroutine that the thread runs, also while it is on the runtime's own stack; 0 if it runs none; needs the program's debug information"},
 		{Name: "mark", Type: "string", Doc: "static mark at the place, \"provider:name\"; empty elsewhere"},
 		{Name: "ret", Type: "any", Leave: true, Doc: "result of the function, and by debug information what it points to or is made of: c.ret.field"},
 		{Name: "rets", Type: "any[]", Leave: true, Doc: "results of a function of Go: c.rets[0] is the first, which is c.ret"},

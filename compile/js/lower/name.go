@@ -177,9 +177,10 @@ var renamed = map[string]string{
 	"override": "skip(result) in enter(c) { … }, or c.ret = result in leave(c) { … }, with --unsafe", "pcomm": "c.comm, of the thread; gotap/proc in a callback",
 	"strlen": "s.length", "strcontains": "s.startsWith(t), or includes in a callback", "strstr": "s.startsWith(t), or indexOf in a callback",
 	"strcap": "str(p, n)", "join": "a callback: gotap/proc has args(pid)", "strftime": "clock(e.time) of gotap/time, in a callback",
-	"jiffies": "c.time", "elapsed": "c.elapsed in leave(c) { … }, or c.time", "cgroup": "readFile(`/proc/${e.pid}/cgroup`) in a callback",
+	"jiffies": "c.time", "elapsed": "c.elapsed in leave(c) { … }, or c.time", "cgroupid": "c.cgroup, the path of the group",
+	"vtimestamp": "c.vtime", "task_utime": "c.vtime", "task_stime": "c.vtime", "cputime": "c.vtime",
 	"username": "c.uid", "kstack": "c.stack(n): the kernel's own frames are not traced", "rand": "every: 100 in the probe, which takes one hit in 100",
-	"goid": "c.tid, the thread: goroutines are not distinguished", "exe": "exe(e.pid) of gotap/proc, in a callback", "Process": "c.pid, c.tid",
+	"goroutine": "c.goid", "exe": "exe(e.pid) of gotap/proc, in a callback", "Process": "c.pid, c.tid",
 	"threadId": "c.tid", "vars": "c.locals.NAME",
 	"quantize": "const h = hist() at the top level, and h.add(x)",
 }

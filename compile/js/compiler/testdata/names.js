@@ -1,8 +1,10 @@
 function helper(x) { return x + missing; } // error `missing` unknown name missing
+c => { log(vtimestamp); }; // error `vtimestamp` here it is c.vtime
+c => { log(goid); }; // error `goid` context: c.goid
 c => { log(retval); }; // error `retval` unknown name retval.*here it is c.ret
 c => { log(strlen(c.arg0)); }; // error `strlen` here it is s.length
 c => { override(3); }; // error `override` here it is skip.result.
-c => { log(c.goid, c.pcomm); }; // error `c.goid` here it is c.tid // error `c.pcomm` here it is c.comm
+c => { log(c.goroutine, c.pcomm); }; // error `c.goroutine` here it is c.goid // error `c.pcomm` here it is c.comm
 c => { log($sum); }; // error `$sum` is c.locals.sum at @FILE:LINE
 c => { log(c.args.who.includes("x")); }; // error `c.args.who.includes` c.args.who is not text.*str.c.args.who.
 c => { log(arg0, comm); }; // error `arg0` unknown name arg0.*context: c.arg0 // error `comm` unknown name comm

@@ -1,0 +1,62 @@
+package fetch
+
+import (
+	"errors"
+
+	"gotap/compile/diag"
+	"gotap/compile/js"
+	"gotap/compile/js/report"
+	"gotap/compile/js/tree"
+	"gotap/runtime/opcode"
+)
+
+// errNoGo is a place that knows no program of Go.
+var errNoGo = errors.New("goroutines are not known here")
+
+// Goroutine is c.goid: the number of the goroutine that the thread runs, 0 when it runs none.
+func (f *Fetcher) Goroutine(at diag.Span) *tree.Expr {
+	f.State.Result.UsesPlace = true
+	if f.State.Unit.Place == nil {
+		return tree.Apply(at, tree.KindInt, opcode.Arg) // any word will do: this is compiled again at the place
+	}
+	g, err := js.Goroutine{}, errNoGo
+	if p, ok := f.State.Unit.Place.(js.Goroutines); ok {
+		g, err = p.Goroutine()
+	}
+	if err != nil {
+		f.Errorf(at, report.HintOf(err), "%v", err)
+		return tree.Poison(at)
+	}
+	base := registerValue(g.Register, at)
+	if g.Module != "" {
+		// The bias is not used, but asking for it is a trap in a process of another program.
+		bias := tree.Apply(at, tree.KindInt, opcode.Bias)
+		bias.Text = g.Module
+		base = tree.Apply(at, tree.KindInt, opcode.Add, base, tree.Apply(at, tree.KindInt, opcode.And, bias, tree.Integer(at, 0)))
+	}
+	number := func(current *tree.Expr) *tree.Expr {
+		return tree.Apply(at, tree.KindInt, opcode.Load64, offset(current, g.Number, at))
+	}
+	ofThread := func(thread *tree.Expr) *tree.Expr {
+		m := loadPointer(thread, g.M, at)
+		return f.unlessZero(loadPointer(m, g.Current, at), at, number)
+	}
+	if !g.Stored {
+		return f.unlessZero(base, at, ofThread)
+	}
+	return f.unlessZero(base, at, func(base *tree.Expr) *tree.Expr { // 0: the thread has no storage yet
+		return f.unlessZero(loadPointer(base, g.Offset, at), at, ofThread)
+	})
+}
+
+// loadPointer reads a pointer behind an address.
+func loadPointer(p *tree.Expr, by int64, at diag.Span) *tree.Expr {
+	return tree.Apply(at, tree.KindInt, opcode.LoadPtr, offset(p, by, at))
+}
+
+// unlessZero is use of a value that is not 0, and else 0.
+func (f *Fetcher) unlessZero(v *tree.Expr, at diag.Span, use func(*tree.Expr) *tree.Expr) *tree.Expr {
+	return f.Ops.Keep(at, []*tree.Expr{v}, func(kept []*tree.Expr) *tree.Expr {
+		return f.Ops.Choose(at, tree.Apply(at, tree.KindBool, opcode.Ne, kept[0], tree.Integer(at, 0)), use(kept[0]), tree.Integer(at, 0))
+	})
+}
