@@ -62,7 +62,7 @@ func (s *Session) openEngine() (tracing, error) {
 	o := &s.opts
 	cfg := engine.Config{
 		Own: o.Tool.Own, Follow: o.Follow, Engine: o.Engine, Affinity: o.Affinity, MaxProbes: o.MaxProbes, Unsafe: o.Unsafe, Arena: s.arena,
-		Notify: s.lifecycle, Warn: s.warn, Dumped: s.dumped, Facilities: s.facilities, Budget: o.Budget, Overloaded: s.overloaded,
+		Notify: s.lifecycle, SignalStacks: s.listensToSignals, Warn: s.warn, Dumped: s.dumped, Facilities: s.facilities, Budget: o.Budget, Overloaded: s.overloaded,
 		Changed: s.changed, Quit: s.ends.quit,
 		LateFallback: o.Tool.Supervised, Explain: o.Tool.Explain,
 	}

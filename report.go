@@ -72,6 +72,9 @@ func (s *Session) lifecycle(e engine.Event) {
 		f["path"] = e.Path
 	case engine.EventSignal:
 		f["signal"] = int64(e.Signal)
+		if e.PC != 0 {
+			f["pc"], f["stack"] = e.PC, e.Stack
+		}
 	case engine.EventExit:
 		s.opts.Hooks.Process(e.Pid, false)
 		if e.Pid == s.launched {
@@ -82,6 +85,9 @@ func (s *Session) lifecycle(e engine.Event) {
 	}
 	s.script().Lifecycle(script.Event{Kind: string(e.Kind), Fields: f})
 }
+
+// listensToSignals reports whether a callback gets the events of signals.
+func (s *Session) listensToSignals() bool { return s.script().Listens(string(engine.EventSignal)) }
 
 // explained adds to a cause of loss which limit it was, by the name that raises it.
 func explained(cause string) string {

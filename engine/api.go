@@ -45,13 +45,14 @@ const (
 
 // The lifecycle events, as named in on(…).
 const (
-	EventExec   = backend.EventExec
-	EventExit   = backend.EventExit
-	EventFork   = backend.EventFork
-	EventThread = backend.EventThread
-	EventSignal = backend.EventSignal
-	EventModule = backend.EventModule
-	EventDone   = backend.EventDone
+	EventExec      = backend.EventExec
+	EventExit      = backend.EventExit
+	EventFork      = backend.EventFork
+	EventThread    = backend.EventThread
+	EventThreadEnd = backend.EventThreadEnd
+	EventSignal    = backend.EventSignal
+	EventModule    = backend.EventModule
+	EventDone      = backend.EventDone
 )
 
 // The steps taken to stay within a budget, in order.

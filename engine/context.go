@@ -258,7 +258,10 @@ func (w *view) readComm(p []byte) int {
 }
 
 // Stack implements runtime.Thread.
-func (w *view) Stack(pcs []uint64) int {
+func (w *view) Stack(pcs []uint64) int { return w.walk(&w.t.Regs, pcs) }
+
+// walk finds the call stack of the thread from registers.
+func (w *view) walk(regs *arch.Regs, pcs []uint64) int {
 	if w.walker == nil {
 		walker, err := w.t.s.images.newWalker(w.t.proc.arch)
 		if err != nil {
@@ -266,7 +269,7 @@ func (w *view) Stack(pcs []uint64) int {
 		}
 		w.walker = walker
 	}
-	return w.walker.Walk(&w.t.Regs, maskedMemory{w.t.proc.space}, w.findTable, pcs)
+	return w.walker.Walk(regs, maskedMemory{w.t.proc.space}, w.findTable, pcs)
 }
 
 // maskedMemory is the memory of an address space with the breakpoints hidden.

@@ -86,6 +86,9 @@ func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 	p := t.proc
 	t.forget()
 	if t.Tid != p.pid && len(p.threads) > 0 {
+		if !p.unprobed {
+			s.notify(Event{Kind: EventThreadEnd, Pid: p.pid, Tid: t.Tid})
+		}
 		return
 	}
 	e := Event{Kind: EventExit}

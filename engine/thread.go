@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"syscall"
 
+	"gotap/arch"
+	"gotap/engine/backend"
 	"gotap/engine/crashsafe"
 	"gotap/engine/emulation"
 	"gotap/engine/inject"
@@ -85,7 +87,7 @@ func (t *thread) resume(sig int) {
 		return
 	}
 	if sig != 0 && !t.proc.unprobed && t.s.cfg.Notify != nil {
-		t.s.notify(Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.Tid, Signal: sig})
+		t.s.notify(t.signalled(sig))
 	}
 	if sig == ptrace.SIGTRAP {
 		t.guard.PassTrap()
@@ -115,6 +117,21 @@ func (t *thread) resume(sig int) {
 	if e != 0 && !vanished(e) {
 		t.s.warn(fmt.Sprintf("cannot resume thread %d: %v", t.Tid, e))
 	}
+}
+
+// signalled is the event of a signal that the thread gets now.
+func (t *thread) signalled(sig int) Event {
+	e := Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.Tid, Signal: sig}
+	var regs arch.Regs
+	if t.s.cfg.SignalStacks == nil || !t.s.cfg.SignalStacks() || ptrace.GetRegs(t.Tid, &regs) != 0 {
+		return e
+	}
+	if t.exec.step.active && t.at != nil { // it steps the instruction somewhere else
+		regs[t.proc.arch.PC()] = t.at.addr
+	}
+	e.PC, e.Stack = regs[t.proc.arch.PC()], make([]uint64, backend.SignalFrames)
+	e.Stack = e.Stack[:t.view.walk(&regs, e.Stack)]
+	return e
 }
 
 // staysStopped reports whether a thread that is to be resumed has to wait. From now on one with a ticket is held.

@@ -76,6 +76,9 @@ func (s *Script) Lifecycle(e Event) {
 	})
 }
 
+// Listens reports whether a callback may get events of a kind. Safe for concurrent use.
+func (s *Script) Listens(kind string) bool { return s.lib.listeners.Armed(kind) || s.joined.Load() > 0 }
+
 // deliverEvent calls the listeners, then delivers what the recorders held when the event happened.
 func (s *Script) deliverEvent(e Event, dumps []recorder.Dump) {
 	if s.world.Journal != nil {

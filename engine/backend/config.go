@@ -57,6 +57,9 @@ type Config struct {
 	Own []int
 	// Notify is called for every lifecycle event; it must not block.
 	Notify func(Event)
+	// SignalStacks reports whether events of signals are to have PC and Stack, which cost registers and unwinding; nil: no. It
+	// must not block.
+	SignalStacks func() bool
 	// Warn reports, once each, what the user should know (skipped sites, refused places); it must not block.
 	Warn func(string)
 	// LateFallback puts the fallback (package fallback) into a launched program with its first hit, or some time after its start,

@@ -11,9 +11,11 @@ const (
 	EventExit   EventKind = "exit"
 	EventFork   EventKind = "fork" // fork, vfork and clone of a process
 	EventThread EventKind = "thread"
-	EventSignal EventKind = "signal"
-	EventModule EventKind = "module"
-	EventDone   EventKind = "done" // no process is left
+	// EventThreadEnd is the end of a thread other than the first of its process, whose end is that of the process.
+	EventThreadEnd EventKind = "threadend"
+	EventSignal    EventKind = "signal"
+	EventModule    EventKind = "module"
+	EventDone      EventKind = "done" // no process is left
 )
 
 // Event is something that happened to a traced process.
@@ -27,7 +29,12 @@ type Event struct {
 	Status int    // exit: the status
 	Dumped bool   // exit by a signal: the kernel wrote a core
 	Time   uint64
+	PC     uint64   // signal: where the thread was; 0: not known
+	Stack  []uint64 // signal: its call stack, innermost first, if Config.SignalStacks asks for it
 }
+
+// SignalFrames is the number of frames that the stack of a signal may have.
+const SignalFrames = 64
 
 // Stats are counters of a session.
 type Stats struct {

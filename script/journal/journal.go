@@ -10,8 +10,8 @@ import (
 
 // Event is something that happened to a traced process.
 type Event struct {
-	Kind   string         // "exec", "exit", "fork", "thread", "signal", "module"
-	Fields map[string]any // what the callback sees: integers, text
+	Kind   string         // "exec", "exit", "fork", "thread", "threadend", "signal", "module"
+	Fields map[string]any // what the callback sees: integers (int64, uint64), texts, and []uint64 for call stacks of the process "pid"
 }
 
 // Journal records what a script gets from outside, so that it can be replayed. Its methods are called on the host's goroutine, in the

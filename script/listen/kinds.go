@@ -15,7 +15,8 @@ var kinds = []Kind{
 	{"exit", "status: number; signal: number", "a process has ended: with a status, or by a signal when that is not 0"},
 	{"fork", "child: number", "a process has made another, by fork, vfork or clone"},
 	{"thread", "child: number", "a process has started a thread"},
-	{"signal", "signal: number", "a thread gets a signal"},
+	{"threadend", "", "a thread other than the first of its process has ended"},
+	{"signal", "signal: number; pc?: Int; stack?: Stack", "a thread gets a signal; pc is the instruction that it was at, stack its calls, where they are known"},
 	{"module", "path: string", "a process has loaded a library"},
 }
 

@@ -9,6 +9,7 @@ import (
 	"gotap/runtime/facility"
 	"gotap/runtime/hook"
 	"gotap/runtime/record"
+	rtvalue "gotap/runtime/value"
 	"gotap/script/journal"
 	"gotap/script/jsvm"
 	"gotap/script/source"
@@ -123,6 +124,9 @@ func (l *Listeners) On(call goja.FunctionCall) goja.Value {
 	}
 	h := l.hooks[kind.String()]
 	x := &hook.Exit[journal.Event]{Name: kind.String(), Order: o.order, OneShot: o.once, Func: func(e journal.Event) hook.Code {
+		pid, _ := e.Fields["pid"].(int64)
+		l.m.Pid = int(pid)
+		defer func() { l.m.Pid = 0 }()
 		return result(l.m.Call(fn, l.eventObject(e)))
 	}}
 	if err := register(h, x); err != nil {
@@ -247,6 +251,11 @@ func (l *Listeners) deliveryObject(d *facility.Delivery) goja.Value {
 func (l *Listeners) eventObject(e journal.Event) goja.Value {
 	obj := l.m.VM.NewObject()
 	for _, name := range slices.Sorted(maps.Keys(e.Fields)) { // always in the same order
+		if pcs, ok := e.Fields[name].([]uint64); ok {
+			pid, _ := e.Fields["pid"].(int64)
+			obj.Set(name, l.values.Value(rtvalue.Value{Kind: rtvalue.KindStack, Int: pid, Stack: pcs}))
+			continue
+		}
 		obj.Set(name, l.fieldValue(e.Fields[name]))
 	}
 	return obj

@@ -48,10 +48,11 @@ type probeName struct {
 // event is a script.Event, with the type of each number.
 type event struct {
 	Kind    string
-	Ints    map[string]int64  `json:",omitempty"`
-	Uints   map[string]uint64 `json:",omitempty"`
-	Texts   map[string][]byte `json:",omitempty"`
-	Unknown []string          `json:",omitempty"`
+	Ints    map[string]int64    `json:",omitempty"`
+	Uints   map[string]uint64   `json:",omitempty"`
+	Texts   map[string][]byte   `json:",omitempty"`
+	Stacks  map[string][]uint64 `json:",omitempty"`
+	Unknown []string            `json:",omitempty"`
 }
 
 type dump struct {

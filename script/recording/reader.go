@@ -300,6 +300,9 @@ func (rd *reader) event(p []byte) error {
 	for name, v := range in.Texts {
 		e.Fields[name] = string(v)
 	}
+	for name, v := range in.Stacks {
+		e.Fields[name] = v
+	}
 	rd.steps = append(rd.steps, step{kind: chunkEvent, event: e})
 	return nil
 }

@@ -77,7 +77,11 @@ func writeEvents(b *strings.Builder) {
 	b.WriteString("interface LifecycleEvents {\n")
 	for _, k := range script.EventKinds() {
 		comment(b, "  ", k.Doc)
-		b.WriteString("  " + k.Name + ": ProcessEvent & { " + k.Fields + " };\n")
+		fields := ""
+		if k.Fields != "" {
+			fields = " & { " + k.Fields + " }"
+		}
+		b.WriteString("  " + k.Name + ": ProcessEvent" + fields + ";\n")
 	}
 	b.WriteString("}\n\ntype LifecycleEvent = LifecycleEvents[keyof LifecycleEvents];\n")
 }
