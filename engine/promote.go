@@ -13,6 +13,7 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/inject"
 	"gotap/engine/inline"
+	"gotap/engine/linux/hostcpu"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
@@ -296,7 +297,7 @@ func (c *natives) emitStub(t *thread, p *space.Point, runs []space.Run, island *
 	site.Ring = c.s.cfg.Arena.RingLayout()
 	site.Addr, site.Place, site.Pid = at, p.Addr, uint32(t.proc.pid)
 	site.Arena, site.Control = island.Arena, island.Arena+arena.ControlOffset
-	site.RedZone, site.Flags = !w.RedZoneFree, !w.FlagsDead
+	site.RedZone, site.Flags, site.Pairs = !w.RedZoneFree, !w.FlagsDead, hostcpu.SwapsPairs()
 	if n := p.Jump.Before; n > 0 {
 		site.Flags, site.RedZone = true, false // a return follows, behind which the function has nothing below the stack pointer
 		site.Head = func(at uint64) ([]byte, error) {

@@ -52,8 +52,8 @@ func (e *evictor) forget(t *table, c candidate) (first uint64, gone bool) {
 // look remembers the oldest slots, with the oldest last.
 func (e *evictor) look(t *table) {
 	e.n = 0
-	for slot := range t.state {
-		if atomic.LoadUint64(&t.state[slot])&statusMask != slotFull {
+	for slot := range t.slots() {
+		if atomic.LoadUint64(t.state(slot))&statusMask != slotFull {
 			continue
 		}
 		e.offer(candidate{slot, atomic.LoadUint64(&t.stamp[slot])})

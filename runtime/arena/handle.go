@@ -354,8 +354,8 @@ func (h *Handle) collectTable(st *Storage, take bool) []snapshot.Entry {
 	var list []snapshot.Entry
 	t := &st.table
 	seen, alive := map[string]bool{}, true
-	for slot := range t.state {
-		if atomic.LoadUint64(&t.state[slot])&statusMask != slotFull || !t.pinAny(slot) {
+	for slot := range t.slots() {
+		if atomic.LoadUint64(t.state(slot))&statusMask != slotFull || !t.pinAny(slot) {
 			continue
 		}
 		id := keyText(t.key(slot))
@@ -443,7 +443,7 @@ func (h *Handle) copyCells(dst, src *Storage, old *Handle) {
 func (h *Handle) copyTable(dst, src *Storage, old *Handle) {
 	t := &src.table
 	words := make([]uint64, src.cellWords())
-	for from := range t.state {
+	for from := range t.slots() {
 		if !t.pinAny(from) {
 			continue
 		}

@@ -20,10 +20,11 @@ type Layout struct {
 // TableLayout is where the parts of a table lie (table.go). Each part has one element for each slot.
 type TableLayout struct {
 	Home, State, Entries uint64
+	Paired               bool   // each state is followed by the cell, and the two words begin at a multiple of 16 bytes
 	Used                 uint64 // the number of keys
 	Stamp, Clock         uint64 // 0 unless the object evicts
 	Slots                uint64 // a power of two
-	KeyWords, EntryWords int    // words of a key; of an entry, which is a key and its cell
+	KeyWords, EntryWords int    // words of a key; of an entry, which is a key and, unless it is behind the state, its cell
 }
 
 // Offsets in bytes of the words of a cell (cell.go).
@@ -78,7 +79,7 @@ func (a *Arena) LayoutOf(off uint64) (l Layout, ok bool) {
 
 // tableLayout returns where a table lies.
 func (a *Arena) tableLayout(t *table) *TableLayout {
-	l := &TableLayout{Home: a.offsetOf(t.home), State: a.offsetOf(t.state), Entries: a.offsetOf(t.entries), Used: a.offsetOf(unsafe.Slice(t.used, 1)),
+	l := &TableLayout{Home: a.offsetOf(t.home), State: a.offsetOf(t.states), Paired: t.step == 2, Entries: a.offsetOf(t.entries), Used: a.offsetOf(unsafe.Slice(t.used, 1)),
 		Slots: t.mask + 1, KeyWords: t.keyWords, EntryWords: t.size}
 	if t.stamp != nil {
 		l.Stamp, l.Clock = a.offsetOf(t.stamp), a.offsetOf(unsafe.Slice(t.clock, 1))

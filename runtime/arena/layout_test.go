@@ -71,7 +71,11 @@ func TestTableLayout(t *testing.T) {
 			t.Fatal(err)
 		}
 		l, _ := a.LayoutOf(off)
-		if l.Table == nil || l.Table.KeyWords != 2 || l.Table.EntryWords != 3 || (l.Table.Stamp != 0) != (full == object.FullEvict) || (l.Table.Clock != 0) != (full == object.FullEvict) {
+		paired, step, words := full == object.FullDrop, uint64(1), uint64(3)
+		if paired {
+			step, words = 2, 2
+		}
+		if l.Table == nil || l.Table.KeyWords != 2 || l.Table.EntryWords != int(words) || l.Table.Paired != paired || l.Table.State%16 != 0 || (l.Table.Stamp != 0) != (full == object.FullEvict) || (l.Table.Clock != 0) != (full == object.FullEvict) {
 			t.Fatalf("%+v", l.Table)
 		}
 		if n := a.words[l.Table.Used/8]; n != 1 {
@@ -79,9 +83,13 @@ func TestTableLayout(t *testing.T) {
 		}
 		found := false
 		for slot := range l.Table.Slots {
-			entry := a.words[l.Table.Entries/8+slot*3:]
-			if a.words[l.Table.State/8+slot]&statusMask == slotFull {
-				found = entry[0] == 5 && entry[1] == 6 && entry[2] == 77
+			entry, state := a.words[l.Table.Entries/8+slot*words:], a.words[l.Table.State/8+slot*step:]
+			cell := entry[2:]
+			if paired {
+				cell = state[1:]
+			}
+			if state[0]&statusMask == slotFull {
+				found = entry[0] == 5 && entry[1] == 6 && cell[0] == 77
 			}
 		}
 		if !found {

@@ -138,7 +138,7 @@ func (obj *Instance) forgetAll(st *Storage) {
 		obj.skip()
 		return
 	}
-	for slot := range st.table.state {
+	for slot := range st.table.slots() {
 		if st.table.pinAny(slot) {
 			st.table.kill(slot) // the last thread to unpin it empties it
 			st.table.unpin(slot)

@@ -3,6 +3,7 @@ package hostcpu
 import (
 	"slices"
 
+	"golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 )
 
@@ -30,6 +31,9 @@ func HasTransactions() bool {
 	_, ebx, _, edx := cpuid(7, 0)
 	return ebx&rtm != 0 || edx&alwaysAborts != 0
 }
+
+// SwapsPairs reports whether the processor compares and swaps 16 bytes (cmpxchg16b).
+func SwapsPairs() bool { return cpu.X86.HasCX16 }
 
 // KeyRights returns where the register of protection keys (PKRU) lies in the saved state of a thread (NT_X86_XSTATE). ok is false
 // where the processor or the kernel has no protection keys.

@@ -99,6 +99,7 @@ type operand struct {
 	kind  operandKind
 	reg   reg    // the register; the base of an address
 	index reg    // of an element
+	half  bool   // the index counts halves of elements
 	disp  int32  // added to the base
 	addr  uint64 // absolute
 }
@@ -108,7 +109,7 @@ type operandKind uint8
 const (
 	inReg     operandKind = iota
 	inMemory              // [reg+disp]
-	inElement             // [reg+index*8]
+	inElement             // [reg+index*8], or *4
 	absolute              // addr, encoded relative to rip
 )
 
@@ -144,13 +145,18 @@ func (a *asm) encode(in instruction, field reg, o operand) {
 		a.based(field, o)
 	case inElement:
 		// A base of rbp or r13 needs a displacement.
+		scale := byte(3)
+		if o.half {
+			scale = 2
+		}
+		sib := scale<<6 | byte(o.index&7)<<3 | byte(o.reg&7)
 		if o.reg&7 == rbp {
 			a.modRM(1, field, rsp)
-			a.bytes(3<<6|byte(o.index&7)<<3|byte(o.reg&7), 0)
+			a.bytes(sib, 0)
 			return
 		}
 		a.modRM(0, field, rsp)
-		a.bytes(3<<6 | byte(o.index&7)<<3 | byte(o.reg&7))
+		a.bytes(sib)
 	case absolute:
 		a.modRM(0, field, rbp)
 		next := a.at + uint64(len(a.code)) + 4 + uint64(in.imm)

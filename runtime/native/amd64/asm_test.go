@@ -82,6 +82,8 @@ var forms = []struct {
 	{"lock add QWORD PTR [rip+0x37],0xfffffffffffffffe        # 0x10000040", func(a *asm) { a.lockAddImm(address(testAddress+0x40), -2) }},
 	{"lock xadd QWORD PTR [rip+0x37],rsi        # 0x10000040", func(a *asm) { a.lockXadd(address(testAddress+0x40), rsi) }},
 	{"lock cmpxchg QWORD PTR [rip+0x37],rcx        # 0x10000040", func(a *asm) { a.lockCmpxchg(address(testAddress+0x40), rcx) }},
+	{"lock cmpxchg16b OWORD PTR [r13+0x0]", func(a *asm) { a.lockCmpxchg16(at(r13, 0)) }},
+	{"mov    r8,QWORD PTR [rcx+r10*4]", func(a *asm) { o := element(rcx, r10); o.half = true; a.mov(r(r8), o) }},
 	{"jmp    0x10000000", func(a *asm) { l := a.newLabel(); a.place(l); a.jmp(l) }},
 	{"jle    0x10000000", func(a *asm) { l := a.newLabel(); a.place(l); a.jcc(condLE, l) }},
 	{"jmp    0x10000000", func(a *asm) { l := a.newLabel(); a.place(l); a.jmpNear(l) }},

@@ -57,7 +57,7 @@ func BenchmarkHit(b *testing.B) {
 		{"avg", []Program{{Run: add(avg), Gate: newGate(gate.Limits{})}}, Site{}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			c.s.Addr, c.s.Tail = codeAddr, ret
+			c.s.Addr, c.s.Tail, w.sites = codeAddr, ret, 0
 			stub := w.place(w.c, c.p, c.s)
 			for b.Loop() {
 				b.ReportMetric(measure(w.c, stub.Code, times)-plain, "ns/hit")

@@ -117,6 +117,8 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 	w.got = w.used(w.got[:0])
 	w.ignoreRing(w.got)
 	w.ignoreRing(w.wanted)
+	w.dropChanges(w.got)
+	w.dropChanges(w.wanted)
 	if w.normalize != nil {
 		w.normalize(w.got)
 		w.normalize(w.wanted)

@@ -46,7 +46,8 @@ type Site struct {
 	// SelfAddressed says that the first word of the threads' own data, at the base of fs, is its address, as the ABI has it.
 	SelfAddressed bool
 
-	Room int // bytes of the stack that the code may use; 0: as many as it needs
+	Pairs bool // the processor compares and swaps 16 bytes
+	Room  int  // bytes of the stack that the code may use; 0: as many as it needs
 	// Head returns what runs first: displaced instructions in front of the place. Nil: there are none. It is like Tail.
 	Head func(at uint64) ([]byte, error)
 	// Tail returns what runs at the end: the displaced instructions and the jump back. at is the address at which it

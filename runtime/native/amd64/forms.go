@@ -278,6 +278,11 @@ func (a *asm) lockCmpxchg(o operand, x reg) {
 	a.encode(instruction{lock: true, wide: true, code: []byte{0x0f, 0xb1}}, x, o)
 }
 
+// lockCmpxchg16 stores rcx:rbx if 16 bytes of memory, at a multiple of 16, equal rdx:rax; otherwise it loads these. The zero flag says which.
+func (a *asm) lockCmpxchg16(o operand) {
+	a.encode(instruction{lock: true, wide: true, code: []byte{0x0f, 0xc7}}, 1, o)
+}
+
 // cmpxchg is lockCmpxchg for memory that no other thread writes.
 func (a *asm) cmpxchg(o operand, x reg) { a.encode(wide(0x0f, 0xb1), x, o) }
 

@@ -21,9 +21,9 @@ type keyed struct {
 // searchRegs are the registers that a search of a table uses besides rax, rcx and rdx.
 type searchRegs struct {
 	tag   reg // of the key, at its position in a state
-	slot  reg // its number
+	slot  reg // its number, times the words that it has among the states
 	left  reg // slots that are still to be searched
-	entry reg // address of the entry found
+	entry reg // address of the entry found; of its pair
 }
 
 // addToKey pops a word into the key.
@@ -50,9 +50,13 @@ func (p *part) useKey(op opcode.Op) {
 	if inserts {
 		absent = unsure
 	}
-	p.find(l.Table, absent, unsure)
-	p.atSlot(op, l, v)
-	p.unpin(l.Table)
+	if p.isPair(op, l) {
+		p.usePair(op, l, v, absent, unsure)
+	} else {
+		p.find(l.Table, absent, unsure)
+		p.atSlot(op, l, v)
+		p.unpin(l.Table)
+	}
 	p.place(done)
 	p.endKey()
 	if op == opcode.MapGet || op == opcode.MapHas || op == opcode.MapAdd {
@@ -90,25 +94,14 @@ func (p *part) endKey() {
 func (p *part) find(t *arena.TableLayout, absent, unsure label) {
 	s := p.search
 	probe, retry, next, other, mismatch := p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel()
-	p.hash()
-	p.mov(r(s.slot), r(rax))
-	p.aluImm(opAnd, r(s.slot), int32(t.Slots-1))
-	p.mov(r(s.tag), r(rax))
-	p.shift(opShr, r(s.tag), 32)
-	p.shift(opShl, r(s.tag), arena.TagShift)
-	p.lea(rcx, p.arena(t.Home))
-	p.mov(r(s.left), element(rcx, s.slot))
-	p.shift(opShr, r(s.left), arena.ChangeShift)
+	p.startSearch(t)
 	p.place(probe)
 	p.aluImm(opSub, r(s.left), 1)
 	p.jcc(condB, absent)
 	p.lea(rcx, p.arena(t.State))
 	p.place(retry)
 	p.mov(r(rax), element(rcx, s.slot))
-	p.mov(r(rdx), r(rax))
-	p.alu(opXor, r(rdx), r(s.tag))
-	p.shift(opShl, r(rdx), 64-arena.ChangeShift)
-	p.shift(opShr, r(rdx), 64-arena.ChangeShift+arena.TagShift) // the difference of the tags
+	p.compareTag()
 	p.jcc(condNE, next)
 	p.mov(r(rdx), r(rax))
 	p.aluImm(opAnd, r(rdx), int32(arena.StatusMask))
@@ -122,18 +115,17 @@ func (p *part) find(t *arena.TableLayout, absent, unsure label) {
 	p.lockCmpxchg(element(rcx, s.slot), rdx)
 	p.jcc(condNE, retry)
 	p.lea(s.entry, p.arena(t.Entries))
-	p.imulImm(rdx, r(s.slot), int32(8*t.EntryWords))
+	p.imulImm(rdx, r(s.slot), int32(8*t.EntryWords/stateWords(t)))
 	p.alu(opAdd, r(s.entry), r(rdx))
 	for i, w := range p.key.words {
-		p.compareMemory(at(s.entry, int32(8*i)), w)
+		p.compareMemory(at(s.entry, int32(8*i)), w, rax)
 		p.jcc(condNE, mismatch)
 	}
 	p.cold = append(p.cold, func() {
 		p.place(mismatch)
 		p.unpin(t)
 		p.place(next)
-		p.inc(r(s.slot))
-		p.aluImm(opAnd, r(s.slot), int32(t.Slots-1))
+		p.nextSlot(t)
 		p.jmp(probe)
 		p.place(other)
 		p.aluImm(opCmp, r(rdx), arena.SlotBusy)
@@ -142,13 +134,59 @@ func (p *part) find(t *arena.TableLayout, absent, unsure label) {
 	})
 }
 
-// compareMemory compares memory with a word; rax and rdx are used.
-func (p *part) compareMemory(o operand, w word) {
+// stateWords returns the words that each slot has among the states.
+func stateWords(t *arena.TableLayout) int {
+	if t.Paired {
+		return 2
+	}
+	return 1
+}
+
+// startSearch loads the tag of the key, the slot that is its home, and how many slots are to be searched.
+func (p *part) startSearch(t *arena.TableLayout) {
+	s := p.search
+	p.hash()
+	p.mov(r(s.slot), r(rax))
+	p.aluImm(opAnd, r(s.slot), int32(t.Slots-1))
+	if t.Paired {
+		p.alu(opAdd, r(s.slot), r(s.slot))
+	}
+	p.mov(r(s.tag), r(rax))
+	p.shift(opShr, r(s.tag), 32)
+	p.shift(opShl, r(s.tag), arena.TagShift)
+	p.lea(rcx, p.arena(t.Home))
+	p.mov(r(s.left), p.homed(t, rcx))
+	p.shift(opShr, r(s.left), arena.ChangeShift)
+}
+
+// homed returns the word of the slot in a part of the table, at an address in a register, that has a word for each slot.
+func (p *part) homed(t *arena.TableLayout, base reg) operand {
+	o := element(base, p.search.slot)
+	o.half = t.Paired
+	return o
+}
+
+// nextSlot goes on to the next slot.
+func (p *part) nextSlot(t *arena.TableLayout) {
+	p.aluImm(opAdd, r(p.search.slot), int32(stateWords(t)))
+	p.aluImm(opAnd, r(p.search.slot), int32(stateWords(t)*int(t.Slots)-1))
+}
+
+// compareTag compares the tag of a state, which is in rax, with that of the key; rdx is used.
+func (p *part) compareTag() {
+	p.mov(r(rdx), r(rax))
+	p.alu(opXor, r(rdx), r(p.search.tag))
+	p.shift(opShl, r(rdx), 64-arena.ChangeShift)
+	p.shift(opShr, r(rdx), 64-arena.ChangeShift+arena.TagShift)
+}
+
+// compareMemory compares memory with a word; the spare register is used.
+func (p *part) compareMemory(o operand, w word, spare reg) {
 	if p.isConst32(w) {
 		p.aluImm(opCmp, o, int32(w.n))
 		return
 	}
-	p.alu(opCmp, o, r(p.register(w, rax)))
+	p.alu(opCmp, o, r(p.register(w, spare)))
 }
 
 // hash computes the hash of the key in rax, as key.Hash does; rcx is used.
@@ -190,7 +228,7 @@ func (p *part) mixShifted(n byte) {
 // atSlot does what an operation does with the pinned slot. Results are in the register of the entry.
 func (p *part) atSlot(op opcode.Op, l *arena.Layout, v word) {
 	s, t := p.search, l.Table
-	cell := at(s.entry, int32(8*t.KeyWords))
+	cell := p.cellFound(t)
 	if t.Stamp != 0 && (op == opcode.Agg || op == opcode.MapSet || op == opcode.MapAdd) {
 		p.touch(t)
 	}
@@ -215,6 +253,16 @@ func (p *part) atSlot(op opcode.Op, l *arena.Layout, v word) {
 	case opcode.MapDel:
 		p.kill(t)
 	}
+}
+
+// cellFound returns the cell of the entry that was found.
+func (p *part) cellFound(t *arena.TableLayout) operand {
+	if !t.Paired {
+		return at(p.search.entry, int32(8*t.KeyWords))
+	}
+	p.lea(p.search.entry, p.arena(t.State))
+	p.lea(p.search.entry, element(p.search.entry, p.search.slot))
+	return at(p.search.entry, 8)
 }
 
 // touch stamps the slot as the most recently written.

@@ -14,7 +14,7 @@ import (
 // word, or lies in its home. Results are computed in the home of their place on the stack, which is a register if there
 // are enough. Where ways join, all words are in their homes.
 //
-// rax, rcx and rdx belong to single operations. Their values at the place are read from where they were saved.
+// rax, rcx and rdx belong to single operations, and rbx where pairs are swapped. Their values at the place are read from where they were saved.
 type part struct {
 	*emitter
 	plan  *native.Plan
@@ -97,6 +97,9 @@ func (e *emitter) newPart(index int, plan *native.Plan) *part {
 func (p *part) assignHomes() {
 	read := readBy(p.plan)
 	order := slices.Clone(homeOrder[:])
+	if p.swapsPairs() {
+		order = slices.DeleteFunc(order, func(x reg) bool { return x == rbx })
+	}
 	slices.SortStableFunc(order, func(a, b reg) int { return int(read>>a&1) - int(read>>b&1) })
 	next := func() home {
 		if len(order) == 0 {

@@ -83,6 +83,7 @@ func TestStubs(t *testing.T) {
 		"every":     {[]Program{{Gate: limited}}, Site{RedZone: true}},
 		"hist":      {[]Program{{Run: s.plan(opA(opcode.Arg, 1), opV(opcode.Agg, hist), exit), Gate: free}}, Site{}},
 		"keyed":     {[]Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{}},
+		"paired":    {[]Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{Pairs: true}},
 		"doorbell":  {[]Program{{Run: s.plan(opA(opcode.Arg, 0), opA(opcode.Arg, 1), op(opcode.Add), opA(opcode.Arg, 2), op(opcode.Quo), op(opcode.Load64), exit)}}, Site{}},
 		"loop": {[]Program{{Run: s.plan(push(0), opA(opcode.PopTV, 0), push(5), opA(opcode.Arg, 0), opA(opcode.PushTV, 0), op(opcode.Add),
 			opA(opcode.PopTV, 0), opA(opcode.Loop, 3), opA(opcode.PushTV, 0), opV(opcode.Agg, hist), exit)}}, Site{}},

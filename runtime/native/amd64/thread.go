@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/calls"
 	"gotap/runtime/opcode"
 )
@@ -52,8 +53,22 @@ func (p *part) perThread(in *runtime.Inst) {
 		v = p.popWord()
 	}
 	p.usedBySearch()
-	p.find(l.Table, absent, unsure)
-	switch cell := at(p.search.entry, int32(8*l.Table.KeyWords)); in.Op {
+	if p.isPair(in.Op, l) {
+		p.usePair(in.Op, l, v, absent, unsure)
+	} else {
+		p.ownCell(in.Op, l.Table, v, absent, unsure)
+	}
+	p.place(done)
+	p.key = keyed{}
+	if in.Op == opcode.PushPT {
+		p.result(p.search.entry)
+	}
+}
+
+// ownCell searches the cell of the thread and makes an operation with it. The value, if it is read, is in the register of the entry.
+func (p *part) ownCell(op opcode.Op, t *arena.TableLayout, v word, absent, unsure label) {
+	p.find(t, absent, unsure)
+	switch cell := p.cellFound(t); op {
 	case opcode.PushPT:
 		p.mov(r(p.search.entry), cell)
 	case opcode.PopPT:
@@ -61,10 +76,5 @@ func (p *part) perThread(in *runtime.Inst) {
 	case opcode.AddPT:
 		p.atomicAdd(cell, v)
 	}
-	p.unpin(l.Table)
-	p.place(done)
-	p.key = keyed{}
-	if in.Op == opcode.PushPT {
-		p.result(p.search.entry)
-	}
+	p.unpin(t)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 
 	"gotap/arch/x86"
@@ -183,6 +184,7 @@ func (w *world) site(s Site) Site {
 	s.Ranges = w.ranges.Offset()
 	w.sites++
 	s.SelfAddressed = s.SelfAddressed || w.sites%2 == 0
+	s.Pairs = cpu.X86.HasCX16 && w.sites%3 != 0
 	if w.clock != nil {
 		s.Clock = w.clock.Offset()
 	}
@@ -198,6 +200,21 @@ func (w *world) inTracee() native.Place {
 func (w *world) usedOffset(off uint64) int {
 	s := w.spans()
 	return len(s[0]) + len(s[1]) + int(off) - (len(w.memory) - cap(s[2]))
+}
+
+// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one.
+func (w *world) dropChanges(used []byte) {
+	for id := range w.arena.Objects() {
+		_, off := w.arena.Lookup(id)
+		l, ok := w.arena.LayoutOf(off)
+		if !ok || l.Table == nil || !l.Table.Paired {
+			continue
+		}
+		for at := w.usedOffset(l.Table.State); l.Table.Slots > 0; l.Table.Slots-- {
+			used[at+6], used[at+7] = 0, 0
+			at += 16
+		}
+	}
 }
 
 // used appends a copy of the used parts of the arena.
