@@ -73,7 +73,7 @@ func (p *part) useKey(op opcode.Op) {
 
 // usedBySearch notes that a search writes its registers.
 func (p *part) usedBySearch() {
-	for _, x := range []reg{rax, rcx, rdx, p.search.tag, p.search.slot, p.search.left, p.search.entry} {
+	for _, x := range []reg{rax, rcx, rdx, p.search.tag, p.search.slot, p.search.entry} {
 		p.used(x)
 	}
 }
@@ -95,6 +95,9 @@ func (p *part) find(t *arena.TableLayout, absent, unsure label) {
 	s := p.search
 	probe, retry, next, other, mismatch := p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel()
 	p.startSearch(t)
+	p.lea(rcx, p.arena(t.Home))
+	p.mov(r(p.used(s.left)), p.homed(t, rcx))
+	p.shift(opShr, r(s.left), arena.ChangeShift)
 	p.place(probe)
 	p.aluImm(opSub, r(s.left), 1)
 	p.jcc(condB, absent)
@@ -142,7 +145,7 @@ func stateWords(t *arena.TableLayout) int {
 	return 1
 }
 
-// startSearch loads the tag of the key, the slot that is its home, and how many slots are to be searched.
+// startSearch loads the tag of the key, and the slot that is its home.
 func (p *part) startSearch(t *arena.TableLayout) {
 	s := p.search
 	p.hash()
@@ -154,9 +157,6 @@ func (p *part) startSearch(t *arena.TableLayout) {
 	p.mov(r(s.tag), r(rax))
 	p.shift(opShr, r(s.tag), 32)
 	p.shift(opShl, r(s.tag), arena.TagShift)
-	p.lea(rcx, p.arena(t.Home))
-	p.mov(r(s.left), p.homed(t, rcx))
-	p.shift(opShr, r(s.left), arena.ChangeShift)
 }
 
 // homed returns the word of the slot in a part of the table, at an address in a register, that has a word for each slot.

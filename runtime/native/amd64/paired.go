@@ -34,25 +34,28 @@ func (p *part) isPair(op opcode.Op, l *arena.Layout) bool {
 }
 
 // usePair searches the key and makes the operation with its cell. The result, if there is one, is in the register of the entry.
+//
+// Mostly the key is in the slot that is its home. How many slots are to be searched is read only if it is not. The number is in the upper
+// bits of the register of the tag, which a comparison of tags leaves out; 0: it has not been read.
 func (p *part) usePair(op opcode.Op, l *arena.Layout, v word, absent, unsure label) {
 	s, t := p.search, l.Table
-	probe, retry, again, next, other, done := p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel()
+	probe, retry, again, full, unlike, next := p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel()
 	pair := at(s.entry, 0)
 	p.startSearch(t)
 	p.place(probe)
-	p.aluImm(opSub, r(s.left), 1)
-	p.jcc(condB, absent)
 	p.lea(rcx, p.arena(t.State))
 	p.lea(s.entry, element(rcx, s.slot))
 	p.place(retry)
 	p.mov(r(rax), pair)
 	p.place(again)
-	p.compareTag()
-	p.jcc(condNE, next)
-	p.mov(r(rdx), r(rax))
-	p.aluImm(opAnd, r(rdx), int32(arena.StatusMask))
-	p.aluImm(opCmp, r(rdx), arena.SlotFull)
-	p.jcc(condNE, other)
+	// The tag, the status and one of the bits of the pins.
+	const compared = -1<<31 | int64(arena.StatusMask<<(64-arena.ChangeShift))
+	p.lea(rdx, at(s.tag, arena.SlotFull))
+	p.alu(opXor, r(rdx), r(rax))
+	p.shift(opShl, r(rdx), 64-arena.ChangeShift)
+	p.aluImm(opAnd, r(rdx), int32(compared))
+	p.jcc(condNE, unlike)
+	p.place(full)
 	p.lea(rcx, p.arena(t.Entries))
 	if t.EntryWords == 1 {
 		p.compareMemory(p.homed(t, rcx), p.key.words[0], rdx)
@@ -83,16 +86,41 @@ func (p *part) usePair(op opcode.Op, l *arena.Layout, v word, absent, unsure lab
 			p.mov(r(s.entry), r(rcx))
 		}
 	}
-	p.place(done)
 	p.cold = append(p.cold, func() {
-		p.place(next)
-		p.nextSlot(t)
-		p.jmp(probe)
-		p.place(other)
+		p.place(unlike)
+		p.compareTag()
+		p.jcc(condNE, next)
+		p.mov(r(rdx), r(rax))
+		p.aluImm(opAnd, r(rdx), int32(arena.StatusMask))
+		p.aluImm(opCmp, r(rdx), arena.SlotFull)
+		p.jcc(condE, full)
 		p.aluImm(opCmp, r(rdx), arena.SlotBusy)
 		p.jcc(condE, unsure)
-		p.jmp(next)
+		p.place(next)
+		p.pastPair(t, absent)
+		p.jmp(probe)
 	})
+}
+
+// pastPair goes on to the next slot, or jumps to absent behind the last one that is to be searched; rcx and rdx are used.
+func (p *part) pastPair(t *arena.TableLayout, absent label) {
+	s, known := p.search, p.newLabel()
+	p.mov(r(rdx), r(s.tag))
+	p.shift(opShr, r(rdx), arena.ChangeShift)
+	p.jcc(condNE, known)
+	p.lea(rcx, p.arena(t.Home)) // the slot is the home still
+	p.mov(r(rdx), p.homed(t, rcx))
+	p.shift(opShr, r(rdx), arena.ChangeShift)
+	p.jcc(condE, absent)
+	p.mov(r(rcx), r(rdx))
+	p.shift(opShl, r(rcx), arena.ChangeShift)
+	p.alu(opOr, r(s.tag), r(rcx))
+	p.place(known)
+	p.aluImm(opSub, r(rdx), 1)
+	p.jcc(condE, absent)
+	p.movImm(rcx, 1<<arena.ChangeShift)
+	p.alu(opSub, r(s.tag), r(rcx))
+	p.nextSlot(t)
 }
 
 // newCell loads rcx with what an operation makes of a cell that is rdx.
