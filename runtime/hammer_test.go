@@ -240,7 +240,7 @@ func TestHammer(t *testing.T) {
 			t.Errorf("object %d is not empty: %d", id, h.Len())
 		}
 		_, off := a.Lookup(id)
-		for _, s := range slotStates(b.memory, off) {
+		for _, s := range slotStates(a, b.memory, off) {
 			if s&0xffff != 0 { // a status or pins
 				t.Fatalf("object %d: a slot is left in state %#x", id, s)
 			}
@@ -270,9 +270,15 @@ func checkHammered(t *testing.T, a *arena.Arena, m, x int) {
 	}
 }
 
-// slotStates returns the state words of an object's table, which lie behind its home words.
-func slotStates(memory []uint64, object uint64) []uint64 {
-	const body, slots = 2, 3 // words of the descriptor
-	desc := memory[object/8:]
-	return memory[desc[body]/8:][desc[slots] : 2*desc[slots]]
+// slotStates returns the state words of an object's table.
+func slotStates(a *arena.Arena, memory []uint64, object uint64) (states []uint64) {
+	l, _ := a.LayoutOf(object)
+	step := uint64(1)
+	if l.Table.Paired {
+		step = 2
+	}
+	for slot := range l.Table.Slots {
+		states = append(states, memory[l.Table.State/8+slot*step])
+	}
+	return states
 }
