@@ -127,7 +127,7 @@ func (t *thread) signalled(sig int) Event {
 		return e
 	}
 	if t.exec.step.active && t.at != nil { // it steps the instruction somewhere else
-		regs[t.proc.arch.PC()] = t.at.addr
+		regs[t.proc.arch.PC()] = t.at.Addr
 	}
 	e.PC, e.Stack = regs[t.proc.arch.PC()], make([]uint64, backend.SignalFrames)
 	e.Stack = e.Stack[:t.view.walk(&regs, e.Stack)]
