@@ -97,6 +97,22 @@ func (c *Control) Values(reset bool) (list []Value, err error) {
 	return list, err
 }
 
+// Lost returns what was lost so far, by cause, without hits that were missed and programs that ended early.
+func (c *Control) Lost() map[string]uint64 {
+	lost := map[string]uint64{}
+	c.change(func() error {
+		for _, from := range []map[string]uint64{c.s.arena.Lost(), c.s.script().Lost()} {
+			for cause, n := range from {
+				if n > 0 {
+					lost[explained(cause)] += n
+				}
+			}
+		}
+		return nil
+	})
+	return lost
+}
+
 // ResetValues sets all shared variables, aggregations and maps back to what they were at the beginning.
 func (c *Control) ResetValues() error {
 	return c.change(func() error {

@@ -89,14 +89,14 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	if len(p.logs) > 0 && !p.terminal && p.output == "" {
 		data = io.Discard
 	}
-	if p.shape.Whole() {
-		target := cmp.Or(strings.Join(p.command, " "), p.remote, "the demonstration")
-		if len(p.pids) > 0 {
-			target = processList(p.pids)
-		}
-		p.picture = p.shape.Sink(data, target)
+	switch {
+	case p.shape.Metrics:
+		data = io.Discard
+	case p.shape.Whole():
+		p.picture = p.shape.Sink(data, p.targetText())
 		logs, data = append(logs, p.picture), io.Discard
 	}
+	logs = append(logs, p.views.Sinks()...)
 	text := output.NewText(data, stderr)
 	text.Own = &p.own
 	if f, ok := stderr.(*os.File); ok {
@@ -115,9 +115,18 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	return append(output.Fanout{first}, logs...), logs
 }
 
+// targetText describes what is traced.
+func (p *plan) targetText() string {
+	if len(p.pids) > 0 {
+		return processList(p.pids)
+	}
+	return cmp.Or(strings.Join(p.command, " "), p.remote, "the demonstration")
+}
+
 // lostByLogs counts what log targets and the picture did not accept, by cause.
 func (p *plan) lostByLogs() map[string]uint64 {
-	lost := map[string]uint64{picture.DroppedCause: p.picture.Dropped()}
+	lost := p.views.Lost()
+	lost[picture.DroppedCause] = p.picture.Dropped()
 	for _, t := range p.logs {
 		if t.sys != nil {
 			lost[fmt.Sprintf("messages that %s did not take", t.name)] += t.sys.Dropped()

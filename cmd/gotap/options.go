@@ -16,6 +16,7 @@ import (
 
 	"gotap"
 	"gotap/cmd/gotap/datafile"
+	"gotap/cmd/gotap/views"
 	"gotap/compile/diag"
 	"gotap/engine"
 	"gotap/script/definition"
@@ -49,6 +50,8 @@ type runOptions struct {
 	background bool
 	exits      string // a script beside a definition file
 	record     string // --record
+
+	shown views.Options // while it goes on
 
 	generated bool // the script is one of gotap with words from the command line: errors do not show its text
 
@@ -97,6 +100,7 @@ func (o *runOptions) registerSession(c *cobra.Command) {
 	f.IntVar(&o.readyFD, "ready-fd", noReadyFD, "write the line \"ready\" to this descriptor once all probes are armed")
 	f.BoolVar(&o.preserve, "preserve-status", false, "exit with the status of COMMAND, or of the one process of -p; 128 and the signal's number when a signal ended it")
 	f.StringArrayVar(&o.logNames, "log", nil, "write to "+logTargetUse+" (repeatable); files are appended to")
+	o.shown.Register(f)
 	f.BoolVar(&o.background, "background", false, "go on without this terminal once all probes are armed; needs -o or --log")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "no status lines; losses are still reported")
 	f.BoolVarP(&o.verbose, "verbose", "v", false, "report more")
@@ -148,6 +152,7 @@ type plan struct {
 	readyOwn bool               // it is not a standard stream
 	logs     []*logTarget
 	picture  *picture.Sink // of a format that is written as a whole; otherwise nil
+	views    *views.Views  // nil: none
 	terminal bool          // --log terminal
 	apart    bool          // -o -: standard output has data only
 	beside   gotap.Script  // --exits
@@ -160,7 +165,7 @@ type plan struct {
 func (o runOptions) check(w *World, script string, command []string) (*plan, error) {
 	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
 	for _, step := range []func() error{func() error { return p.checkPids(w) }, p.checkRemote, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkAffinity, p.checkDuration, p.checkBudget, p.checkArgs,
-		p.checkWords, p.checkFormat, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, p.openOutput, p.openLogs, p.readExits} {
+		p.checkWords, p.checkFormat, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, func() error { return p.openViews(w) }, p.openOutput, p.openLogs, p.readExits} {
 		var known *statusError
 		if err := step(); errors.As(err, &known) {
 			return nil, err

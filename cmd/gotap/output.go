@@ -9,6 +9,7 @@ import (
 
 	"gotap/cmd/gotap/datafile"
 	"gotap/cmd/gotap/terminal"
+	"gotap/cmd/gotap/views"
 	"gotap/script/output/format"
 )
 
@@ -47,13 +48,22 @@ func (p *plan) mixes(w *World) bool {
 func (p *plan) openOutput() error {
 	p.sinkFile = datafile.New(p.data)
 	if p.output == "" {
+		if p.shape.Metrics {
+			p.writeMetrics()
+		}
 		return p.shape.CheckTerminal(terminal.Is(p.data))
+	}
+	if p.shape.Metrics {
+		if done, err := p.openReplaced(); done || err != nil {
+			return err
+		}
+		p.writeMetrics()
 	}
 	f, err := datafile.Open(p.output, 0)
 	if err != nil {
 		return fmt.Errorf("cannot write the output: %w", err)
 	}
-	if err := p.keepScript(f); err != nil {
+	if err := p.keepScript(f.Name()); err != nil {
 		f.Close()
 		return err
 	}
@@ -62,13 +72,46 @@ func (p *plan) openOutput() error {
 	return err
 }
 
+// openReplaced has metrics replace a file as a whole. done is false when it is no regular file.
+func (p *plan) openReplaced() (done bool, err error) {
+	name, done, err := datafile.Replaceable(p.output)
+	if err != nil {
+		return false, fmt.Errorf("cannot write the output: %w", err)
+	}
+	if done {
+		p.views.AddFile(func(text []byte) error { return datafile.Replace(name, text) }, true)
+	}
+	return done, p.keepScript(name)
+}
+
+// openViews makes what shows the run while it goes on.
+func (p *plan) openViews(w *World) error {
+	if !p.shape.Metrics && !p.shown.Wanted() {
+		return nil
+	}
+	p.views = views.New(p.targetText())
+	return p.views.Open(p.shown, func(must bool, line string) {
+		if must || !p.quiet {
+			fmt.Fprintf(w.errs(), "gotap: %s\n", line)
+		}
+	})
+}
+
+// writeMetrics writes metrics to what is no regular file, at the end.
+func (p *plan) writeMetrics() {
+	p.views.AddFile(func(text []byte) error {
+		_, err := p.sinkFile.Write(text)
+		return err
+	}, false)
+}
+
 // keepScript refuses to write data over the script.
-func (p *plan) keepScript(f *os.File) error {
+func (p *plan) keepScript(path string) error {
 	script, err := os.Stat(p.script)
 	if err != nil {
 		return nil // it is not a file
 	}
-	for _, name := range p.rotation.Names(f.Name()) {
+	for _, name := range p.rotation.Names(path) {
 		if data, err := os.Stat(name); err == nil && data.Mode().IsRegular() && os.SameFile(script, data) {
 			return fmt.Errorf("-o %s is the script: the data would be written over it", p.output)
 		}

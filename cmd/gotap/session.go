@@ -17,6 +17,7 @@ import (
 	"gotap/cmd/gotap/filewatch"
 	"gotap/cmd/gotap/guardian"
 	"gotap/cmd/gotap/terminal"
+	"gotap/cmd/gotap/views"
 	"gotap/engine"
 	"gotap/script/output"
 	"gotap/script/output/picture"
@@ -131,6 +132,7 @@ func (r *run) phases(text gotap.Script) (int, error) {
 func (r *run) load(ctx context.Context, text gotap.Script) (err error) {
 	r.text = text
 	r.plan.picture.Describe(text.Name, text.Text)
+	r.plan.views.Describe(text.Name, text.Text)
 	if err := r.startRecording(text); err != nil {
 		return err
 	}
@@ -235,6 +237,7 @@ func (r *run) begin() error {
 	if err := r.session.Start(); err != nil {
 		return err
 	}
+	r.plan.views.Attach(r.session, views.Identity(r.text.Name, r.plan.command, r.plan.pids))
 	return r.leaveTerminal()
 }
 
@@ -298,6 +301,7 @@ func (r *run) abandon() error {
 
 // finish detaches from the targets, runs end() and reports the result of the session. It returns the status.
 func (r *run) finish() int {
+	r.plan.views.Detach()
 	r.manager.close()
 	result, err := r.session.Close()
 	if result != nil && r.plan.stats {

@@ -33,6 +33,8 @@ const (
 	Postgres  Need = "pg_ctlcluster" // a server in Debian's place
 	OpenSSL   Need = "openssl"
 	Node      Need = "node"
+	Promtool  Need = "promtool"
+	Scraper   Need = "prometheus"
 	AMD64     Need = "an x86-64 processor"
 	M32       Need = "gcc -m32"
 	Ptrace    Need = "permission to trace children"

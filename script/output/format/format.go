@@ -21,6 +21,9 @@ type Format struct {
 	binary bool           // a terminal cannot show it
 	write  picture.Format // nil: the data are written while the run goes on
 	limits picture.Limits
+
+	// Metrics: the file is written as a whole, also while the run goes on.
+	Metrics bool
 }
 
 // Limits of what is kept until the end of a run: a page has to be one that a browser shows at once.
@@ -37,10 +40,11 @@ var formats = []Format{
 	{Name: "folded", Ending: ".folded", write: folded.Write, limits: inFile},
 	{Name: "pprof", Ending: ".pb.gz", write: pprof.Write, limits: inFile, binary: true},
 	{Name: "perfetto", Ending: ".perfetto-trace", write: perfetto.Write, limits: inFile},
+	{Name: "openmetrics", Ending: ".prom", Metrics: true},
 }
 
 // Use is the help of -f.
-const Use = "text, json, html, folded, pprof or perfetto (default by the ending of -o: .json, .html, .folded, .pb.gz or .perfetto-trace; otherwise text)"
+const Use = "text, json, html, folded, pprof, perfetto or openmetrics (default by the ending of -o: .json, .html, .folded, .pb.gz, .perfetto-trace or .prom; otherwise text)"
 
 // Names returns the names of all formats.
 func Names() (names []string) {
@@ -66,9 +70,9 @@ func Choose(name, file string) (Format, error) {
 	return Format{}, fmt.Errorf("--format is %s or %s, not %q", strings.Join(names[:last], ", "), names[last], name)
 }
 
-// Whole reports whether the format is one file that is written when the run has ended, and not lines or records that are
+// Whole reports whether the format is one file that is written as a whole, and not lines or records that are
 // written as they come.
-func (f Format) Whole() bool { return f.write != nil }
+func (f Format) Whole() bool { return f.write != nil || f.Metrics }
 
 // A misuse is a format that does not go with other flags.
 type misuse struct{ text, hint string }
@@ -84,7 +88,7 @@ func (f Format) Check(open, rotated bool) error {
 	case !f.Whole():
 		return nil
 	case rotated:
-		return &misuse{fmt.Sprintf("--rotate is for lines and records: -f %s writes one file when the run has ended", f.Name), ""}
+		return &misuse{fmt.Sprintf("--rotate is for lines and records: -f %s writes one file as a whole", f.Name), ""}
 	case !open:
 		return &misuse{fmt.Sprintf("-f %s needs a file beside --log", f.Name), "-o FILE" + f.Ending}
 	}

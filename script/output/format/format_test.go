@@ -9,7 +9,7 @@ import (
 func TestChoose(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"", "", "text"}, {"", "data", "text"}, {"", "a.txt", "text"}, {"", "a.json", "json"}, {"", "a.html", "html"}, {"", "a.folded", "folded"},
-		{"", "a.pb.gz", "pprof"}, {"", "a.gz", "text"}, {"", "a.perfetto-trace", "perfetto"}, {"text", "a.html", "text"}, {"pprof", "a.html", "pprof"},
+		{"", "a.pb.gz", "pprof"}, {"", "a.gz", "text"}, {"", "a.perfetto-trace", "perfetto"}, {"", "a.prom", "openmetrics"}, {"text", "a.html", "text"}, {"pprof", "a.html", "pprof"},
 	} {
 		f, err := Choose(c.name, c.file)
 		if err != nil || f.Name != c.want {
@@ -23,7 +23,7 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	_, err := Choose("xml", "a.html")
-	if err == nil || err.Error() != `--format is text, json, html, folded, pprof or perfetto, not "xml"` {
+	if err == nil || err.Error() != `--format is text, json, html, folded, pprof, perfetto or openmetrics, not "xml"` {
 		t.Error(err)
 	}
 }

@@ -66,12 +66,29 @@ type (
 )
 
 // Write writes a page. It fails only when w does.
-func Write(w io.Writer, p *picture.Picture) error {
-	raw, err := output.EncodeJSON(dataOf(p)) // without <, which could end the element that the data are in
+func Write(w io.Writer, p *picture.Picture) error { return write(w, p, false) }
+
+// WriteLive writes a page that asks its server for /events, whose data are as Data returns them, and draws itself anew with each.
+func WriteLive(w io.Writer, p *picture.Picture) error { return write(w, p, true) }
+
+// Data returns the data of a page as one line of JSON.
+func Data(p *picture.Picture) ([]byte, error) {
+	return output.EncodeJSON(dataOf(p)) // without <, which could end the element that the data are in
+}
+
+// network is what a live page may load.
+const network = "connect-src 'self'; "
+
+func write(w io.Writer, p *picture.Picture, live bool) error {
+	raw, err := Data(p)
 	if err != nil {
 		return err
 	}
-	_, err = strings.NewReplacer("{{STYLE}}", style, "{{CODE}}", code, "{{DATA}}", string(raw)).WriteString(w, page)
+	policy, main := "", "<main id=\"page\">"
+	if live {
+		policy, main = network, "<main id=\"page\" data-live=\"events\">"
+	}
+	_, err = strings.NewReplacer("{{STYLE}}", style, "{{CODE}}", code, "{{DATA}}", string(raw), "{{NETWORK}}", policy, "<main id=\"page\">", main).WriteString(w, page)
 	return err
 }
 

@@ -94,6 +94,13 @@ function lanes(calls, events) {
   return { threads, rows: first };
 }
 
+// remembered returns what the user has chosen for a part of the page, which stays when a live page is drawn anew.
+const choices = new Map();
+function remembered(part, initial) {
+  if (!choices.has(part)) choices.set(part, initial());
+  return choices.get(part);
+}
+
 // element makes an element; children are elements or texts.
 function element(name, attributes, ...children) {
   const e = document.createElement(name);
@@ -112,20 +119,24 @@ const cellText = v => v === null || v === undefined ? "" : Array.isArray(v) ? v.
 const mostRows = 1000, mostLanes = 800;
 
 // table makes a table whose columns sort by a click; chart is the column that gets bars, or -1.
-function table(columns, rows, chart = -1) {
-  const body = element("tbody"), order = { column: -1, down: true };
+function table(part, columns, rows, chart = -1) {
+  const body = element("tbody"), order = remembered("order " + part, () => ({ column: -1, down: true }));
   const most = chart < 0 ? 0 : rows.reduce((m, row) => Math.max(m, exact(row[chart]) || 0), 1);
   const fill = () => body.replaceChildren(...rows.slice(0, mostRows).map(row => element("tr", {},
     ...row.map(v => element("td", { className: typeof v === "number" ? "number" : "" }, cellText(v))),
     ...(chart < 0 ? [] : [element("td", { className: "chart" }, element("div", { className: "bar", style: { width: 100 * (exact(row[chart]) || 0) / most + "%" } }))]))));
+  const arrange = () => {
+    const column = order.column;
+    const key = row => { const v = row[column], n = exact(v); return typeof n === "number" && !Number.isNaN(n) ? n : cellText(v); };
+    if (column >= 0) rows = [...rows].sort((a, b) => { const x = key(a), y = key(b); return (x < y ? -1 : x > y ? 1 : 0) * (order.down ? -1 : 1); });
+    fill();
+  };
   const sort = column => {
     order.down = order.column === column ? !order.down : true;
     order.column = column;
-    const key = row => { const v = row[column], n = exact(v); return typeof n === "number" && !Number.isNaN(n) ? n : cellText(v); };
-    rows = [...rows].sort((a, b) => { const x = key(a), y = key(b); return (x < y ? -1 : x > y ? 1 : 0) * (order.down ? -1 : 1); });
-    fill();
+    arrange();
   };
-  fill();
+  arrange();
   const head = columns.map((name, i) => element("th", { title: "sort", onclick: () => sort(i) }, name));
   const cut = rows.length > mostRows ? [element("p", { className: "faint" }, `${mostRows} of ${rows.length} rows; another order shows others`)] : [];
   return element("div", { className: "scroll" }, ...cut, element("table", {}, element("thead", {}, element("tr", {}, ...head, ...(chart < 0 ? [] : [element("th")]))), body));
@@ -134,29 +145,29 @@ function table(columns, rows, chart = -1) {
 // range names a bucket; an open end is left out of it.
 const range = b => b.min !== undefined && b.min === b.max ? `${b.min}` : `${b.min ?? "…"} to ${b.max ?? "…"}`;
 
-const histogram = buckets => table(["range", "count"], buckets.map(b => [range(b), exact(b.count)]), 1);
-const series = points => table(["from", "value"], points.map(p => [p.interval_start, exact(p.value)]), 1);
+const histogram = (part, buckets) => table(part, ["range", "count"], buckets.map(b => [range(b), exact(b.count)]), 1);
+const series = (part, points) => table(part, ["from", "value"], points.map(p => [p.interval_start, exact(p.value)]), 1);
 
 // value draws what an entry of an aggregation has.
-function value(type, v) {
-  if (type === "hist") return histogram(v);
-  if (type === "tseries") return series(v);
-  if (type === "stats") return table(["count", "average", "total"], [[v.count, v.average, v.total]]);
+function value(part, type, v) {
+  if (type === "hist") return histogram(part, v);
+  if (type === "tseries") return series(part, v);
+  if (type === "stats") return table(part, ["count", "average", "total"], [[v.count, v.average, v.total]]);
   return element("p", {}, cellText(v));
 }
 
 function aggregate(a) {
   const data = a.data ?? [], keyed = data.length > 0 && data[0].key !== undefined;
-  const parts = [element("h3", {}, "@" + a.name)];
-  if (!keyed) parts.push(value(a.type, a.value ?? a.data ?? 0));
+  const parts = [element("h3", {}, "@" + a.name)], part = a.type + " " + a.name;
+  if (!keyed) parts.push(value(part, a.type, a.value ?? a.data ?? 0));
   else if (a.type === "map") {
     const rows = data.map(e => [...e.key, e.value]).reverse();
     const keys = data[0].key.map((_, i) => data[0].key.length > 1 ? `key ${i + 1}` : "key");
-    parts.push(table([...keys, "value"], rows, keys.length));
+    parts.push(table(part, [...keys, "value"], rows, keys.length));
   } else if (a.type === "stats") {
     const keys = data[0].key.map(() => "key");
-    parts.push(table([...keys, "count", "average", "total"], data.map(e => [...e.key, e.value.count, e.value.average, e.value.total]).reverse()));
-  } else for (const e of data) parts.push(element("p", {}, e.key.map(cellText).join(", ")), value(a.type, e.value));
+    parts.push(table(part, [...keys, "count", "average", "total"], data.map(e => [...e.key, e.value.count, e.value.average, e.value.total]).reverse()));
+  } else for (const e of data) parts.push(element("p", {}, e.key.map(cellText).join(", ")), value(part + " " + JSON.stringify(e.key), a.type, e.value));
   return parts;
 }
 
@@ -171,26 +182,38 @@ const rowHeight = 18;
 
 // flame makes a flame graph: a click zooms, a search marks.
 function flame(names, stacks) {
-  const root = tree(names, stacks);
-  let zoomed = root, find = finder("");
+  const root = tree(names, stacks), choice = remembered("flame " + stacks.Name, () => ({ zoom: [], text: "" }));
+  const follow = path => path.reduce((node, name) => node && [...node.children.values()].find(child => child.name === name), root);
+  let zoomed = follow(choice.zoom) ?? root, find;
+  const zoom = node => {
+    zoomed = node;
+    choice.zoom = way(root, node).slice(1).map(n => n.name);
+    draw();
+  };
   const told = element("div", { className: "told" }), graph = element("div", { className: "flame" });
   const describe = node => `${node.name}: ${amount(node.value, stacks.Unit)} (${(100 * node.value / root.value).toFixed(1)} %), itself ${amount(node.own, stacks.Unit)}`;
   const draw = () => {
     const boxes = layout(root, zoomed);
     graph.style.height = (1 + Math.max(0, ...boxes.map(b => b.depth))) * rowHeight + "px";
     graph.replaceChildren(...boxes.map(({ node, depth, left, width, outer }) => element("div", {
-      className: (find(node.name) ? "hit " : "") + (outer ? "outer" : ""), title: describe(node), onclick: () => { zoomed = node; draw(); }, onmouseover: () => { told.textContent = describe(node); },
+      className: (find(node.name) ? "hit " : "") + (outer ? "outer" : ""), title: describe(node), onclick: () => zoom(node), onmouseover: () => { told.textContent = describe(node); },
       style: { left: 100 * left + "%", width: 100 * width + "%", top: depth * rowHeight + "px", background: hue(node.name) } }, node.name)));
   };
-  const search = element("input", { type: "search", placeholder: "search", oninput: e => {
-    find = finder(e.target.value);
-    told.textContent = e.target.value === "" ? "" : `found in ${(100 * matching(root, find) / root.value).toFixed(1)} %`;
+  const mark = text => {
+    choice.text = text;
+    find = finder(text);
+    told.textContent = text === "" ? "" : `found in ${(100 * matching(root, find) / root.value).toFixed(1)} %`;
     draw();
-  } });
-  draw();
+  };
+  const search = element("input", { type: "search", placeholder: "search", value: choice.text, oninput: e => mark(e.target.value) });
+  mark(choice.text);
   return [element("h3", {}, `${stacks.Name}: ${amount(root.value, stacks.Unit)}`), search, " ",
-    element("button", { onclick: () => { zoomed = root; draw(); } }, "zoom out"), told, graph];
+    element("button", { onclick: () => zoom(root) }, "zoom out"), told, graph];
 }
+
+// fit draws the time line for the present width of the window.
+let fit = () => {};
+addEventListener("resize", () => fit());
 
 // timeline makes a time line: the wheel zooms, dragging moves, the pointer shows what is below it.
 function timeline(names, calls, events) {
@@ -249,7 +272,7 @@ function timeline(names, calls, events) {
     view.to += by;
     draw();
   });
-  addEventListener("resize", draw);
+  fit = draw;
   setTimeout(draw); // it has its width once it is in the page
   return [element("p", { className: "faint" }, `${amount(all, "nanoseconds")}; the wheel zooms, dragging moves${rows > mostLanes ? `; ${mostLanes} of ${rows} lines are shown` : ""}`), canvas, told];
 }
@@ -260,7 +283,7 @@ function page(d) {
   const section = (title, ...content) => parts.push(element("section", {}, element("h2", {}, title), ...content));
   if (d.Lost) section("Lost", ...d.Lost.map(l => element("p", { className: "bad" }, `${l.Count.toLocaleString("en")}: ${l.Cause}`)));
   if (d.Errors) section("Errors", ...d.Errors.map(text => element("pre", { className: "bad" }, text)));
-  for (const t of d.Tables ?? []) section(t.name || "table", table(t.columns, t.rows));
+  for (const t of d.Tables ?? []) section(t.name || "table", table("table " + t.name, t.columns, t.rows));
   if (d.Aggregates) section("Aggregations", ...d.Aggregates.flatMap(aggregate));
   if (d.Stacks) section("Stacks", ...d.Stacks.flatMap(s => flame(d.Names, s)));
   if (d.Calls || d.Events) section("Time line", ...timeline(d.Names, d.Calls ?? [], d.Events ?? []));
@@ -269,8 +292,38 @@ function page(d) {
   return parts;
 }
 
+// scrolled are the parts of the page that scroll by themselves.
+const scrolled = main => [...main.querySelectorAll(".scroll, pre")];
+
+// live draws the page anew whenever its server sends data, unless the user has paused it or holds a button. Positions stay.
+function live(main, source) {
+  let paused = false, held = false, latest = null, over = false;
+  const state = element("span", { className: "faint" }), pause = element("button", { id: "pause", onclick: () => { paused = !paused; show(); } });
+  const show = () => {
+    pause.textContent = paused ? "continue" : "pause";
+    state.textContent = over ? " the run has ended" : paused ? " paused" : " live";
+    if (latest === null || paused || held) return;
+    const inputs = [...main.querySelectorAll("input")], typed = inputs.indexOf(document.activeElement), cursor = inputs[typed]?.selectionStart;
+    const positions = scrolled(main).map(e => [e.scrollTop, e.scrollLeft]);
+    main.replaceChildren(element("p", { className: "live" }, pause, state), ...page(latest));
+    scrolled(main).forEach((e, i) => { [e.scrollTop, e.scrollLeft] = positions[i] ?? [0, 0]; });
+    const input = [...main.querySelectorAll("input")][typed];
+    input?.focus();
+    input?.setSelectionRange(cursor, cursor);
+    latest = null;
+  };
+  addEventListener("mousedown", () => { held = true; });
+  addEventListener("mouseup", () => { held = false; });
+  source.onmessage = e => { latest = JSON.parse(e.data); show(); };
+  source.onerror = () => { state.textContent = " no connection; trying again"; };
+  source.addEventListener("end", () => { over = true; source.close(); show(); });
+  main.replaceChildren(element("p", { className: "live" }, pause, state), ...main.children);
+  show();
+}
+
 if (typeof document !== "undefined") {
-  const d = JSON.parse(document.getElementById("data").textContent);
+  const d = JSON.parse(document.getElementById("data").textContent), main = document.getElementById("page");
   document.title = `${d.Title} - gotap`;
-  document.getElementById("page").replaceChildren(...page(d));
+  main.replaceChildren(...page(d));
+  if (main.dataset?.live) live(main, new EventSource(main.dataset.live + location.search));
 }

@@ -49,8 +49,8 @@ type Call struct {
 	Stack        []string // innermost first; nil: not taken
 }
 
-// callOf returns the call that an event reports.
-func callOf(e output.Event) (c Call, ok bool) {
+// CallOf returns the call that an event reports.
+func CallOf(e output.Event) (c Call, ok bool) {
 	if e.Probe != "call" || !slices.ContainsFunc(e.Fields, func(f output.Field) bool { return f.Name == "call" }) {
 		return c, false
 	}

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"bytes"
 	"io"
 	"slices"
 	"sync"
@@ -33,7 +34,7 @@ type Limits struct {
 	Bytes  int // of their texts, about
 }
 
-// A Sink keeps what a run produces and writes the picture when the run has ended.
+// A Sink keeps what a run produces. It writes the picture when the run has ended, or gives it while the run goes on.
 type Sink struct {
 	to     io.Writer
 	format Format
@@ -44,6 +45,8 @@ type Sink struct {
 	last    map[uint32]uint64 // the latest time of each thread
 	left    Limits            // room for further events
 	dropped uint64
+	latest  bool           // the latest events are kept, and not the first
+	recent  []output.Event // with calls, when latest
 	ready   bool
 	done    bool
 	err     error
@@ -53,6 +56,14 @@ type Sink struct {
 // limit is reached, and counts further ones, which the caller reports as lost.
 func New(to io.Writer, format Format, most Limits, known Picture) *Sink {
 	return &Sink{to: to, format: format, left: most, p: known, calls: newNester(), last: map[uint32]uint64{}}
+}
+
+// NewLive makes a sink of which pictures can be taken while the run goes on. It keeps the latest events and calls, counts none as lost, and
+// writes nothing.
+func NewLive(events int, known Picture) *Sink {
+	s := New(nil, nil, Limits{Events: events}, known)
+	s.latest = true
+	return s
 }
 
 // Print implements output.Sink.
@@ -85,21 +96,54 @@ func (s *Sink) Event(e output.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.print(e.Text)
+	if s.latest {
+		s.remember(e)
+		return
+	}
 	size := sizeOf(e.Fields)
 	if s.left.Events == 0 || s.left.Bytes < size {
 		s.left = Limits{} // smaller events that follow are not kept either: the picture ends at one time
 		s.dropped++
 		return
 	}
-	s.last[e.Tid] = max(s.last[e.Tid], e.Time)
 	s.left.Events--
 	s.left.Bytes -= size
-	if c, ok := callOf(e); ok {
+	s.put(e)
+}
+
+// put adds an event, or the call that it reports.
+func (s *Sink) put(e output.Event) {
+	s.last[e.Tid] = max(s.last[e.Tid], e.Time)
+	if c, ok := CallOf(e); ok {
 		s.last[c.Tid] = max(s.last[c.Tid], c.Start+c.Took)
 		s.calls.add(c)
 		return
 	}
 	s.p.Events = append(s.p.Events, e)
+}
+
+// remember keeps the latest events. Twice as many are kept for a while, so that they are moved seldom.
+func (s *Sink) remember(e output.Event) {
+	if len(s.recent) >= 2*s.left.Events {
+		s.recent = append(s.recent[:0], s.recent[len(s.recent)-s.left.Events+1:]...)
+	}
+	s.recent = append(s.recent, e)
+}
+
+// Picture returns what there is so far. The sink does not change it; its lists are not to be changed by others either.
+func (s *Sink) Picture() *Picture {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := &Sink{p: s.p, calls: newNester(), last: map[uint32]uint64{}}
+	for _, e := range s.recent[max(0, len(s.recent)-s.left.Events):] {
+		now.put(e)
+	}
+	p := now.p
+	p.Text = bytes.Clone(s.p.Text[max(0, len(s.p.Text)-MaxText):])
+	p.Tables, p.Aggregates = slices.Clone(s.p.Tables), slices.Clone(s.p.Aggregates)
+	p.Losses, p.Errors = slices.Clone(s.p.Losses), slices.Clone(s.p.Errors)
+	p.Calls = now.calls.nested(now.last)
+	return &p
 }
 
 // Table implements output.Sink: of each name the last is kept. One without columns is text.
@@ -120,6 +164,13 @@ func (s *Sink) Aggregate(a output.Aggregate) {
 	s.p.Aggregates = replaced(s.p.Aggregates, a, func(o output.Aggregate) bool {
 		return o.Snapshot.Object.Name == a.Snapshot.Object.Name && o.Snapshot.Object.Kind == a.Snapshot.Object.Kind
 	})
+}
+
+// Aggregates returns the last aggregation of each name.
+func (s *Sink) Aggregates() []output.Aggregate {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.p.Aggregates)
 }
 
 // replaced puts one into a list in place of its predecessor, or at the end.
@@ -164,6 +215,9 @@ func (s *Sink) End(e output.End) {
 	}
 	s.done, s.p.End = true, e
 	s.p.Text = s.p.Text[max(0, len(s.p.Text)-MaxText):]
+	if s.format == nil {
+		return
+	}
 	s.p.Calls = s.calls.nested(s.last)
 	s.err = s.format(s.to, &s.p)
 }

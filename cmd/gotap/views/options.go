@@ -1,0 +1,72 @@
+package views
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"gotap/script/output/live"
+)
+
+// Options are the flags that ask for views.
+type Options struct {
+	listen, token string
+}
+
+// Register registers the flags.
+func (o *Options) Register(f *pflag.FlagSet) {
+	f.StringVar(&o.listen, "listen", "", "serve a live page and /metrics at PORT or HOST:PORT; without a host only to this machine")
+	f.StringVar(&o.token, "listen-token", "", "what requests to --listen must have; made and printed when others than this machine can connect")
+}
+
+// Wanted reports whether there is any.
+func (o Options) Wanted() bool { return o.listen != "" || o.token != "" }
+
+// leastToken is how long a token of the user is, in bytes.
+const leastToken = 8
+
+// A mistake is a wrong flag with advice.
+type mistake struct {
+	error
+	hint string
+}
+
+// Hint is what to do instead.
+func (m mistake) Hint() string { return m.hint }
+
+// Unwrap returns the error itself.
+func (m mistake) Unwrap() error { return m.error }
+
+// Open opens the views that the flags ask for. say prints a line for the user, quiet or not when must is true.
+func (v *Views) Open(o Options, say func(must bool, line string)) error {
+	if o.listen == "" {
+		if o.token != "" {
+			return errors.New("--listen-token needs --listen")
+		}
+		return nil
+	}
+	return v.listen(o, say)
+}
+
+// listen begins to serve the page and the metrics.
+func (v *Views) listen(o Options, say func(must bool, line string)) error {
+	address, local, err := live.ParseAddress(o.listen)
+	if err != nil {
+		return mistake{fmt.Errorf("--listen %s: %w", o.listen, err), "as in --listen 9100, or --listen 0.0.0.0:9100 for other machines"}
+	}
+	made := o.token == "" && !local
+	switch {
+	case made:
+		o.token = live.NewToken()
+	case o.token != "" && len(o.token) < leastToken:
+		return fmt.Errorf("--listen-token has at least %d characters", leastToken)
+	}
+	s, err := live.Listen(v.board, address, o.token)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", o.listen, err)
+	}
+	v.sinks = append(v.sinks, s)
+	say(made, "live page at "+s.URL(made)+", metrics at /metrics")
+	return nil
+}
