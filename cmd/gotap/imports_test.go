@@ -28,7 +28,7 @@ var layers = map[string]layer{
 	"compile/js": {"compile runtime", // the syntax tree alone: the compiler runs no JavaScript
 		goja + "/ast " + goja + "/file " + goja + "/token"},
 	"script": {"compile runtime", system + " " + goja + " " + goja + "/ast " + goja + "/file " + goja + "/parser " + goja + "/token " +
-		goja + "/unistring github.com/google/pprof/profile github.com/prometheus/client_golang/prometheus github.com/prometheus/common/expfmt github.com/dlclark/regexp2/v2 github.com/evanw/esbuild/pkg/api github.com/go-sourcemap/sourcemap"},
+		goja + "/unistring github.com/google/pprof/profile github.com/prometheus/client_golang/prometheus github.com/prometheus/common/expfmt charm.land/bubbletea/v2 github.com/charmbracelet/x/ansi go.opentelemetry.io/proto/otlp/common/v1 go.opentelemetry.io/proto/otlp/logs/v1 go.opentelemetry.io/proto/otlp/metrics/v1 go.opentelemetry.io/proto/otlp/resource/v1 go.opentelemetry.io/proto/otlp/trace/v1 google.golang.org/protobuf/proto google.golang.org/protobuf/encoding/protowire github.com/dlclark/regexp2/v2 github.com/evanw/esbuild/pkg/api github.com/go-sourcemap/sourcemap"},
 	"arch":    {"", "golang.org/x/arch/arm/armasm golang.org/x/arch/arm64/arm64asm golang.org/x/arch/x86/x86asm"},
 	"engine":  {"arch compile runtime", system + " golang.org/x/arch/x86/x86asm github.com/ianlancetaylor/demangle"},
 	"samples": {},                                               // scripts
@@ -102,7 +102,7 @@ var ordered = map[string][]string{
 	"compile/js": {"compile/js/tree", "compile/js", "compile/js/report", "compile/js/state", "compile/js/operator", "compile/js/fetch",
 		"compile/js/operand", "compile/js/builtin", "compile/js/lower", "compile/js/emit", "compile/js/compiler"},
 	"script": {"script/watchdog", "script/load", "script/scope", "script/source", "script/output", "script/output/syslog", "script/output/picture",
-		"script/output/metric", "script/output/openmetrics", "script/output/folded", "script/output/html", "script/output/live", "script/output/perfetto", "script/output/pprof", "script/output/format", "script/definition", "script/journal", "script/host", "script/jsvm", "script/limits", "script/shared", "script/value", "script/event", "script/timer",
+		"script/output/metric", "script/output/openmetrics", "script/output/folded", "script/output/html", "script/output/live", "script/output/otlp", "script/output/top", "script/output/perfetto", "script/output/pprof", "script/output/format", "script/definition", "script/journal", "script/host", "script/jsvm", "script/limits", "script/shared", "script/value", "script/event", "script/timer",
 		"script/environ", "script/console", "script/expect", "script/option", "script/module", "script/listen", "script/aggregate",
 		"script/recorder", "script/variable", "script/fold", "script/probe", "script", "script/scripttest", "script/recording", "script/typings"},
 }

@@ -38,6 +38,8 @@ var unknownFlag = regexp.MustCompile(`^unknown (?:flag: --|shorthand flag: '.' i
 func otherFlag(c *cobra.Command, err error, before int) string {
 	m := unknownFlag.FindStringSubmatch(err.Error())
 	switch {
+	case strings.Contains(err.Error(), `for "--top" flag:`): // it has no value, but samples have an argument of this name
+		return "an argument of the script is --arg top=…; --top alone shows the run on the terminal"
 	case m == nil:
 		return ""
 	case !c.HasParent() && (strings.HasPrefix(m[1], "e") || strings.HasPrefix(m[1], "p")):

@@ -39,6 +39,14 @@ func (p *plan) commandOutput(w *World) *os.File {
 	return w.Stdout
 }
 
+// commandStreams returns the standard streams of COMMAND.
+func (r *run) commandStreams() views.Streams {
+	if s, ok := r.plan.views.CommandStreams(); ok {
+		return s
+	}
+	return views.Streams{In: r.commandInput(), Out: r.plan.commandOutput(r.w), Err: r.w.Stderr}
+}
+
 // mixes reports whether records and what COMMAND prints get into one pipe or file, where nobody can part them.
 func (p *plan) mixes(w *World) bool {
 	return p.json && len(p.command) > 0 && p.output == "" && !p.apart && (len(p.logs) == 0 || p.terminal) && !terminal.Is(w.Stdout) && !datafile.IsNull(w.Stdout)
@@ -89,12 +97,19 @@ func (p *plan) openViews(w *World) error {
 	if !p.shape.Metrics && !p.shown.Wanted() {
 		return nil
 	}
+	if p.shown.Top() && (p.background || p.output == "" && (p.apart || p.shape.Name != "text")) {
+		return &hintError{errors.New("--top has the terminal: data of other formats need a file, and the run cannot go to the background"), "as in --top -o FILE"}
+	}
 	p.views = views.New(p.targetText())
-	return p.views.Open(p.shown, func(must bool, line string) {
+	err := p.views.Open(p.shown, views.Streams{In: w.Stdin, Out: w.Stdout, Err: w.Stderr}, func(must bool, line string) {
 		if must || !p.quiet {
 			fmt.Fprintf(w.errs(), "gotap: %s\n", line)
 		}
 	})
+	if s, ok := p.views.Streams(); err == nil && ok {
+		p.data, w.Stdout, w.Stderr = s.Out, s.Out, s.Err
+	}
+	return err
 }
 
 // writeMetrics writes metrics to what is no regular file, at the end.

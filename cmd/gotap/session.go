@@ -160,9 +160,9 @@ func (r *run) checkFlags(text gotap.Script) error {
 
 // options are those of the session.
 func (r *run) options() (gotap.Options, error) {
-	p := r.plan
+	p, streams := r.plan, r.commandStreams()
 	o := gotap.Options{
-		Command: p.command, Stdin: r.commandInput(), Stdout: p.commandOutput(r.w), Stderr: r.w.Stderr, Pids: p.pids, Remote: p.remote, Exe: p.exe,
+		Command: p.command, Stdin: streams.In, Stdout: streams.Out, Stderr: streams.Err, Pids: p.pids, Remote: p.remote, Exe: p.exe,
 		Args: p.args, Definition: p.definition, Beside: p.beside, Follow: p.follow, ByScript: p.runOptions.follow == "", Engine: p.engine, Affinity: p.affinity, MaxProbes: max(p.maxSites, 0),
 		Unsafe: p.unsafe, Budget: p.share, Output: dataSink{r.out, r}, Hooks: r.hooks(),
 		Tool: gotap.Tool{Quiet: p.quiet && !p.stats, Silent: p.quiet, Verbose: p.verbose, Keep: p.watch, Supervised: true, Explain: p.stats, Own: r.w.waiting()},

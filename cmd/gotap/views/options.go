@@ -3,25 +3,34 @@ package views
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/pflag"
 
 	"gotap/script/output/live"
+	"gotap/script/output/otlp"
 )
 
 // Options are the flags that ask for views.
 type Options struct {
 	listen, token string
+	collector     string // --otlp
+	top           bool
 }
 
 // Register registers the flags.
 func (o *Options) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.listen, "listen", "", "serve a live page and /metrics at PORT or HOST:PORT; without a host only to this machine")
 	f.StringVar(&o.token, "listen-token", "", "what requests to --listen must have; made and printed when others than this machine can connect")
+	f.BoolVar(&o.top, "top", false, "show tables, aggregations and histograms on the terminal while the run goes on")
+	f.StringVar(&o.collector, "otlp", "", "send metrics, events and calls to the OpenTelemetry collector at this URL, as in http://localhost:4318")
 }
 
 // Wanted reports whether there is any.
-func (o Options) Wanted() bool { return o.listen != "" || o.token != "" }
+func (o Options) Wanted() bool { return o.listen != "" || o.token != "" || o.collector != "" || o.top }
+
+// Top reports whether the terminal is a view.
+func (o Options) Top() bool { return o.top }
 
 // leastToken is how long a token of the user is, in bytes.
 const leastToken = 8
@@ -39,14 +48,30 @@ func (m mistake) Hint() string { return m.hint }
 func (m mistake) Unwrap() error { return m.error }
 
 // Open opens the views that the flags ask for. say prints a line for the user, quiet or not when must is true.
-func (v *Views) Open(o Options, say func(must bool, line string)) error {
-	if o.listen == "" {
-		if o.token != "" {
-			return errors.New("--listen-token needs --listen")
-		}
-		return nil
+func (v *Views) Open(o Options, real Streams, say func(must bool, line string)) (err error) {
+	if o.token != "" && o.listen == "" {
+		return errors.New("--listen-token needs --listen")
 	}
-	return v.listen(o, say)
+	if o.collector != "" {
+		to, err := otlp.ParseEndpoint(o.collector, os.Getenv("OTEL_EXPORTER_OTLP_HEADERS"))
+		if err != nil {
+			return fmt.Errorf("--otlp %s: %w", o.collector, err)
+		}
+		v.sends, v.otlp = true, otlp.New(to, v.board, func(err error) { say(true, err.Error()) })
+		v.sinks = append(v.sinks, v.otlp)
+	}
+	if o.listen != "" {
+		if err := v.listen(o, say); err != nil {
+			return err
+		}
+	}
+	if o.top {
+		if v.terminal, err = newTerminal(real); err != nil {
+			return err
+		}
+		v.sinks = append(v.sinks, v.terminal)
+	}
+	return nil
 }
 
 // listen begins to serve the page and the metrics.

@@ -1,9 +1,10 @@
-// Package views shows a run while it goes on: as a file of metrics, in a browser, to Prometheus. It joins the views with the session that they show.
+// Package views shows a run while it goes on: as a file of metrics, on the terminal, in a browser, to Prometheus, to a collector of OpenTelemetry. It joins the views with the session that they show.
 //
 // The views are sinks of the run. They look at one board, which reads the session when they ask.
 package views
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,13 +19,16 @@ import (
 	"gotap/script/output/live"
 	"gotap/script/output/metric"
 	"gotap/script/output/openmetrics"
+	"gotap/script/output/otlp"
 )
 
 // Views are the views of a run. Nil has none.
 type Views struct {
-	board *live.Board
-	sinks output.Fanout
-	sends bool // metrics are written or sent at the end of the run
+	board    *live.Board
+	sinks    output.Fanout
+	otlp     *otlp.Sink // nil: none
+	terminal *terminal  // nil: none
+	sends    bool       // metrics are written or sent at the end of the run
 }
 
 // New makes no view yet. target describes what is traced, for people.
@@ -54,12 +58,15 @@ func (v *Views) Describe(title, script string) {
 	}
 }
 
-// Lost returns what metrics had no room for, by cause. The run is over but for the report of losses.
+// Lost sends what is left and returns what metrics had no room for and what could not be sent, by cause. The run is over but for the report of losses.
 func (v *Views) Lost() map[string]uint64 {
 	lost := map[string]uint64{}
 	if v != nil {
 		if v.sends {
 			v.board.Metrics()
+		}
+		if v.otlp != nil {
+			maps.Copy(lost, v.otlp.Finish())
 		}
 		for name, n := range v.board.Left() {
 			lost["keys of @"+name+" that were no metrics: too many, or no numbers"] = n
@@ -68,17 +75,25 @@ func (v *Views) Lost() map[string]uint64 {
 	return lost
 }
 
-// Attach begins to read a session that runs.
+// Attach begins to show a session that runs.
 func (v *Views) Attach(s *gotap.Session, id metric.Identity) {
-	if v != nil {
-		v.board.Attach(id, func() (metric.Source, error) { return read(s.Control()) })
+	if v == nil {
+		return
+	}
+	v.board.Attach(id, func() (metric.Source, error) { return read(s.Control()) })
+	if v.terminal != nil {
+		v.show(s.Stop)
 	}
 }
 
-// Detach reads the session a last time, before it is closed.
+// Detach reads the session a last time, before it is closed, and gives the terminal back.
 func (v *Views) Detach() {
-	if v != nil {
-		v.board.Detach()
+	if v == nil {
+		return
+	}
+	v.board.Detach()
+	if v.terminal != nil {
+		v.terminal.close()
 	}
 }
 

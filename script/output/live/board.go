@@ -99,6 +99,13 @@ func (b *Board) Metrics() metric.Set {
 	return set
 }
 
+// Identity returns what identifies the metrics.
+func (b *Board) Identity() metric.Identity {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.identity
+}
+
 // Left returns how many keys metrics did not have, at most at a time, by aggregation.
 func (b *Board) Left() map[string]uint64 {
 	b.mu.Lock()

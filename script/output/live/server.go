@@ -131,6 +131,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	control, tick := http.NewResponseController(w), time.NewTicker(pageTime)
 	control.SetReadDeadline(time.Time{})
+	control.Flush() // the page is connected before there are data
 	defer tick.Stop()
 	var sent []byte
 	for {
