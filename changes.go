@@ -7,6 +7,7 @@ import (
 
 	"gotap/engine"
 	"gotap/runtime/opcode"
+	"gotap/script"
 )
 
 // Programs of unsafe scripts change their targets. The first changes by each place of a script are notes of their own,
@@ -86,8 +87,5 @@ func (s closing) reportChanges() {
 // placeOf is where an operation of a program is in the script's text, or the program's name where that is not known.
 func (s *Session) placeOf(program, pc uint32) string {
 	info, _ := s.arena.Program(program)
-	if info.Where != nil {
-		return info.Where(pc)
-	}
-	return info.Name
+	return script.PlaceOf(info, pc)
 }

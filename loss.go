@@ -7,10 +7,9 @@ import (
 	"strings"
 
 	"gotap/engine"
-	"gotap/runtime"
 	"gotap/runtime/arena"
-	rtoutcome "gotap/runtime/outcome"
 	"gotap/runtime/snapshot"
+	"gotap/script"
 )
 
 // A Result is what a session has come to.
@@ -120,16 +119,7 @@ func (s closing) traps() map[string]uint64 {
 // trapText returns a trap in words: the place, what happened, and for memory the address of the last time.
 func (s closing) trapText(t arena.TrapCount) string {
 	info, _ := s.arena.Program(t.Program)
-	where := s.placeOf(t.Program, t.PC)
-	text := fmt.Sprintf("%s: %s", where, t.Trap)
-	if t.Trap == rtoutcome.TrapFuel && info.Fuel > 0 {
-		text = fmt.Sprintf("%s: out of fuel: a run took more than %d steps, as many as its probe's option fuel, in a definition file jmpmax, gives (%d at most)",
-			where, info.Fuel, runtime.MaxFuel)
-	}
-	if t.Addr != 0 || t.Trap == rtoutcome.TrapRead || t.Trap == rtoutcome.TrapWrite {
-		text += fmt.Sprintf(" at address %#x", t.Addr)
-	}
-	return text
+	return script.PlaceOf(info, t.PC) + ": " + script.TrapText(info, t)
 }
 
 // compareNatural orders texts with the numbers in them as numbers.

@@ -16,16 +16,19 @@ type hosted struct{ *Script }
 // Tick runs the timers of the script and its guests.
 func (h hosted) Tick(now time.Time) {
 	h.lib.timers.Tick(now)
+	h.tellTraps(now)
 	for _, g := range h.guests {
 		g.lib.timers.Tick(now)
+		g.tellTraps(now)
 	}
 }
 
 // NextTick returns how long the next timer of the script or a guest waits.
 func (h hosted) NextTick() (time.Duration, bool) {
 	next := h.lib.timers.Earliest(time.Time{})
+	next = h.nextErrors(next)
 	for _, g := range h.guests {
-		next = g.lib.timers.Earliest(next)
+		next = g.nextErrors(g.lib.timers.Earliest(next))
 	}
 	if next.IsZero() || h.Stopped() {
 		return 0, false
@@ -118,6 +121,7 @@ func (s *Script) End() {
 
 // conclude runs the end callbacks and prints what was not printed.
 func (s *Script) conclude() {
+	s.tellTraps(s.errors.next)
 	s.journalEnd()
 	s.machine.Stopped.Store(false) // stop ends events, not the end callbacks
 	for _, fn := range s.ends {

@@ -60,6 +60,7 @@ type Script struct {
 	status  int          // of stop
 	follow  string       // of follow(); "": not asked for
 	closing sync.Once
+	errors  errorWatch
 }
 
 // library implements the built-in functions.
@@ -138,6 +139,8 @@ func (s *Script) build() {
 	lib.modules = module.New(m, &load.Loader{Std: o.Std}, s.admit)
 	lib.console = console.New(m, s.out)
 	s.host = host.New(s.arena, hosted{s})
+	s.errors = newErrorWatch(s.arena)
+	m.Faults.Failed = s.tellException
 	s.install()
 	limits.Install(m)
 }

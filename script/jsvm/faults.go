@@ -10,6 +10,7 @@ import (
 // Faults are the exceptions of callbacks: the first few of each place are shown, all are counted.
 type Faults struct {
 	Total   uint64
+	Failed  func(diag.Diagnostic) // called for each; may be nil
 	Earlier uint64 // of earlier versions of the script, and of scripts that have left
 	others  uint64 // of Total, those beyond faultsPlaces
 	places  map[diag.Diagnostic]uint64
@@ -23,6 +24,9 @@ const (
 
 func (f *Faults) report(out output.Sink, d diag.Diagnostic) {
 	f.Total++
+	if f.Failed != nil {
+		defer f.Failed(d)
+	}
 	if f.places == nil {
 		f.places = map[diag.Diagnostic]uint64{}
 	}

@@ -44,6 +44,7 @@ var otherTracers = map[string]string{
 	"send":           "emit({ … }) in a program sends a record to the probe's exit callback",
 	"BEGIN":          "begin(() => { … })",
 	"END":            "end(() => { … })",
+	"ERROR":          `on("error", e => { … })`,
 	"interval":       `every("1s", () => { … })`,
 	"tick":           `every("1s", () => { … })`,
 	"uretprobe":      `probe("libc:malloc", { leave(c) { … } })`,

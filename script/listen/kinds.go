@@ -5,19 +5,25 @@ type Kind struct {
 	Name   string
 	Fields string // of its event, besides pid, tid and time, as TypeScript declares members
 	Doc    string
+	Host   bool // it happens in gotap, and has time, but no process
 }
+
+// Error is the kind of errors of the script.
+const Error = "error"
 
 // Kinds lists the table.
 func Kinds() []Kind { return append([]Kind(nil), kinds...) }
 
 var kinds = []Kind{
-	{"exec", "path: string", "a process has started to run another program"},
-	{"exit", "status: number; signal: number", "a process has ended: with a status, or by a signal when that is not 0"},
-	{"fork", "child: number", "a process has made another, by fork, vfork or clone"},
-	{"thread", "child: number", "a process has started a thread"},
-	{"threadend", "", "a thread other than the first of its process has ended"},
-	{"signal", "signal: number; pc?: Int; stack?: Stack", "a thread gets a signal; pc is the instruction that it was at, stack its calls, where they are known"},
-	{"module", "path: string", "a process has loaded a library"},
+	{"exec", "path: string", "a process has started to run another program", false},
+	{"exit", "status: number; signal: number", "a process has ended: with a status, or by a signal when that is not 0", false},
+	{"fork", "child: number", "a process has made another, by fork, vfork or clone", false},
+	{"thread", "child: number", "a process has started a thread", false},
+	{"threadend", "", "a thread other than the first of its process has ended", false},
+	{"signal", "signal: number; pc?: Int; stack?: Stack", "a thread gets a signal; pc is the instruction that it was at, stack its calls, where they are known", false},
+	{"module", "path: string", "a process has loaded a library", false},
+	{Error, "text: string; where: string; program: string; count: number",
+		"a program has ended early at its place, count times since the last event of it, or a callback has thrown; then program is empty", true},
 }
 
 var names = kindNames()

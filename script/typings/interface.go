@@ -77,11 +77,14 @@ func writeEvents(b *strings.Builder) {
 	b.WriteString("interface LifecycleEvents {\n")
 	for _, k := range script.EventKinds() {
 		comment(b, "  ", k.Doc)
-		fields := ""
+		of, fields := "ProcessEvent", ""
+		if k.Host {
+			of = "{ readonly time: number }"
+		}
 		if k.Fields != "" {
 			fields = " & { " + k.Fields + " }"
 		}
-		b.WriteString("  " + k.Name + ": ProcessEvent" + fields + ";\n")
+		b.WriteString("  " + k.Name + ": " + of + fields + ";\n")
 	}
 	b.WriteString("}\n\ntype LifecycleEvent = LifecycleEvents[keyof LifecycleEvents];\n")
 }
