@@ -64,10 +64,16 @@ func (in *Info) Parameters(pc uint64) (names []string, err error) {
 	return named(names), err
 }
 
-// isUntyped reports whether a function of assembly is described as one without parameters and result. Go's linker does that; those that
-// follow C's conventions have no package in their name.
+// isUntyped reports whether a function of assembly is described as one without parameters and result. GNU as does that, and Go's linker; of Go's,
+// those that follow C's conventions have no package in their name.
 func (in *Info) isUntyped(fn *function.Function) bool {
-	return fn.Unit.Language() == entry.Go && !strings.Contains(in.entries.Name(fn.DIE), ".")
+	switch fn.Unit.Language() {
+	case entry.Assembly:
+		return true
+	case entry.Go:
+		return !strings.Contains(in.entries.Name(fn.DIE), ".")
+	}
+	return false
 }
 
 // GoArg returns the access to word n, from 0, of the integers and pointers that the Go function at vaddr is called with:

@@ -45,13 +45,15 @@ type unitRange struct {
 	unit   *Unit
 }
 
-// Languages whose functions do not follow the C calling convention (DWARF 5, table 7.17).
+// Languages whose functions do not follow the C calling convention, or not as described (DWARF 5, table 7.17). Assembly is what GNU as
+// writes (DW_LANG_Mips_Assembler).
 const (
-	Go   = 0x16
-	Rust = 0x1c
+	Go       = 0x16
+	Rust     = 0x1c
+	Assembly = 0x8001
 )
 
-// Language is DW_LANG of the unit, 0 when it does not say, as for assembly.
+// Language is DW_LANG of the unit, 0 when it does not say.
 func (u *Unit) Language() int64 {
 	lang, _ := u.Entry.Val(dwarf.AttrLanguage).(int64)
 	return lang
@@ -60,7 +62,7 @@ func (u *Unit) Language() int64 {
 // IsC reports whether the names of structs have a keyword before them.
 func (u *Unit) IsC() bool {
 	switch u.Language() {
-	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x8001, 0: // assembly, too
+	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, Assembly, 0:
 		return true
 	}
 	return false
