@@ -23,14 +23,26 @@ type Access struct {
 // Discriminant in a path stands for the number that says which of the alternatives of a value is there.
 const Discriminant = "@discriminant"
 
+// Target in a path stands for the struct that a pointer points to.
+const Target = "@target"
+
 // Check says what has to be so below the first Depth names of a path. Without Length it is which alternative is there: the
-// discriminant has one of the Values, or, with Other, none of them. With Length, the number at this path is above Index.
+// discriminant has one of the Values, or, with Other, none of them. With Length, the number at this path is above Index, or, with
+// Chosen, above the program's index of this number.
 type Check struct {
 	Depth  int
 	Values []int64
 	Other  bool
 	Length string
 	Index  int64
+	Chosen bool
+}
+
+// ShapeFound is where elements, keys or values are: their type, and the path of the address of each, to which its number is
+// added. The address is 0 for an element that is not there.
+type ShapeFound struct {
+	Path string
+	Ref  TypeRef
 }
 
 // ShapeCase is an alternative of a value. Its contents are at Path, "" for its name.
@@ -74,20 +86,22 @@ type Enumerator struct {
 // Shape describes the structure of a value that is more than a number.
 type Shape struct {
 	Kind               ShapeKind
-	Members            []string   // of a struct, or of the struct that a pointer points to, in order
-	Len                int        // of an array; 0: unknown
-	Text               *SizedText // of a struct that is text with a length, such as Go's string, Rust's &str and C++'s std::string
-	Sequence           bool       // elements follow by number: Len of them, or as many as Length says, or from Start to End
-	Length, Start, End string     // paths below the value
-	Stride             int64      // bytes of an element
-	Inner              string     // of a smart pointer: path of what is shown in its place
-	Flag, Value        string     // paths of an optional value, and of whether it is there
-	Count              string     // path of the number of elements, which are not shown
-	First, Next        string     // of a sequence that ends with a null link: path of the link to the first element, and from one to the next
-	Set                bool       // of a sequence: those who use it do not number its elements
-	Key, Mapped        string     // of a sequence: paths below an element, which is an entry of a map
-	Parts              []string   // paths of what it consists of, which have no names
-	Index              string     // path of what chooses among Cases; "": Discriminant
+	Members            []string     // of a struct, or of the struct that a pointer points to, in order
+	Len                int          // of an array; 0: unknown
+	Text               *SizedText   // of a struct that is text with a length, such as Go's string, Rust's &str and C++'s std::string
+	Sequence           bool         // elements follow by number: Len of them, or as many as Length says, or from Start to End
+	Length, Start, End string       // paths below the value
+	Stride             int64        // bytes of an element
+	Inner              string       // of a smart pointer: path of what is shown in its place
+	Flag, Value        string       // paths of an optional value, and of whether it is there
+	Count              string       // path of the number of elements, which are not shown
+	First, Next        string       // of a sequence that ends with a null link: path of the link to the first element, and from one to the next
+	Set                bool         // of a sequence: those who use it do not number its elements
+	Found              []ShapeFound // of a sequence: its elements are found by a search; of a map possibly keys and values apart
+	Capacity           string       // path of how many elements fit, which is shown
+	Key, Mapped        string       // of a sequence: paths below an element, which is an entry of a map
+	Parts              []string     // paths of what it consists of, which have no names
+	Index              string       // path of what chooses among Cases; "": Discriminant
 	Cases              []ShapeCase
 	Other              bool // of a pointer: its target is known and is neither text nor bytes
 }
@@ -108,6 +122,13 @@ func (s *Shape) MayBeText() bool {
 // SizedText names the members of a struct that hold the address and the length of its text: "len", "data.start".
 type SizedText struct {
 	Address, Len string
+	Short        *ShortText // nil: all texts are kept alike
+}
+
+// ShortText names the members of text that is kept in the object itself when it is short, as libc++ does: its first byte and
+// its length. Long says that it is not short. Without Long the length is doubled, and odd for text that is not short.
+type ShortText struct {
+	Address, Len, Long string
 }
 
 // ShapeKind is the way in which a value is shown.
@@ -147,8 +168,9 @@ const (
 type AccessStep struct {
 	Op     AccessOp
 	Reg    string // OpIndex, OpJoin: the register's name
+	Layout string // OpFind, OpFindChosen: how the container is laid out (element.Layout)
 	Count  int64  // OpElement: elements; 0: unknown
-	Offset int64  // OpElement: the number of the index; OpOffset: added; OpBits: lowest bit; OpJoin: number of bits already in the value
+	Offset int64  // OpElement: the number of the index; OpFind: that of the element; OpOffset: added; OpBits: lowest bit; OpJoin: number of bits already in the value
 	Size   int    // OpLoad: bytes, 1, 2, 4 or 8; OpBits: number of bits; OpIndex, OpElement: the factor
 	Signed bool   // OpLoad, OpBits, OpTruncate: sign-extended; OpIndex: a 32-bit register is
 	Float  bool   // OpLoad, OpTruncate: a float of Size bytes, which becomes an f64
@@ -159,13 +181,15 @@ type AccessOp uint8
 
 // The operations.
 const (
-	OpOffset   AccessOp = iota // add Offset
-	OpLoad                     // load Size bytes from the address
-	OpBits                     // extract Size bits at Offset
-	OpTruncate                 // keep the low Size bytes of a register
-	OpIndex                    // add the register Reg times Size (1, 2, 4 or 8)
-	OpElement                  // add an index that the program computes, times Size; it is below Count
-	OpJoin                     // the register Reg holds the rest of the value, from bit Offset on
+	OpOffset     AccessOp = iota // add Offset
+	OpLoad                       // load Size bytes from the address
+	OpBits                       // extract Size bits at Offset
+	OpTruncate                   // keep the low Size bytes of a register
+	OpIndex                      // add the register Reg times Size (1, 2, 4 or 8)
+	OpElement                    // add an index that the program computes, times Size; it is below Count
+	OpFind                       // from the address of a container to that of its element Offset; 0 where it is not there
+	OpFindChosen                 // OpFind of the element that the program's index of number Offset says
+	OpJoin                       // the register Reg holds the rest of the value, from bit Offset on
 )
 
 // ValueType is the type of a value on the machine's stack, as the compiler sees it. Every value

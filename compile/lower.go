@@ -6,6 +6,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/runtime"
+	"gotap/runtime/element"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/record"
@@ -105,7 +106,7 @@ func Lower(p *Program, env Env) (*runtime.Code, error) {
 		stack = p.stackSize()
 	}
 	code := &runtime.Code{
-		ID: id, Insts: insts, Texts: p.Texts, Stack: stack, Temps: p.Temps,
+		ID: id, Insts: insts, Texts: p.Texts, Layouts: l.layouts, Stack: stack, Temps: p.Temps,
 		Fuel: p.Fuel, LogMax: p.LogMax, LogData: p.LogData, Wrap: p.Wrap, Unsafe: p.Unsafe,
 		Mask: p.Mask, Trace: p.traceFormat(), Room: p.TraceMax, Auto: p.AutoTrace, Heap: p.Heap,
 		Bounded: p.Bound.Proved && p.Bound.Steps <= uint64(p.fuel()),
@@ -146,8 +147,9 @@ func (p *Program) traceFormat() uint32 {
 
 // lowering binds the commands of one program.
 type lowering struct {
-	p   *Program
-	env Env
+	p       *Program
+	env     Env
+	layouts []element.Layout
 }
 
 // inst binds one command.
@@ -181,8 +183,15 @@ func (l *lowering) inst(c Command) (runtime.Inst, error) {
 			inst.A = classOf(obj)
 		}
 	}
-	if c.Op == opcode.LoadPtr {
+	switch c.Op {
+	case opcode.LoadPtr:
 		inst.A = uint32(l.env.WordSize)
+	case opcode.Element:
+		layout, err := element.Parse(l.p.Texts[c.A])
+		if err != nil {
+			return inst, err
+		}
+		inst.A, l.layouts = uint32(len(l.layouts)), append(l.layouts, layout)
 	}
 	return inst, nil
 }

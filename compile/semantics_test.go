@@ -123,7 +123,8 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.Arg: {{"", "1", "31", 0}, {"", "9", "", outcome.TrapRegister}}, opcode.ArgF: {{"", "0", half, 0}, {"", "9", "", outcome.TrapRegister}},
 	opcode.Retval: {{"", "", "77", 0}}, opcode.SetRet: {{"5", "", "", 0}}, opcode.Field: {{"", "tid", "201", 0}},
 	opcode.Text: {{"", "comm", `"comm"`, 0}}, opcode.Skip: {{"5", "", "", 0}}, opcode.Signal: {{"9", "", "", 0}, {"65", "", "", outcome.TrapIndex}},
-	opcode.Bias: {{"", "0", "65536", 0}},
+	opcode.Element: {{"4096 3", "1", "478560413035", 0}, {"8 0", "1", "0", 0}}, // buffer and capacity are the word "hello"
+	opcode.Bias:    {{"", "0", "65536", 0}},
 
 	opcode.Str:   {{"4096 16", "", `"hello"`, 0}, {"4096 2", "", `"he".."`, 0}, {"8 1", "", "", outcome.TrapRead}},
 	opcode.Bytes: {{"4096 5", "", `"hello"`, 0}, {"4096 0", "", `""`, 0}, {"8 1", "", "", outcome.TrapRead}},
@@ -181,8 +182,9 @@ var around = map[opcode.Op][2]string{
 	opcode.MapGet:      {"push d,1\nkey\n", ""}, opcode.MapHas: {"push d,1\nkey\n", ""}, opcode.MapSet: {"push d,1\nkey\n", ""},
 	opcode.MapAdd: {"push d,1\nkey\n", ""}, opcode.MapDel: {"push d,1\nkey\n", ""},
 	opcode.MapGetS: {"push s,0\nkey s,text\n", ""}, opcode.MapSetS: {"push s,0\nkey s,text\n", ""},
-	opcode.Ret:  {"call R2\njmp E\nR2: ", ""},
-	opcode.Loop: {"jmp E1\nE2: abort\nE1: ", ""},
+	opcode.Element: {".text \"ring 0 0 0 1\"\n", ""},
+	opcode.Ret:     {"call R2\njmp E\nR2: ", ""},
+	opcode.Loop:    {"jmp E1\nE2: abort\nE1: ", ""},
 }
 
 // fixture is the head of every program of these tests. Label E is the end, A where a jump goes
@@ -587,6 +589,7 @@ func sample(r *opcode.Row) Command {
 func wrong(t *testing.T, code ...Command) *Program {
 	p := assembleSemantics(t, "exit\n")
 	p.Code = append(code, p.Code...)
+	p.Texts[0] = "ring 0 0 0 1" // what element reads
 	return p
 }
 

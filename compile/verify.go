@@ -6,6 +6,7 @@ import (
 	"gotap/compile/diag"
 	"gotap/runtime"
 	"gotap/runtime/arena"
+	"gotap/runtime/element"
 	"gotap/runtime/opcode"
 	"gotap/runtime/outcome"
 	"gotap/runtime/record"
@@ -131,6 +132,11 @@ func checkCommand(p *Program, i int, diags *diag.List) {
 	}
 	if c.V != 0 && row.Operand != opcode.WordOperand && !usesBoth(row, c.A) {
 		p.errorf(diags, i, "", "%s has no operand V, and it is %d", row.Name, c.V)
+	}
+	if c.Op == opcode.Element && a <= most {
+		if _, err := element.Parse(p.Texts[a]); err != nil {
+			p.errorf(diags, i, "", "%v", err)
+		}
 	}
 	checkFormatUse(p, i, row, diags)
 }

@@ -23,7 +23,7 @@ func (m *Machine) operate(in *Inst) outcome.Trap {
 	case opcode.Changes:
 		return targetOps{m}.change(in)
 	case opcode.Access:
-		return targetOps{m}.access(in.Op)
+		return targetOps{m}.access(in)
 	case opcode.Context:
 		return targetOps{m}.context(in)
 	case opcode.Texts:

@@ -3,6 +3,7 @@ package runtime
 import (
 	"encoding/binary"
 
+	"gotap/runtime/element"
 	"gotap/runtime/opcode"
 	"gotap/runtime/outcome"
 )
@@ -27,13 +28,19 @@ type ProcessInfo interface {
 	Bias(module string) (bias uint64, ok bool)
 }
 
-// access executes the operations that check whether memory can be used.
-func (m targetOps) access(op opcode.Op) outcome.Trap {
+// access executes the operations on memory that do not trap where it cannot be read.
+func (m targetOps) access(in *Inst) outcome.Trap {
 	n := m.pop()
 	p := m.top()
-	switch op {
+	switch in.Op {
 	case opcode.Readable, opcode.Writable:
-		*p = flag(m.accessible(op, *p, n))
+		*p = flag(m.accessible(in.Op, *p, n))
+		return outcome.NoTrap
+	case opcode.Element:
+		if uint64(in.A) >= uint64(len(m.code.Layouts)) {
+			return outcome.TrapIndex
+		}
+		*p, _ = m.code.Layouts[in.A].Find(element.Memory{Read: m.ctx.Thread.ReadMemory, Word: m.wordSize()}, *p, n)
 		return outcome.NoTrap
 	}
 	return outcome.TrapOp

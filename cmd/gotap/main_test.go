@@ -29,7 +29,7 @@ var needs = map[string]testenv.Need{
 	"gcc": testenv.GCC, "g++": testenv.GXX, "gdb": testenv.GDB, "python3": testenv.Python3, "redis": testenv.Redis,
 	"m32": testenv.M32, "ptrace": testenv.Ptrace, "amd64": testenv.AMD64, "root": testenv.Root,
 	"sqlite3": testenv.SQLite, "openssl": testenv.OpenSSL, "node": testenv.Node, "sdt": testenv.SDT,
-	"strace": testenv.Strace, "postgres": testenv.Postgres, "clang++": testenv.Clang, "rustc": testenv.Rust, "gdbserver": testenv.GDBServer,
+	"strace": testenv.Strace, "postgres": testenv.Postgres, "clang++": testenv.Clang, "libc++": testenv.LibCxx, "rustc": testenv.Rust, "gdbserver": testenv.GDBServer,
 	"taskset": testenv.Taskset, "cpus": testenv.CPUs,
 }
 

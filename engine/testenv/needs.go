@@ -53,6 +53,13 @@ func hasSDT() bool {
 	return cmd.Run() == nil
 }
 
+// hasLibCxx asks the preprocessor for a header of libc++.
+func hasLibCxx() bool {
+	cmd := exec.Command("clang++", "-stdlib=libc++", "-E", "-x", "c++", "-")
+	cmd.Stdin = strings.NewReader("#include <map>\n")
+	return cmd.Run() == nil
+}
+
 // hasTSC looks for TypeScript's compiler in PATH, or where the environment says.
 func hasTSC() bool {
 	_, err := exec.LookPath(cmp.Or(os.Getenv("GOTAP_TSC"), "tsc"))

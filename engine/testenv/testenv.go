@@ -20,6 +20,7 @@ const (
 	GCC       Need = "gcc"
 	GXX       Need = "g++"
 	Clang     Need = "clang++"
+	LibCxx    Need = "libc++" // headers and library of LLVM's C++ library, for clang++
 	Objdump   Need = "objdump"
 	Readelf   Need = "readelf"
 	NM        Need = "nm"
@@ -62,6 +63,7 @@ var checks = map[Need]func() bool{
 	Ptrace: canTrace,
 	Root:   func() bool { return os.Geteuid() == 0 },
 	SDT:    hasSDT,
+	LibCxx: hasLibCxx,
 	TSC:    hasTSC,
 	CPUs:   func() bool { return runtime.NumCPU() > 1 },
 }

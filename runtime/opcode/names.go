@@ -125,6 +125,7 @@ const (
 	StorePtr              // ( w w -- ) p v writes a pointer of the target's size
 	StoreStr              // ( w s -- ) p s writes text and a NUL
 	Bias                  // ( -- w ) how far a module lies from the addresses in its file
+	Element               // ( w w -- w ) p i: address of element i of the container at p, laid out as the text says; 0 where it is not there
 	Str                   // ( w w -- s ) p n: text at p up to its NUL, at most n bytes
 	Bytes                 // ( w w -- s ) p n: the n bytes at p
 	Stack                 // ( w -- s ) up to n return addresses

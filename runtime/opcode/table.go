@@ -138,6 +138,7 @@ var Table = [...]Row{
 	{"StorePtr", "pop mem,ptr", 0x79, NoOperand, "ww", "", Stores, 0, Any, NeedMemory | NeedUnsafe, "p v writes a pointer of the target's size"},
 	{"StoreStr", "pop mem,str", 0x7a, NoOperand, "ws", "", Stores, 0, Any, NeedMemory | NeedText | NeedUnsafe, "p s writes text and a NUL"},
 	{"Bias", "push bias", 0x7b, TextOperand, "", "w", Context, 0, Any, NeedModules, "how far a module lies from the addresses in its file"},
+	{"Element", "element", 0x7c, TextOperand, "ww", "w", Access, 0, Any, NeedMemory, "p i: address of element i of the container at p, laid out as the text says; 0 where it is not there"},
 
 	// Text, 0x80.
 	{"Str", "str", 0x80, NoOperand, "ww", "s", Texts, 0, AskedText, NeedMemory | NeedText, "p n: text at p up to its NUL, at most n bytes"},

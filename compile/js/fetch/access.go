@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"math"
+	"slices"
 
 	"gotap/compile"
 	"gotap/compile/diag"
@@ -16,6 +17,14 @@ func (f *Fetcher) Access(a compile.Access, at diag.Span) *tree.Expr { return f.a
 
 // access is Access of a path, which may start from a value that the program has, and have indexes.
 func (f *Fetcher) access(of Path, a compile.Access, at diag.Span) *tree.Expr {
+	if slices.ContainsFunc(a.Checks, func(c compile.Check) bool { return c.Chosen }) {
+		return f.once(of, at, func(of Path) *tree.Expr { return f.accessOnce(of, a, at) })
+	}
+	return f.accessOnce(of, a, at)
+}
+
+// accessOnce is access of a path whose indexes may be used several times.
+func (f *Fetcher) accessOnce(of Path, a compile.Access, at diag.Span) *tree.Expr {
 	var e *tree.Expr
 	if a.Base == compile.BaseValue && of.Of != nil {
 		e = of.Of.Value
@@ -23,8 +32,12 @@ func (f *Fetcher) access(of Path, a compile.Access, at diag.Span) *tree.Expr {
 		e = f.accessBase(a, at)
 	}
 	for _, s := range a.Steps {
-		if s.Op == compile.OpElement {
-			e = element(e, s, of.Indexes, at)
+		switch s.Op {
+		case compile.OpElement:
+			e = element(e, s, of.index(s.Offset, at), at)
+			continue
+		case compile.OpFindChosen:
+			e = find(e, s, of.index(s.Offset, at), at)
 			continue
 		}
 		e = accessStep(e, s, at)
@@ -141,6 +154,8 @@ func accessStep(e *tree.Expr, s compile.AccessStep, at diag.Span) *tree.Expr {
 		return offset(e, s.Offset, at)
 	case compile.OpLoad:
 		return tree.Apply(at, tree.KindInt, loadOp(s), e)
+	case compile.OpFind:
+		return find(e, s, tree.Integer(at, s.Offset), at)
 	case compile.OpBits:
 		if s.Offset != 0 {
 			e = tree.Apply(at, tree.KindInt, opcode.Shr, e, tree.Integer(at, s.Offset))
@@ -172,12 +187,29 @@ func accessStep(e *tree.Expr, s compile.AccessStep, at diag.Span) *tree.Expr {
 	return e
 }
 
-// element adds the index that the program computes.
-func element(e *tree.Expr, s compile.AccessStep, indexes []*tree.Expr, at diag.Span) *tree.Expr {
-	if s.Offset >= int64(len(indexes)) {
+// index is the program's index of a number.
+func (a Path) index(number int64, at diag.Span) *tree.Expr {
+	if number >= int64(len(a.Indexes)) {
 		return tree.Poison(at)
 	}
-	index := indexes[s.Offset]
+	return a.Indexes[number]
+}
+
+// find is the address of an element of a container.
+func find(container *tree.Expr, s compile.AccessStep, index *tree.Expr, at diag.Span) *tree.Expr {
+	if index.Kind == tree.KindBad {
+		return index
+	}
+	found := tree.Apply(at, tree.KindInt, opcode.Element, container, index)
+	found.Text = s.Layout
+	return found
+}
+
+// element adds the index that the program computes.
+func element(e *tree.Expr, s compile.AccessStep, index *tree.Expr, at diag.Span) *tree.Expr {
+	if index.Kind == tree.KindBad {
+		return index
+	}
 	if s.Count > 0 {
 		within := tree.Apply(at, tree.KindInt, opcode.Within, index)
 		within.Cmd.V = uint64(s.Count)

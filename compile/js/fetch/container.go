@@ -37,7 +37,11 @@ func (f *Fetcher) holds(whole Path, c compile.Check, at diag.Span) *tree.Expr {
 	if err != nil {
 		return tree.Poison(at)
 	}
-	return f.Ops.Compare(token.GREATER, at, length, tree.Integer(at, c.Index))
+	index := tree.Integer(at, c.Index)
+	if c.Chosen {
+		index = whole.index(c.Index, at)
+	}
+	return f.Ops.Compare(token.GREATER, at, length, index)
 }
 
 // isCase is whether the number at a path says that an alternative is there.
@@ -182,6 +186,8 @@ func (p *prettier) sequence(a Path, s *compile.Shape, depth int) *tree.Expr {
 	switch {
 	case s.First != "":
 		return p.join(tree.Text(p.at, "["), p.linked(a, s, 0, depth), tree.Text(p.at, "]"))
+	case len(s.Found) > 0:
+		return p.searched(a, s, depth)
 	case s.Length == "" && s.End == "":
 		return p.elements(a, s.Len, depth)
 	}

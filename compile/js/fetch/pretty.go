@@ -76,7 +76,7 @@ func (f *Fetcher) pretty(a Path, at diag.Span) *tree.Expr {
 	}
 	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && isContainer(s) {
 		pointer := f.access(a, access, at)
-		return p.ifReadable(pointer, func() *tree.Expr { return p.container(a.Below("0"), s, 1) })
+		return p.ifReadable(pointer, func() *tree.Expr { return p.container(a.Below(compile.Target), s, 1) })
 	}
 	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && len(s.Members) > 0 {
 		pointer := f.access(a, access, at)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js/tree"
 	"gotap/runtime/opcode"
@@ -38,10 +39,42 @@ func (f *Fetcher) sizedTextParts(a Path, at diag.Span) (address, n *tree.Expr, e
 	if whole.Shape == nil || whole.Shape.Text == nil {
 		return nil, nil, ErrNotSizedText
 	}
-	if address, err = f.valueBelow(a, whole.Shape.Text.Address, at); err == nil {
-		n, err = f.valueBelow(a, whole.Shape.Text.Len, at)
+	text := whole.Shape.Text
+	if address, err = f.valueBelow(a, text.Address, at); err == nil {
+		n, err = f.valueBelow(a, text.Len, at)
 	}
-	return address, n, err
+	if err != nil || text.Short == nil {
+		return address, n, err
+	}
+	return f.shortOr(a, text.Short, address, n, at)
+}
+
+// shortOr are address and length of text that the object has itself if it is short, else those given.
+func (f *Fetcher) shortOr(a Path, short *compile.ShortText, address, n *tree.Expr, at diag.Span) (_, _ *tree.Expr, err error) {
+	inside, err := f.valueBelow(a, short.Address, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	length, err := f.valueBelow(a, short.Len, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	flag, half := short.Long, short.Long == ""
+	if half {
+		flag = short.Len
+		length = tree.Apply(at, tree.KindInt, opcode.Shr, length, tree.Integer(at, 1))
+	}
+	isLong := func() *tree.Expr {
+		v, err := f.valueBelow(a, flag, at)
+		if err != nil {
+			return tree.Poison(at)
+		}
+		if half {
+			v = tree.Apply(at, tree.KindInt, opcode.And, v, tree.Integer(at, 1))
+		}
+		return f.Ops.Truth(v)
+	}
+	return f.Ops.Choose(at, isLong(), address, inside), f.Ops.Choose(at, isLong(), n, length), nil
 }
 
 // valueBelow is the value at a path below another.

@@ -19,9 +19,12 @@ type chain struct {
 }
 
 var (
-	listChain = chain{first: "_M_impl._M_node._M_next", next: "_M_next", links: 2}
-	oneWay    = chain{first: "_M_impl._M_head._M_next", next: "_M_next", links: 1}
-	hashChain = chain{first: "_M_h._M_before_begin._M_nxt", next: "_M_nxt", links: 1, of: "_M_h", parameter: 1}
+	listChain   = chain{first: "_M_impl._M_node._M_next", next: "_M_next", links: 2}
+	oneWay      = chain{first: "_M_impl._M_head._M_next", next: "_M_next", links: 1}
+	libcList    = chain{first: "__end_.__next_", next: "__next_", links: 2}
+	libcHash    = chain{first: "__table_.__p1_.__value_.__next_", next: "__next_", links: 2, of: "__table_"}
+	libcNewHash = chain{first: "__table_.__first_node_.__next_", next: "__next_", links: 2, of: "__table_"}
+	hashChain   = chain{first: "_M_h._M_before_begin._M_nxt", next: "_M_nxt", links: 1, of: "_M_h", parameter: 1}
 )
 
 // element returns the type of the elements in a container of type t; ok is false when the debug information does not have
@@ -88,7 +91,10 @@ func (w *walk) linked(t *ctype.Type, i int64) (ok bool, err error) {
 	}
 	align := max(w.in.rules.Align(inner), 1)
 	at := (l.chain.links*w.in.entries.Word() + align - 1) / align * align
-	return true, w.part(at, w.in.types.Size(inner))
+	if err := w.part(at, w.in.types.Size(inner)); err != nil {
+		return true, err
+	}
+	return true, w.unhide(inner)
 }
 
 // maxLinked bounds the nodes that are followed.
@@ -108,6 +114,6 @@ func (w *walk) chainShape(s *compile.Shape, t *ctype.Type, l *layout) {
 		s.First, s.Next = l.chain.first, l.chain.next
 	}
 	if l.entries {
-		s.Key, s.Mapped = "first", "second"
+		s.Key, s.Mapped = "first", "second" // of what unhide moves to
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"gotap/compile"
 	"gotap/engine/image/debuginfo/ctype"
@@ -14,16 +15,19 @@ import (
 
 // layout is how a container is laid out. Paths are relative to it.
 type layout struct {
-	names       []string // that its name begins with: "Vec<", "[]"
-	data        string   // a sequence: its elements, an array or a pointer to the first
-	length, end string   // their number, or a pointer behind the last
-	inner       string   // a smart pointer: what it stands for
-	flag, value string   // an optional value, and whether it is there
-	size        string   // of others: the number of elements
-	elementOf   bool     // elements have the type that is its first parameter
-	chain       *chain   // elements are in linked nodes, size of them; without size up to a null link
-	entries     bool     // elements are pairs of key and value
-	set         bool     // elements have no numbers for those who use it
+	names       []string                                  // that its name begins with: "Vec<", "[]"
+	data        string                                    // a sequence: its elements, an array or a pointer to the first
+	length, end string                                    // their number, or a pointer behind the last
+	inner       string                                    // a smart pointer: what it stands for
+	flag, value string                                    // an optional value, and whether it is there
+	size        string                                    // of others: the number of elements
+	elementOf   bool                                      // elements have the type that is its first parameter
+	chain       *chain                                    // elements are in linked nodes, size of them; without size up to a null link
+	entries     bool                                      // elements are pairs of key and value
+	set         bool                                      // elements have no numbers for those who use it
+	capacity    string                                    // of a channel: how many elements fit
+	handle      bool                                      // values of the language are pointers to it
+	find        func(m *measure, t *ctype.Type) []finding // elements are found by a search
 }
 
 // Pseudo-members in paths: the pointer at the beginning of a smart pointer, whose target is the first parameter of the
@@ -44,7 +48,9 @@ var layouts = []layout{
 	{names: []string{"shared_ptr<"}, inner: "_M_ptr"},
 	{names: []string{"unique_ptr<"}, inner: pointerAtStart},
 	{names: []string{"optional<"}, flag: "_M_payload._M_engaged", value: "_M_payload._M_payload._M_value"},
-	{names: []string{"map<", "set<", "multimap<", "multiset<"}, size: "_M_t._M_impl._M_node_count"},
+	{names: []string{"map<", "multimap<"}, size: "_M_t._M_impl._M_node_count", find: stdTree, entries: true, set: true},
+	{names: []string{"set<", "multiset<"}, size: "_M_t._M_impl._M_node_count", find: stdTree, set: true},
+	{names: []string{"deque<"}, find: stdDeque},
 	{names: []string{"unordered_map<", "unordered_multimap<"}, size: "_M_h._M_element_count", chain: &hashChain, entries: true, set: true},
 	{names: []string{"unordered_set<", "unordered_multiset<"}, size: "_M_h._M_element_count", chain: &hashChain, set: true},
 	{names: []string{"list<"}, size: "_M_impl._M_node._M_size", chain: &listChain},
@@ -53,21 +59,40 @@ var layouts = []layout{
 	{names: []string{"vector<"}, data: "__begin_", end: "__end_"},
 	{names: []string{"array<"}, data: "__elems_"},
 	{names: []string{"shared_ptr<"}, inner: "__ptr_"},
+	{names: []string{"unique_ptr<"}, inner: "__ptr_.__value_"},
+	{names: []string{"unique_ptr<"}, inner: "__ptr_"},
+	{names: []string{"optional<"}, flag: "__engaged_", value: "__val_"},
+	{names: []string{"span<"}, data: "__data", length: "__size"},
+	{names: []string{"span<"}, data: "__data_", length: "__size_"},
+	{names: []string{"initializer_list<"}, data: "__begin_", length: "__size_"},
+	{names: []string{"map<", "multimap<"}, size: "__tree_.__pair3_.__value_", find: libcTree, entries: true, set: true},
+	{names: []string{"set<", "multiset<"}, size: "__tree_.__pair3_.__value_", find: libcTree, set: true},
+	{names: []string{"map<", "multimap<"}, size: "__tree_.__size_", find: libcTree, entries: true, set: true},
+	{names: []string{"set<", "multiset<"}, size: "__tree_.__size_", find: libcTree, set: true},
+	{names: []string{"unordered_map<", "unordered_multimap<"}, size: "__table_.__p2_.__value_", chain: &libcHash, entries: true, set: true},
+	{names: []string{"unordered_set<", "unordered_multiset<"}, size: "__table_.__p2_.__value_", chain: &libcHash, set: true},
+	{names: []string{"unordered_map<", "unordered_multimap<"}, size: "__table_.__size_", chain: &libcNewHash, entries: true, set: true},
+	{names: []string{"unordered_set<", "unordered_multiset<"}, size: "__table_.__size_", chain: &libcNewHash, set: true},
+	{names: []string{"list<"}, size: "__size_alloc_.__value_", chain: &libcList},
+	{names: []string{"list<"}, size: "__size_", chain: &libcList},
+	{names: []string{"deque<"}, size: "__size_.__value_", find: libcDeque},
+	{names: []string{"deque<"}, size: "__size_", find: libcDeque},
 	// Rust.
 	{names: []string{"Vec<"}, data: "buf.inner.ptr.pointer.pointer", length: "len", elementOf: true},
 	{names: []string{"Vec<"}, data: "buf.ptr.pointer.pointer", length: "len", elementOf: true},
 	{names: []string{"&[", "&mut [", "alloc::boxed::Box<["}, data: "data_ptr", length: "length"},
 	{names: []string{"Rc<"}, inner: "ptr.pointer.value"},
 	{names: []string{"Arc<"}, inner: "ptr.pointer.data"},
-	{names: []string{"HashMap<"}, size: "base.table.table.items"},
-	{names: []string{"HashSet<"}, size: "base.map.table.table.items"},
-	{names: []string{"BTreeMap<"}, size: "length"},
-	{names: []string{"BTreeSet<"}, size: "map.length"},
+	{names: []string{"HashMap<"}, size: "base.table.table.items", find: hashbrown("base.table"), entries: true, set: true},
+	{names: []string{"HashSet<"}, size: "base.map.table.table.items", find: hashbrown("base.map.table"), entries: true, set: true},
+	{names: []string{"BTreeMap<"}, size: "length", find: btree(""), set: true},
+	{names: []string{"BTreeSet<"}, size: "map.length", find: btree("map."), set: true},
+	{names: []string{"VecDeque<"}, size: "len", find: vecDeque},
 	// Go.
 	{names: []string{"[]"}, data: "array", length: "len"},
-	{names: []string{"map<"}, size: "used"},
+	{names: []string{"map<"}, size: "used", find: goMap, handle: true, entries: true, set: true},
 	{names: []string{"hash<"}, size: "count"},
-	{names: []string{"hchan<"}, size: "qcount"},
+	{names: []string{"hchan<"}, size: "qcount", capacity: "dataqsiz", find: goChan, handle: true},
 }
 
 // layoutOf returns how a struct is laid out, or nil if it is none of the known containers.
@@ -88,12 +113,15 @@ func (in *Info) layoutOf(t *ctype.Type) *layout {
 
 // hasAll reports whether all paths of a layout are there.
 func (in *Info) hasAll(t *ctype.Type, l *layout) bool {
-	for _, path := range []string{l.data, l.length, l.end, l.inner, l.flag, l.value, l.size} {
+	for _, path := range []string{l.data, l.length, l.end, l.inner, l.flag, l.value, l.size, l.capacity} {
 		if path != "" && !in.hasPath(t, strings.Split(path, ".")) {
 			return false
 		}
 	}
 	if l.chain != nil && !in.hasPath(t, strings.Split(l.chain.first, ".")) {
+		return false
+	}
+	if l.find != nil && l.size == "" && in.findings(t, l) == nil {
 		return false
 	}
 	return l.inner != pointerAtStart || in.types.Size(t) == in.entries.Word()
@@ -125,7 +153,10 @@ func (in *Info) hasPath(t *ctype.Type, path []string) bool {
 }
 
 // errNoElements reports a struct without elements.
-var errNoElements = errors.New("its elements do not follow one another")
+var (
+	errNoElements = errors.New("its elements do not follow one another")
+	errNoAddress  = errors.New("it is in registers, and its elements are found from its address")
+)
 
 // elements moves from a sequence to its elements: an array, or a pointer to the first.
 func (w *walk) elements(t *ctype.Type) (*ctype.Type, error) {
@@ -151,6 +182,9 @@ func (w *walk) elements(t *ctype.Type) (*ctype.Type, error) {
 
 // pseudo moves to a pseudo-member; ok is false for ordinary names.
 func (w *walk) pseudo(t *ctype.Type, name string) (ok bool, err error) {
+	if ok, err := w.foundAddress(t, name); ok {
+		return true, err
+	}
 	if number, isPart := strings.CutPrefix(name, partOfTuple); isPart {
 		if m, found := w.in.tuplePart(t, number, 0); found {
 			w.setType(m.Type, true)
@@ -162,6 +196,8 @@ func (w *walk) pseudo(t *ctype.Type, name string) (ok bool, err error) {
 		}
 	}
 	switch name {
+	case compile.Target: // step has followed the pointer
+		return true, nil
 	case contents:
 		to, known := w.in.types.TemplateType(t, 0)
 		if !known {
@@ -253,7 +289,9 @@ func (w *walk) container(s *compile.Shape, t *ctype.Type) {
 	s.Length, s.Start, s.End, s.Inner, s.Flag, s.Value, s.Count = l.length, "", l.end, l.inner, l.flag, l.value, l.size
 	s.Sequence = l.data != ""
 	if !s.Sequence {
-		w.chainShape(s, t, l)
+		if !w.findShape(s, t, l) {
+			w.chainShape(s, t, l)
+		}
 		return
 	}
 	part := *w
@@ -274,27 +312,44 @@ func (w *walk) container(s *compile.Shape, t *ctype.Type) {
 	}
 }
 
-// stdVariant describes std::variant of libstdc++, whose alternatives are in unions in each other.
+// variants are how std::variant is laid out: what says which alternative is there, and the unions in each other, of one
+// alternative and a union of the others.
+var variants = []struct{ index, path, first, rest string }{
+	{"_M_index", "_M_u.", "_M_first." + contents, "_M_rest."}, // libstdc++
+	{"__impl.__index", "__impl.__data.", "__head.__value", "__tail."},
+	{"__impl_.__index", "__impl_.__data.", "__head.__value", "__tail."},
+}
+
+// stdVariant describes std::variant.
 func (w *walk) stdVariant(s *compile.Shape, t *ctype.Type) {
-	if !w.in.hasPath(t, []string{"_M_index"}) {
+	for _, v := range variants {
+		if !w.in.hasPath(t, strings.Split(v.index, ".")) {
+			continue
+		}
+		path := v.path
+		for i := range maxAlternatives {
+			if !w.in.hasPath(t, strings.Split(path+v.first, ".")) {
+				break
+			}
+			s.Cases = append(s.Cases, compile.ShapeCase{Name: strconv.Itoa(i), Path: path + v.first, Check: compile.Check{Values: []int64{int64(i)}}})
+			path += v.rest
+		}
+		s.Index = v.index
 		return
 	}
-	path := "_M_u."
-	for i := range maxAlternatives {
-		one := path + "_M_first.@contents"
-		if !w.in.hasPath(t, strings.Split(one, ".")) {
-			break
-		}
-		s.Cases = append(s.Cases, compile.ShapeCase{Name: strconv.Itoa(i), Path: one, Check: compile.Check{Values: []int64{int64(i)}}})
-		path += "_M_rest."
-	}
-	s.Index = "_M_index"
 }
 
 // maxAlternatives bounds the alternatives of std::variant that are shown.
 const maxAlternatives = 16
 
-// tuplePart finds an element of std::tuple, which has a base class for each.
+// isLeaf reports whether a class is the base of std::tuple of libc++ for an element; compilers write its number with or without
+// a suffix: __tuple_leaf<0UL, int, false>.
+func isLeaf(name, number string) bool {
+	rest, ok := strings.CutPrefix(name, "__tuple_leaf<"+number)
+	return ok && rest != "" && !unicode.IsDigit(rune(rest[0]))
+}
+
+// tuplePart finds an element of std::tuple, which has a base class for each in both libraries.
 func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member, bool) {
 	members, err := in.types.Members(t)
 	if err != nil || depth > ctype.MaxNesting {
@@ -310,7 +365,12 @@ func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member
 			head.Offset += m.Offset
 			return head, ok && err == nil
 		}
-		if strings.HasPrefix(base.Name, "_Tuple_impl<") {
+		if isLeaf(base.Name, number) {
+			leaf, ok, err := in.types.FindMember(base, "__value_", 0)
+			leaf.Offset += m.Offset
+			return leaf, ok && err == nil
+		}
+		if strings.HasPrefix(base.Name, "_Tuple_impl<") || strings.HasPrefix(base.Name, "__tuple_impl<") {
 			if part, ok := in.tuplePart(base, number, depth+1); ok {
 				part.Offset += m.Offset
 				return part, true

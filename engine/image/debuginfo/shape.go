@@ -35,7 +35,7 @@ func (w *walk) shape(t *ctype.Type) *compile.Shape {
 	return nil
 }
 
-// sizedTexts are the types of text with a length: strings of Go, of Rust, and of C++ in libstdc++. A name that ends
+// sizedTexts are the types of text with a length: strings of Go, of Rust, and of C++ in both libraries. A name that ends
 // in < is a template whose first argument is char. Types with these names but other members are ignored.
 var sizedTexts = []struct {
 	name    string
@@ -47,7 +47,21 @@ var sizedTexts = []struct {
 	{"String", nil, compile.SizedText{Address: "vec.buf.ptr.pointer.pointer", Len: "vec.len"}},
 	{"&str", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
 	{"basic_string<", []string{"_M_dataplus", "_M_string_length"}, compile.SizedText{Address: "_M_dataplus._M_p", Len: "_M_string_length"}},
+	{"basic_string<", nil, libcString("__r_.__value_.", "__is_long_")},
+	{"basic_string<", nil, libcString("__rep_.", "__is_long_")},
+	{"basic_string<", nil, libcString("__r_.__value_.", "")},
+	{"basic_string_view<", []string{"__data", "__size"}, compile.SizedText{Address: "__data", Len: "__size"}},
+	{"basic_string_view<", []string{"__data_", "__size_"}, compile.SizedText{Address: "__data_", Len: "__size_"}},
 	{"basic_string_view<", []string{"_M_len", "_M_str"}, compile.SizedText{Address: "_M_str", Len: "_M_len"}},
+}
+
+// libcString is a string of libc++. long is the member that says that it is not short, "" where its length says it.
+func libcString(path, long string) compile.SizedText {
+	short := &compile.ShortText{Address: path + "__s.__data_", Len: path + "__s.__size_"}
+	if long != "" {
+		short.Long = path + "__s." + long
+	}
+	return compile.SizedText{Address: path + "__l.__data_", Len: path + "__l.__size_", Short: short}
 }
 
 // sizedText returns how t is a text with a length, or nil.
@@ -57,7 +71,7 @@ func (in *Info) sizedText(t *ctype.Type) *compile.SizedText {
 			continue
 		}
 		if known.members == nil {
-			if in.hasPath(t, strings.Split(known.Address, ".")) {
+			if in.hasPath(t, strings.Split(known.Address, ".")) && (known.Short == nil || known.Short.Long == "" || in.hasPath(t, strings.Split(known.Short.Long, "."))) {
 				return &known.SizedText
 			}
 			continue

@@ -168,8 +168,18 @@ func (w *walk) index(t *ctype.Type, i int64) error {
 		}
 		t = inner
 	}
+	if w.isHandle(t) {
+		inner, err := w.follow(t)
+		if err != nil {
+			return err
+		}
+		t = inner
+	}
 	if t.Kind == ctype.Struct {
 		if ok, err := w.linked(t, i); ok {
+			return err
+		}
+		if ok, err := w.searched(t, i, false); ok {
 			return err
 		}
 		if elems, err := w.elements(t); err == nil {
@@ -202,7 +212,17 @@ func (w *walk) chosen(t *ctype.Type) error {
 	number := w.indexes
 	w.indexes++
 	count := int64(0)
+	if w.isHandle(t) {
+		inner, err := w.follow(t)
+		if err != nil {
+			return err
+		}
+		t = inner
+	}
 	if t.Kind == ctype.Struct {
+		if ok, err := w.searched(t, int64(number), true); ok {
+			return err
+		}
 		if elems, err := w.elements(t); err == nil {
 			t = elems
 		}

@@ -73,6 +73,18 @@ func (p Place) Element(number int, size, count int64) Place {
 	return p
 }
 
+// Find returns element n of the container in memory that p is, laid out as the text says (element.Layout). chosen: it is that
+// of the program's index of this number.
+func (p Place) Find(layout string, n int64, chosen bool) Place {
+	p = p.clone()
+	op := compile.OpFind
+	if chosen {
+		op = compile.OpFindChosen
+	}
+	p.steps = append(p.steps, compile.AccessStep{Op: op, Layout: layout, Offset: n})
+	return p
+}
+
 // Load returns the value of size bytes at the address.
 func (p Place) Load(size int, signed, float bool) Place {
 	p = p.clone()
