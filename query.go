@@ -3,10 +3,12 @@ package gotap
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"gotap/engine"
+	"gotap/engine/image/module"
 	"gotap/runtime/arena"
 	"gotap/runtime/value"
 	"gotap/script"
@@ -37,7 +39,7 @@ func (c *Control) query() (list []Probe) {
 	for _, state := range c.s.engine.Query() {
 		p := Probe{ProbeState: state, Script: c.guests.scriptOf(state.ID)}
 		if p.State == stateRemoved {
-			p.Places, p.Strategy, p.Refused = 0, nil, nil
+			p.Places, p.Strategy, p.Refused, p.Sites = 0, nil, nil, nil
 		}
 		if o := c.s.waitsFor(p.ID); o != nil && p.State == "pending" {
 			p.State, p.Refused = o.state, []string{o.why}
@@ -113,6 +115,20 @@ func (c *Control) Lost() map[string]uint64 {
 	return lost
 }
 
+// ValuesNamed returns those that a name or a pattern means: variables, aggregations and maps, or all of an inserted script.
+func (c *Control) ValuesNamed(name string) ([]Value, error) {
+	all, err := c.Values(false)
+	var names []string
+	found := slices.DeleteFunc(slices.Clone(all), func(v Value) bool {
+		names = append(names, v.Object.Name)
+		return v.Object.Name != name && v.Script != name && filepath.Base(v.Script) != name && !module.Glob(name, v.Object.Name)
+	})
+	if err == nil && len(found) == 0 {
+		err = hinted(NoMatch, fmt.Errorf("unknown variable %q", name), namesHint(names, "the session has no variables"))
+	}
+	return found, err
+}
+
 // ResetValues sets all shared variables, aggregations and maps back to what they were at the beginning.
 func (c *Control) ResetValues() error {
 	return c.change(func() error {
@@ -185,15 +201,18 @@ func (c *Control) each(name, verb, done string, do func(id uint32) error) (note 
 			all = errors.Join(all, fmt.Errorf("cannot %s %s: %w", verb, p.Name, err))
 		}
 	}
-	if len(found) > 1 {
+	switch {
+	case name == "*":
+		name = plural(len(found), "probe")
+	case len(found) > 1:
 		name = fmt.Sprintf("%d probes named %s", len(found), name)
 	}
 	return done + " " + name, failed(Failure, all)
 }
 
-// named finds the probes of a name that have not been removed.
+// named finds the probes of a name, or if there is none of a pattern, that have not been removed.
 func (c *Control) named(name string) ([]engine.ProbeState, error) {
-	var found []engine.ProbeState
+	var found, like []engine.ProbeState
 	var others []string
 	removed := false
 	for _, p := range c.s.engine.Query() {
@@ -202,17 +221,24 @@ func (c *Control) named(name string) ([]engine.ProbeState, error) {
 			found = append(found, p)
 		case c.means(p, name):
 			removed = true
-		case p.State != stateRemoved && !slices.Contains(others, p.Name):
-			others = append(others, p.Name)
+		case p.State != stateRemoved:
+			if module.Glob(name, p.Name) {
+				like = append(like, p)
+			}
+			if !slices.Contains(others, p.Name) {
+				others = append(others, p.Name)
+			}
 		}
 	}
 	switch {
 	case len(found) > 0:
 		return found, nil
+	case len(like) > 0:
+		return like, nil
 	case removed:
 		return nil, failed(NoMatch, fmt.Errorf("probe %s was removed", name))
 	}
-	return nil, hinted(NoMatch, fmt.Errorf("unknown probe %q", name), probesHint(others))
+	return nil, hinted(NoMatch, fmt.Errorf("unknown probe %q", name), namesHint(others, "the session has no probes"))
 }
 
 // means reports whether a user means this probe: by its name, its number as #7, or the codes of a definition's as 7,1.
@@ -224,12 +250,12 @@ func (c *Control) means(p engine.ProbeState, name string) bool {
 	return d != nil && name == fmt.Sprintf("%d,%d", d.Major, d.Minor)
 }
 
-// probesHint lists the names of probes, as many as fit on a line.
-func probesHint(names []string) string {
+// namesHint lists names, as many as fit on a line.
+func namesHint(names []string, none string) string {
 	const maxNames = 10
 	switch {
 	case len(names) == 0:
-		return "the session has no probes"
+		return none
 	case len(names) > maxNames:
 		return fmt.Sprintf("there are %s and %d more", strings.Join(names[:maxNames], ", "), len(names)-maxNames)
 	}

@@ -82,6 +82,7 @@ type (
 	Copies       = registry.Copies
 	ProbeSpec    = registry.Spec
 	ProbeState   = registry.State
+	Site         = registry.Site
 )
 
 // Symbol is an address with its names.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -40,7 +41,7 @@ gotap ctl sessions lists them.`,
 	c.RegisterFlagCompletionFunc("format", words("text", "json"))
 	f.BoolVarP(&k.quiet, "quiet", "q", false, "no status")
 	c.AddCommand(k.sessionsVerb(), k.queryVerb(), k.getvarsVerb(), k.resetVerb(), k.insertVerb(), k.removeVerb(),
-		k.nameVerb("enable", "Arm the probes of a name again"), k.nameVerb("disable", "Disarm the probes of a name; they stay registered"), k.stopVerb())
+		k.nameVerb("enable", "Arm the probes of a name or a pattern again"), k.nameVerb("disable", "Disarm the probes of a name or a pattern; they stay registered"), k.stopVerb())
 	return c
 }
 
@@ -89,28 +90,54 @@ func (k *ctlClient) resetVerb() *cobra.Command {
 }
 
 func (k *ctlClient) getvarsVerb() *cobra.Command {
-	reset := false
-	c := k.verb("getvars", "Print shared variables, aggregations and maps", cobra.NoArgs,
-		func([]string) (wire.Request, error) { return wire.Request{Verb: "getvars", Reset: reset}, nil })
+	reset, index := false, ""
+	c := k.verb("getvars [NAME]", "Print shared variables, aggregations and maps: all, or those of a name, a pattern or an inserted script", cobra.MaximumNArgs(1),
+		func(args []string) (q wire.Request, err error) {
+			q = wire.Request{Verb: "getvars", Name: strings.Join(args, ""), Reset: reset}
+			if reset && (q.Name != "" || index != "") {
+				return q, withStatus(statusUsage, errors.New("--reset is for all variables, without NAME and --index"))
+			}
+			q.Index, err = indexRange(index)
+			return q, withStatus(statusUsage, err)
+		})
+	c.Flags().StringVar(&index, "index", "", "only elements with these `indices`: 3, or 0-7")
 	c.Flags().BoolVar(&reset, "reset", false, "set them back as they are read: what is added meanwhile is not lost")
 	return c
 }
 
+// indexRange understands "3" and "0-7"; nil without text.
+func indexRange(text string) (*wire.Range, error) {
+	if text == "" {
+		return nil, nil
+	}
+	first, last, several := strings.Cut(text, "-")
+	if !several {
+		last = first
+	}
+	from, err := strconv.ParseInt(first, 0, 64)
+	to, err2 := strconv.ParseInt(last, 0, 64)
+	if err != nil || err2 != nil || to < from {
+		return nil, &hintError{fmt.Errorf("--index %s is neither an index nor a range", text), "as in --index 3 or --index 0-7"}
+	}
+	return &wire.Range{First: from, Last: to}, nil
+}
+
 func (k *ctlClient) nameVerb(verb, short string) *cobra.Command {
-	return k.verb(verb+" NAME", short, cobra.ExactArgs(1),
-		func(args []string) (wire.Request, error) { return wire.Request{Verb: verb, Name: args[0]}, nil })
+	all := false
+	c := k.verb(verb+" NAME | --all", short, cobra.MaximumNArgs(1),
+		func(args []string) (wire.Request, error) {
+			if all == (len(args) == 1) {
+				return wire.Request{}, &hintError{withStatus(statusUsage, fmt.Errorf("%s takes a name, or --all", verb)), "gotap ctl query lists the names"}
+			}
+			return wire.Request{Verb: verb, Name: strings.Join(args, ""), All: all}, nil
+		})
+	c.Flags().BoolVar(&all, "all", false, "all probes")
+	return c
 }
 
 func (k *ctlClient) removeVerb() *cobra.Command {
-	all := false
-	c := k.verb("remove NAME | --all", "Remove the probes of a name, of codes (MAJOR,MINOR) or of a number (#ID), or an inserted script", cobra.MaximumNArgs(1),
-		func(args []string) (wire.Request, error) {
-			if all == (len(args) == 1) {
-				return wire.Request{}, &hintError{withStatus(statusUsage, errors.New("remove takes a name, or --all")), "gotap ctl query lists the names"}
-			}
-			return wire.Request{Verb: "remove", Name: strings.Join(args, ""), All: all}, nil
-		})
-	c.Flags().BoolVar(&all, "all", false, "all probes; the session goes on")
+	c := k.nameVerb("remove", "Remove the probes of a name, a pattern, codes (MAJOR,MINOR) or a number (#ID), or an inserted script")
+	c.Flag("all").Usage = "all probes; the session goes on"
 	return c
 }
 

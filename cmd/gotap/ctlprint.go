@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"text/tabwriter"
 
 	"gotap/cmd/gotap/wire"
+	"gotap/engine/registry"
 )
 
 // print writes an answer: results to standard output, what was done to standard error. In JSON all of it is data, an
@@ -57,7 +59,7 @@ func (k *ctlClient) printProbes(probes []wire.Probe) error {
 	t := tabwriter.NewWriter(k.w.out(), 0, 8, 2, ' ', 0)
 	for _, p := range probes {
 		fmt.Fprintf(t, "%s\t%s\t%d hits\t%d missed\t%s", p.Name, p.State, p.Hits, p.Missed, plural(p.Places, "place"))
-		more := append(strategyText(p.Strategy), codesText(p.Codes)...)
+		more := slices.Concat(strategyText(p.Strategy), sitesText(p), codesText(p.Codes))
 		if len(p.Refused) > 0 {
 			more = append(more, "refused: "+strings.ReplaceAll(strings.Join(p.Refused, "; "), "\n", " "))
 		}
@@ -82,6 +84,18 @@ func codesText(c *wire.Codes) []string {
 		text = append(text, fmt.Sprintf("group %d, type %d", c.Group, c.Type))
 	}
 	return text
+}
+
+// sitesText returns what a probe is placed on, and the address of each place of code.
+func sitesText(p wire.Probe) []string {
+	var at []string
+	for _, s := range p.Sites {
+		at = append(at, fmt.Sprintf("%s %s", s.Place, s.Address))
+	}
+	if len(at) == registry.MaxSites && p.Places > len(at) {
+		at = append(at, "…")
+	}
+	return slices.DeleteFunc([]string{p.Kind, strings.Join(at, "; ")}, func(text string) bool { return text == "" })
 }
 
 func strategyText(strategy map[string]int) []string {

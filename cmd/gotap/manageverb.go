@@ -9,7 +9,9 @@ import (
 
 	"gotap"
 	"gotap/cmd/gotap/wire"
+	"gotap/engine"
 	"gotap/runtime/snapshot"
+	"gotap/runtime/value"
 	"gotap/script/output"
 )
 
@@ -44,7 +46,7 @@ func (m *manager) query(wire.Request) (wire.Reply, error) {
 	reply := wire.Reply{Probes: []wire.Probe{}}
 	for _, p := range list {
 		reply.Probes = append(reply.Probes, wire.Probe{ID: p.ID, Name: p.Name, Script: p.Script, State: p.State, Hits: p.Hits, Missed: p.Missed,
-			Places: p.Places, Strategy: p.Strategy, Refused: p.Refused, Codes: wireCodes(p.Codes)})
+			Places: p.Places, Strategy: p.Strategy, Refused: p.Refused, Codes: wireCodes(p.Codes), Kind: p.Kind, Sites: wireSites(p.Sites)})
 	}
 	return reply, err
 }
@@ -57,13 +59,38 @@ func wireCodes(c *output.Codes) *wire.Codes {
 	return &wire.Codes{Major: int(c.Major), Minor: int(c.Minor), Group: c.Group, Type: c.Type}
 }
 
+// wireSites are sites as they are sent.
+func wireSites(sites []engine.Site) (list []wire.Site) {
+	for _, s := range sites {
+		list = append(list, wire.Site{Place: s.Place, Address: fmt.Sprintf("%#x", s.Address)})
+	}
+	return list
+}
+
 func (m *manager) getvars(q wire.Request) (wire.Reply, error) {
-	list, err := m.r.session.Control().Values(q.Reset)
+	read := func() ([]gotap.Value, error) { return m.r.session.Control().Values(q.Reset) }
+	if q.Name != "" {
+		read = func() ([]gotap.Value, error) { return m.r.session.Control().ValuesNamed(q.Name) }
+	}
+	list, err := read()
 	reply := wire.Reply{Values: []wire.Value{}}
 	for _, v := range list {
+		if q.Index != nil {
+			if v.Map = indexed(v.Map, *q.Index); len(v.Map.Entries) == 0 {
+				continue
+			}
+		}
 		reply.Values = append(reply.Values, m.value(v.Script, v.Map))
 	}
 	return reply, err
+}
+
+// indexed leaves the entries whose key begins with a number of the range.
+func indexed(v snapshot.Snapshot, r wire.Range) snapshot.Snapshot {
+	v.Entries = slices.DeleteFunc(slices.Clone(v.Entries), func(e snapshot.Entry) bool {
+		return len(e.Key) == 0 || e.Key[0].Kind != value.KindInt || e.Key[0].Int < r.First || e.Key[0].Int > r.Last
+	})
+	return v
 }
 
 func (m *manager) value(name string, v snapshot.Snapshot) wire.Value {
@@ -80,11 +107,19 @@ func (m *manager) reset(wire.Request) (wire.Reply, error) {
 }
 
 func (m *manager) enable(q wire.Request) (wire.Reply, error) {
-	return noted(m.r.session.Control().Enable(q.Name))
+	return noted(m.r.session.Control().Enable(nameOf(q)))
 }
 
 func (m *manager) disable(q wire.Request) (wire.Reply, error) {
-	return noted(m.r.session.Control().Disable(q.Name))
+	return noted(m.r.session.Control().Disable(nameOf(q)))
+}
+
+// nameOf is the pattern of the probes that are meant.
+func nameOf(q wire.Request) string {
+	if q.All {
+		return "*"
+	}
+	return q.Name
 }
 
 func (m *manager) remove(q wire.Request) (wire.Reply, error) {

@@ -22,6 +22,11 @@ const (
 	Sample               // no place but moments: sample:
 )
 
+// String returns the kind in a word.
+func (k Kind) String() string {
+	return [...]string{Function: "function", Address: "address", Line: "line", Mark: "mark", Watch: "watchpoint", Syscall: "syscall", Sample: "sample"}[k]
+}
+
 // Access is the kind of access that a watchpoint waits for.
 type Access uint8
 

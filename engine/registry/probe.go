@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -124,7 +125,7 @@ func (pr *Probe) Refuse(text string) {
 func (pr *Probe) State(where map[string]int, others int) State {
 	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits(), RateLimited: pr.RateLimited(),
 		Missed: pr.Missed(), TooDeep: pr.TooDeep(), Skipped: pr.Samples.Skipped, Spent: pr.Samples.Spent,
-		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where)}
+		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where), Kind: pr.Spec.Specs[0].Kind.String(), Sites: pr.sites()}
 	if st.Places == 0 && !pr.Removed && len(pr.Last) > 0 { // it had places in a process that ended
 		st.Places, st.Strategy, st.Stops = total(pr.Last), maps.Clone(pr.Last), maps.Clone(pr.Stopped)
 	}
@@ -137,6 +138,19 @@ func (pr *Probe) State(where map[string]int, others int) State {
 		st.State = "pending"
 	}
 	return st
+}
+
+// sites returns the first places of code that the probe was compiled for.
+func (pr *Probe) sites() (list []Site) {
+	pr.mu.Lock()
+	defer pr.mu.Unlock()
+	for _, pl := range pr.places {
+		if !pl.Data && !pl.Sample && pl.Target.File != nil {
+			list = append(list, Site{pl.Target.Name, pl.Target.Vaddr})
+		}
+	}
+	slices.SortFunc(list, func(a, b Site) int { return cmp.Or(cmp.Compare(a.Address, b.Address), cmp.Compare(a.Place, b.Place)) })
+	return list[:min(len(list), MaxSites)]
 }
 
 func total(where map[string]int) (n int) {

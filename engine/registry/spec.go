@@ -127,4 +127,15 @@ type State struct {
 	Refused     []string       // sites left out, with the reason
 	Strategy    map[string]int // number of sites by strategy
 	Stops       map[string]int // number of sites that stop threads although native code was preferred, by reason
+	Kind        string         // of its places, as place.Kind has it
+	Sites       []Site         // places of code that it was compiled for, by address; at most MaxSites
+}
+
+// MaxSites is how many sites of a probe a query names: a pattern may have thousands.
+const MaxSites = 10
+
+// A Site is a place in a file.
+type Site struct {
+	Place   string // for display: "libc.so.6:malloc"
+	Address uint64 // in the file
 }

@@ -26,13 +26,20 @@ const (
 type Request struct {
 	Version int     `json:"v"`
 	Verb    string  `json:"verb"`
-	Name    string  `json:"name,omitempty"`    // enable, disable, remove: a probe; remove: a script that was inserted
-	All     bool    `json:"all,omitempty"`     // remove
+	Name    string  `json:"name,omitempty"`    // enable, disable, remove: a probe; remove: a script that was inserted; getvars: a variable or a script
+	All     bool    `json:"all,omitempty"`     // enable, disable, remove
 	Reset   bool    `json:"reset,omitempty"`   // getvars
+	Index   *Range  `json:"index,omitempty"`   // getvars: elements by their first index; nil: all
 	Replace bool    `json:"replace,omitempty"` // insert
 	Merge   bool    `json:"merge,omitempty"`   // insert
 	Missing string  `json:"missing,omitempty"` // insert: as --missing of run; "": as the session has it
 	Script  *Script `json:"script,omitempty"`  // insert
+}
+
+// A Range is of whole numbers, both ends included.
+type Range struct {
+	First int64 `json:"first"`
+	Last  int64 `json:"last"`
 }
 
 // A Script is a script on its way to a session, whose working directory is another.
@@ -102,6 +109,14 @@ type Probe struct {
 	Strategy map[string]int `json:"strategy,omitempty"`
 	Refused  []string       `json:"refused,omitempty"`
 	Codes    *Codes         `json:"codes,omitempty"`
+	Kind     string         `json:"kind,omitempty"`  // function, address, line, mark, watchpoint, syscall, sample
+	Sites    []Site         `json:"sites,omitempty"` // the first of its places of code
+}
+
+// A Site is a place of a probe.
+type Site struct {
+	Place   string `json:"place"`
+	Address string `json:"address"` // in the file, hexadecimal
 }
 
 // A Value is a variable, aggregation or map: as the record that a run with -f json writes, and as text.
