@@ -88,6 +88,9 @@ func codesText(c *wire.Codes) []string {
 
 // sitesText returns what a probe is placed on, and the address of each place of code.
 func sitesText(p wire.Probe) []string {
+	if p.Places == 0 {
+		return nil
+	}
 	var at []string
 	for _, s := range p.Sites {
 		at = append(at, fmt.Sprintf("%s %s", s.Place, s.Address))
