@@ -51,7 +51,8 @@ type runOptions struct {
 	exits      string // a script beside a definition file
 	record     string // --record
 
-	shown views.Options // while it goes on
+	shown   views.Options // while it goes on
+	further []string      // scripts and definition files behind the first
 
 	generated bool // the script is one of gotap with words from the command line: errors do not show its text
 

@@ -11,13 +11,14 @@ import (
 func newRun(w *World) *cobra.Command {
 	var o runOptions
 	c := &cobra.Command{
-		Use:   "run [flags] SCRIPT [-- COMMAND ARG…]",
+		Use:   "run [flags] SCRIPT… [-- COMMAND ARG…]",
 		Short: "Trace a program with a script",
 		Long: `run traces COMMAND, started stopped before its first instruction, or the processes given with -p.
 With neither it probes a small demonstration process of its own.
 
 SCRIPT is a file, - for standard input, the name of a sample, or the text given with -e. Words behind a sample are the value of its first
-option: gotap run funccount 'mem*' 'str*' -- ls. To see calls without a script use gotap trace.
+option: gotap run funccount 'mem*' 'str*' -- ls. Files of scripts and definitions behind the first join the same session; --arg is for the
+first script, -D and -I are for all definition files. To see calls without a script use gotap trace.
 Ctrl-C once ends the run: end() runs, aggregations print, and the target is restored. Twice detaches at once.
 SIGUSR1 prints the current aggregations; the run goes on.
 
@@ -39,6 +40,9 @@ script's stop(n); with --preserve-status COMMAND's status, or 128+N when signal 
 // runScript is the body of run and record; adjust may change the flags once the script is known.
 func runScript(w *World, c *cobra.Command, args []string, o *runOptions, adjust func(gotap.Script)) error {
 	return runText(w, c, args, o, func(own, command []string) (gotap.Script, error) {
+		if c.Name() == "run" && !c.Flags().Changed("eval") {
+			own = o.takeFurther(own)
+		}
 		if script, err := o.sampleWithWords(w, own, command, c.Flags().Changed("eval")); err != nil || script.Name != "" {
 			return script, err
 		}

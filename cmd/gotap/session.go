@@ -155,6 +155,9 @@ func (r *run) checkFlags(text gotap.Script) error {
 	if r.plan.exits != "" {
 		return withStatus(statusUsage, fmt.Errorf("--exits is for definition files, and %s is a script", text.Name))
 	}
+	if r.plan.hasDefinition() {
+		return nil
+	}
 	return r.plan.definitionFlags.refuse(text)
 }
 
@@ -228,6 +231,9 @@ func (s dataSink) Ready() {
 // begin starts or attaches the targets and arms the probes, and lets them run.
 func (r *run) begin() error {
 	if err := r.session.Arm(); err != nil {
+		return err
+	}
+	if err := r.joinFurther(); err != nil {
 		return err
 	}
 	if err := r.manage(); err != nil {
