@@ -2,6 +2,7 @@ package report
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -31,7 +32,7 @@ func TestNotify(t *testing.T) {
 	if got.Time < before || got.Time > ptrace.Now() {
 		t.Errorf("time %d", got.Time)
 	}
-	if got.Time = 0; got != (backend.Event{Kind: backend.EventExit, Pid: 7, Status: 3}) {
+	if got.Time = 0; !reflect.DeepEqual(got, backend.Event{Kind: backend.EventExit, Pid: 7, Status: 3}) {
 		t.Errorf("%+v", got)
 	}
 }
