@@ -16,8 +16,8 @@
 //	what seldom runs                         rejections, doorbells, and ways round
 //
 // It calls nothing, uses no vector registers, and no memory but the arena, the control word, what it pushes, what programs read
-// (read.go), and the first word of the thread's own data. All that it does in the arena are single atomic operations, those of
-// the interpreter. So any number of threads may be in it, and a signal handler may run the same stub in the middle of it.
+// (read.go), and the first word of the thread's own data. All that it does in the arena are single atomic operations: those of
+// the interpreter, and swaps of a slot's state together with its cell (paired.go), which need no pin. So any number of threads may be in it, and a signal handler may run the same stub in the middle of it.
 //
 // # Registers
 //
