@@ -55,8 +55,11 @@ func TestSamplesAssembleToTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range all {
+		if filepath.Ext(s.File) != ".js" {
+			continue
+		}
 		t.Run(s.Name, func(t *testing.T) {
-			loaded, list := script.Load(script.Options{Name: s.Name + ".js", Text: s.Text, Std: stdlib.Files(), Check: true, Unsafe: true})
+			loaded, list := script.Load(script.Options{Name: s.File, Text: s.Text, Std: stdlib.Files(), Check: true, Unsafe: true})
 			if err := list.Err(); err != nil {
 				t.Fatal(err)
 			}

@@ -9,12 +9,13 @@ import (
 	"strings"
 )
 
-//go:embed *.js
+//go:embed *.js *.dpdf
 var files embed.FS
 
 // Sample is one script of the library.
 type Sample struct {
-	Name    string // without ".js": the argument of `gotap run NAME`
+	Name    string // the argument of `gotap run NAME`
+	File    string // its name with the ending, which tells a script (.js) from a definition file (.dpdf)
 	Purpose string // the first line of its header
 	Topic   string // one of Topics
 	Text    string
@@ -28,7 +29,7 @@ func Topics() []string {
 
 // All returns the library, ordered by topic and then by name.
 func All() ([]Sample, error) {
-	names, err := fs.Glob(files, "*.js")
+	names, err := fs.Glob(files, "*.*")
 	if err != nil {
 		return nil, fmt.Errorf("cannot list the samples: %w", err)
 	}
@@ -52,19 +53,20 @@ func All() ([]Sample, error) {
 
 // Find returns the sample with that name.
 func Find(name string) (Sample, bool) {
-	file := path.Clean(strings.TrimSuffix(name, ".js")) + ".js"
-	text, err := files.ReadFile(file)
-	if err != nil {
-		return Sample{}, false
+	name = path.Clean(name)
+	for _, file := range []string{name, name + ".js", name + ".dpdf"} {
+		if text, err := files.ReadFile(file); err == nil {
+			return read(file, string(text)), true
+		}
 	}
-	return read(file, string(text)), true
+	return Sample{}, false
 }
 
 // read reads the catalogue entry from a script's first two lines: "// NAME: PURPOSE" and "// topic: TOPIC".
 func read(file, text string) Sample {
 	first, rest, _ := strings.Cut(text, "\n")
 	second, _, _ := strings.Cut(rest, "\n")
-	s := Sample{Name: strings.TrimSuffix(file, ".js"), Text: text}
+	s := Sample{Name: strings.TrimSuffix(file, path.Ext(file)), File: file, Text: text}
 	_, s.Purpose, _ = strings.Cut(first, ": ")
 	s.Topic, _ = strings.CutPrefix(second, "// topic: ")
 	return s

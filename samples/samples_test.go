@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotap"
 	"gotap/compile"
 	"gotap/samples"
 	"gotap/script"
@@ -21,18 +22,16 @@ var update = flag.Bool("update", false, "rewrite the golden listings")
 // listing is the bytecode of a sample as `gotap dis` prints it.
 func listing(t *testing.T, s samples.Sample) []byte {
 	t.Helper()
-	loaded, list := script.Load(script.Options{Name: s.Name + ".js", Text: s.Text, Std: stdlib.Files(), Check: true,
-		Unsafe: strings.Contains(s.Text, "gotap run --unsafe ")})
-	if err := list.Err(); err != nil {
+	checked, err := gotap.Check(gotap.Script{Name: s.File, Text: s.Text}, gotap.CheckOptions{Unsafe: strings.Contains(s.Text, "gotap run --unsafe ")})
+	if err != nil {
 		t.Fatal(err)
 	}
-	defer loaded.Close()
-	all, list := loaded.Check()
-	if len(list) > 0 {
-		t.Fatal(list)
+	defer checked.Close()
+	if len(checked.Warnings) > 0 {
+		t.Fatal(checked.Warnings)
 	}
 	var b bytes.Buffer
-	for _, p := range all {
+	for _, p := range checked.Programs {
 		if err := compile.List(&b, p.Program, compile.ListOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +101,10 @@ func TestOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, s := range all {
-		loaded, list := script.Load(script.Options{Name: s.Name + ".js", Text: s.Text, Std: stdlib.Files(), Check: true, Unsafe: true})
+		if filepath.Ext(s.File) != ".js" {
+			continue // definition files have macros instead
+		}
+		loaded, list := script.Load(script.Options{Name: s.File, Text: s.Text, Std: stdlib.Files(), Check: true, Unsafe: true})
 		if err := list.Err(); err != nil {
 			t.Error(err)
 			continue

@@ -19,6 +19,7 @@ var topics = []struct{ name, about string }{
 	{"probes", "how places are named, and what probes can do"},
 	{"language", "what programs and callbacks are"},
 	{"builtins", "every name that a script finds"},
+	{"dpdf", "definition files of DProbes"},
 	{"engines", "how a hit runs, and --engine"},
 	{"safety", "what is promised about targets"},
 }
@@ -35,7 +36,7 @@ func addTopics(root *cobra.Command) {
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND or TOPIC]",
-		Short: "Help about any command, and pages about probes, language, builtins, engines, safety",
+		Short: "Help about any command, and pages about probes, language, builtins, dpdf, engines, safety",
 		ValidArgsFunction: func(c *cobra.Command, args []string, toComplete string) (names []string, _ cobra.ShellCompDirective) {
 			above, _, err := c.Root().Find(args)
 			if err != nil {

@@ -52,7 +52,7 @@ func readFile(path string) (gotap.Script, error) {
 	}
 	if filepath.Base(path) == path {
 		if s, ok := samples.Find(path); ok {
-			return gotap.Script{Name: s.Name + ".js", Text: s.Text}, nil
+			return gotap.Script{Name: s.File, Text: s.Text}, nil
 		}
 	}
 	var p *os.PathError

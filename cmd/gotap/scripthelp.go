@@ -16,7 +16,7 @@ import (
 func addScriptHelp(w *World, c *cobra.Command, o *runOptions) {
 	help := c.HelpFunc()
 	c.SetHelpFunc(func(c *cobra.Command, args []string) {
-		help(c, args)
+		defer help(c, args)                    // what the script takes comes first
 		_, after, _ := c.Root().Traverse(args) // the arguments after the command's name
 		args = slices.DeleteFunc(slices.Clone(after), func(a string) bool { return a == "--help" || a == "-h" })
 		if c.Flags().Parse(args) != nil {
@@ -36,7 +36,7 @@ func printOptions(w io.Writer, name string, options []script.Option) {
 	if len(options) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\nArguments of %s:\n", name)
+	fmt.Fprintf(w, "Arguments of %s:\n", name)
 	for _, o := range options {
 		what := o.Help
 		if o.Default != "" {
@@ -44,6 +44,7 @@ func printOptions(w io.Writer, name string, options []script.Option) {
 		}
 		fmt.Fprintf(w, "      --arg %-18s %s\n", o.Name+"="+o.Type, what)
 	}
+	fmt.Fprintln(w)
 }
 
 // scriptOptions returns the options that a script declares, none when it does not load.

@@ -173,5 +173,5 @@ func sampleScript(name string) gotap.Script {
 	if !ok {
 		panic("no sample " + name) // a name of this program
 	}
-	return gotap.Script{Name: s.Name + ".js", Text: s.Text}
+	return gotap.Script{Name: s.File, Text: s.Text}
 }

@@ -20,7 +20,7 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 	if !ok {
 		return gotap.Script{}, nil
 	}
-	text, words := gotap.Script{Name: s.Name + ".js", Text: s.Text}, own[1:]
+	text, words := gotap.Script{Name: s.File, Text: s.Text}, own[1:]
 	if len(words) == 0 && !o.probesDemo(command) {
 		return text, nil
 	}

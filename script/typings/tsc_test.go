@@ -24,7 +24,7 @@ func project(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for _, s := range all {
-		put(t, filepath.Join(dir, "samples", s.Name+".js"), s.Text)
+		put(t, filepath.Join(dir, "samples", s.File), s.Text)
 	}
 	copyScripts(t, stdlib.Files(), filepath.Join(dir, "stdlib"))
 	copyScripts(t, os.DirFS("testdata"), filepath.Join(dir, "testdata"))
