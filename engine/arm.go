@@ -8,6 +8,7 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/locate"
 	"gotap/engine/place"
+	"gotap/engine/place/catalog"
 	"gotap/engine/probes"
 	"gotap/engine/registry"
 )
@@ -50,7 +51,12 @@ func (h host) NoModule(pid int, spec place.Spec) error { return h.s.excludedAddr
 
 // Awaits implements locate.Host: a file that is named by its path and contains the place may be mapped later. It is
 // opened under the name by which processes will map it, with links resolved.
+//
+// So is a place of a program that the command line names as one that the command starts.
 func (h host) Awaits(spec place.Spec, _ error) (there bool, err error) {
+	if catalog.Starts(spec, h.s.launching.command) != "" {
+		return true, nil
+	}
 	if spec.Module == "" || module.IsGlob(spec.Module) {
 		return false, nil
 	}

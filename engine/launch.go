@@ -17,6 +17,7 @@ import (
 type launching struct {
 	s        *Session
 	settling settle
+	command  []string // the program that was launched last and its arguments
 }
 
 // LaunchError reports a command that cannot be run.
@@ -109,6 +110,7 @@ func (l *launching) launch(c Command, path string) (int, error) {
 	}
 	p := l.s.newProcess(pid, unopened(l.s), abi.Host()[0])
 	p.launched = true
+	l.command = c.Args
 	t := l.s.newThread(p, pid, threadstate.Parked)
 	if err := l.s.newImage(t); err != nil {
 		ptrace.SendProcess(pid, ptrace.SIGKILL)

@@ -22,9 +22,9 @@ func covers(pr *registry.Probe, spec place.Spec) bool {
 	return pr.Spec.Copies && names(spec)
 }
 
-// names reports whether a specification is the name of a function.
+// names reports whether a specification is the name of a function, and no more.
 func names(spec place.Spec) bool {
-	return spec.Kind == place.Function && !spec.HasOff && !spec.Every && !spec.Pattern()
+	return spec.Kind == place.Function && !spec.HasOff && !spec.Every && spec.File == "" && !spec.Relative && !spec.Pattern()
 }
 
 // withCopies adds to the targets of a specification the inlined copies of its functions. A name that no function has may be

@@ -105,6 +105,9 @@ func (e *NotFoundError) Error() string {
 	case NoMark:
 		return fmt.Sprintf("cannot find static mark %s:%s%s", s.Provider, s.Name, e.in())
 	}
+	if s.File != "" {
+		return fmt.Sprintf("cannot find %s %q of a file %s%s", e.What, s.Name, s.File, e.in())
+	}
 	return fmt.Sprintf("cannot find %s %q%s", e.What, s.Name, e.in())
 }
 
@@ -162,7 +165,7 @@ func (e *NotFoundError) Hint() string {
 // foreignHint returns the hint for a place in the syntax of another tracer.
 func (e *NotFoundError) foreignHint() string {
 	if e.What == NoLine {
-		return foreignLine(e.Spec)
+		return ""
 	}
 	// bpftrace's words of one letter may be names of programs.
 	if hint := foreignModules[e.Spec.Module]; e.What == NoModule && hint != "" && len(e.Spec.Module) > len("ur") {
@@ -177,7 +180,7 @@ const waitsFor = "with optional: true a probe waits for a module that is loaded 
 // otherHint returns where the missing thing may be.
 func (e *NotFoundError) otherHint() string {
 	switch {
-	case e.What == NoLine && e.NoLines != "":
+	case (e.What == NoLine || e.Spec.File != "") && e.NoLines != "":
 		return e.NoLines + " has no debug information: compile it with -g, or install its debug package (…-dbgsym, …-dbg, …-debuginfo)"
 	case e.What == NoModule && e.Static != "" && !strings.Contains(e.Spec.Module, "/"):
 		return filepath.Base(e.Static) + " is linked statically and has no libraries: name functions without a module, as in " + e.Spec.bare() + "; " + waitsFor

@@ -1,8 +1,6 @@
 package place
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -53,13 +51,4 @@ func foreignName(name string) string {
 		return "write " + module + ":" + function
 	}
 	return ""
-}
-
-// foreignLine returns the hint for @file.c:LINE:COLUMN, or "".
-func foreignLine(s Spec) string {
-	file, line, ok := strings.Cut(s.File, ":")
-	if _, err := strconv.Atoi(line); !ok || err != nil {
-		return ""
-	}
-	return fmt.Sprintf("columns are not supported: @%s:%s is the whole line", file, line)
 }

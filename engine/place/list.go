@@ -1,6 +1,10 @@
 package place
 
-import "gotap/engine/image/module"
+import (
+	"strings"
+
+	"gotap/engine/image/module"
+)
 
 // Listed is one line of a listing: a place in the syntax of specifications, and its target.
 type Listed struct {
@@ -12,7 +16,7 @@ type Listed struct {
 // function that a pattern matches, and C++ functions with their parameters, so that each line is a specification. A
 // mark in several places is one line for each distinct text.
 func (r *Resolver) List(s Spec, f *module.File) ([]Listed, error) {
-	if s.Kind == Function && !s.Every && !s.HasOff {
+	if s.Kind == Function && !s.Every && !s.HasOff && s.File == "" && !s.Relative {
 		return r.listNames(s, f)
 	}
 	targets, err := r.Resolve(s, f)
@@ -22,8 +26,14 @@ func (r *Resolver) List(s Spec, f *module.File) ([]Listed, error) {
 		text := t.Name // for marks: without a module
 		switch s.Kind {
 		case Function:
-			text = f.Path + ":" + t.local()
-		case Address, Line:
+			if text = f.Path + ":" + t.local(); s.File != "" && !s.Relative {
+				text += "@" + s.File
+			} else if s.Relative {
+				text = t.inFile()
+			}
+		case Line:
+			text = t.inFile()
+		case Address:
 			s.Module = f.Path
 			text = s.String()
 		case Watch:
@@ -35,6 +45,12 @@ func (r *Resolver) List(s Spec, f *module.File) ([]Listed, error) {
 		}
 	}
 	return lines, err
+}
+
+// inFile is the name of a target with the whole path of its file.
+func (t Target) inFile() string {
+	_, local, _ := strings.Cut(t.Name, ":")
+	return t.File.Path + ":" + local
 }
 
 // listNames lists functions by name.

@@ -103,6 +103,18 @@ func (p parser) inModule(kind Kind, colon int) (Spec, *SyntaxError) {
 // code reads [MODULE:]PLACE.
 func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	s := Spec{}
+	if colon := p.relative(from, to); colon >= 0 && p.text[from] != '@' {
+		n, err := strconv.ParseUint(p.text[colon+2:to], 10, 20)
+		if err != nil {
+			return s, syntax(p.text, colon+1, to, strconv.Quote(p.text[colon+1:to])+" is not a number of lines", "lines below the beginning of a function are written main:+2")
+		}
+		s, bad := p.code(from, colon)
+		if bad == nil && (s.Kind != Function || s.HasOff || s.Every) {
+			bad = syntax(p.text, colon, to, "only lines of a function are counted from its beginning", "write main:+2 or main@main.c:+2")
+		}
+		s.Line, s.Relative = int(n), true
+		return s, bad
+	}
 	// The colon of @main.c:42 is not a separator, and paths of sources may contain colons.
 	if p.text[from] != '@' {
 		if colon := p.moduleColon(from, to); colon >= 0 {
@@ -180,25 +192,6 @@ func (p parser) colon(from, to int) int {
 	return -1
 }
 
-// line reads @FILE:LINE.
-func (p parser) line(s Spec, from, to int) (Spec, *SyntaxError) {
-	const help = "source lines are written @main.c:42"
-	colon := strings.LastIndexByte(p.text[from:to], ':')
-	if colon < 0 {
-		return s, syntax(p.text, from, to, "the line number is missing", help)
-	}
-	colon += from
-	if colon == from+1 {
-		return s, syntax(p.text, from, colon, "the file name is missing", help)
-	}
-	n, err := strconv.ParseUint(p.text[colon+1:to], 10, 31) // the last colon, because names of files may contain one
-	if err != nil || n == 0 {
-		return s, syntax(p.text, colon+1, to, strconv.Quote(p.text[colon+1:to])+" is not a line number", help+"; of several lines give a list of places")
-	}
-	s.Kind, s.File, s.Line = Line, p.text[from+1:colon], int(n)
-	return s, nil
-}
-
 // address reads 0xHEX.
 func (p parser) address(s Spec, from, to int) (Spec, *SyntaxError) {
 	n, err := strconv.ParseUint(p.text[from+2:to], 16, 64)
@@ -216,6 +209,10 @@ func (p parser) function(s Spec, from, to int) (Spec, *SyntaxError) {
 		if err := module.CheckPattern(s.Name); err != nil {
 			return s, syntax(p.text, from, to, err.Error(), "a regular expression is written between slashes: /^str(len|cpy)$/")
 		}
+		return s, nil
+	}
+	if at := fileAtSign(s.Name); at > 0 {
+		s.Name, s.File = s.Name[:at], s.Name[at+1:]
 		return s, nil
 	}
 	plus := offsetAt(s.Name)

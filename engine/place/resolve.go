@@ -207,6 +207,9 @@ func (r *Resolver) Resolve(s Spec, f *module.File) ([]Target, error) {
 	case Address:
 		return r.address(s, f)
 	case Line:
+		if s.Last > 0 || s.Column > 0 {
+			return r.span(s, f)
+		}
 		return r.lines(s, f)
 	case Mark:
 		return marks(s, f)
@@ -238,6 +241,12 @@ func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
 		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name), Inlined: r.inlined(s, f),
 			Stripped: stripped(f)}
 	}
+	if s.File != "" {
+		var err error
+		if matches, err = r.inFile(s, f, matches); err != nil {
+			return nil, err
+		}
+	}
 	var found []Target
 	var refused error
 	for _, m := range matches {
@@ -260,6 +269,8 @@ func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
 func (r *Resolver) inFunction(s Spec, f *module.File, m module.Match) ([]Target, error) {
 	t := Target{File: f, Func: m.Func, Vaddr: m.Func.Addr, Symbol: m.Name, IFunc: m.Func.Kind == module.KindIFunc}
 	switch {
+	case s.Relative:
+		return r.below(s, t)
 	case s.Every:
 		return r.every(t)
 	case s.HasOff && s.Offset != 0:

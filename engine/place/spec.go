@@ -56,8 +56,11 @@ type Spec struct {
 	Every    bool   // Function: "+*", all instructions
 	Addr     uint64 // Address; Watch without a name
 
-	File string // Line: as written
-	Line int    // Line: from 1
+	File     string // Line, Function: as written
+	Line     int    // Line: from 1; Function: with Relative
+	Last     int    // Line: the last of several; AllLines; 0: only one
+	Column   int    // Line: from 1; 0: any
+	Relative bool   // Function: the code so many lines below its declaration
 
 	Len    int    // Watch: 1, 2, 4 or 8 bytes
 	Access Access // Watch
@@ -68,7 +71,7 @@ type Spec struct {
 
 // Pattern reports whether the name, the provider or the module has wildcards, so that any number of places may match.
 func (s Spec) Pattern() bool {
-	return s.Kind != Line && (module.IsGlob(s.Name) || module.IsGlob(s.Provider) || module.IsGlob(s.Module))
+	return s.Kind == Line && s.Last > 0 || s.Kind != Line && (module.IsGlob(s.Name) || module.IsGlob(s.Provider) || module.IsGlob(s.Module))
 }
 
 // Absolute reports whether the place is an address of the process and not of a file.
@@ -96,7 +99,7 @@ func (s Spec) String() string {
 	case Mark:
 		b.WriteString(s.Provider + ":" + s.Name)
 	case Line:
-		fmt.Fprintf(&b, "@%s:%d", s.File, s.Line)
+		b.WriteString("@" + s.lines())
 	case Address:
 		fmt.Fprintf(&b, "0x%x", s.Addr)
 	case Watch:
@@ -108,6 +111,12 @@ func (s Spec) String() string {
 		fmt.Fprintf(&b, "%s/%v", s.clock(), s.Period)
 	default:
 		b.WriteString(s.Name + s.offset())
+		if s.File != "" {
+			b.WriteString("@" + s.File)
+		}
+		if s.Relative {
+			fmt.Fprintf(&b, ":+%d", s.Line)
+		}
 	}
 	return b.String()
 }

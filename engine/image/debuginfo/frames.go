@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"gotap/engine/image/debuginfo/entry"
+	"gotap/engine/image/debuginfo/lines"
 )
 
 // Frame is a function and the line it is at.
@@ -84,4 +85,40 @@ func (in *Info) AddrsOf(file string, line int) (addrs []uint64, nearest []int, e
 		nearest = without.Nearest
 	}
 	return addrs, nearest, err
+}
+
+// PlacesIn returns where to stop for each line from first to last that has code, as AddrsOf does for one, and the line of each
+// address; with a column only for what begins in it. Without any the error is a *LineError.
+func (in *Info) PlacesIn(file string, first, last, column int) (addrs []uint64, numbers []int, err error) {
+	defer in.guard(&err)()
+	if err := in.entries.Load(); err != nil {
+		return nil, nil, err
+	}
+	places, err := in.lines.In(lines.Span{File: file, First: first, Last: last, Column: column})
+	for _, p := range places {
+		addrs, numbers = append(addrs, p.Addr), append(numbers, p.Line)
+	}
+	return addrs, numbers, err
+}
+
+// Declared returns the source file and the line in which the function at pc is declared, as its definition says.
+func (in *Info) Declared(pc uint64) (file string, line int, err error) {
+	defer in.guard(&err)()
+	fn, err := in.functions.At(pc)
+	if err != nil {
+		return "", 0, err
+	}
+	t, err := in.lines.Of(fn.Unit)
+	if err != nil {
+		return "", 0, err
+	}
+	number, _, err := in.entries.Attr(fn.DIE, dwarf.AttrDeclLine)
+	if err != nil || number == nil {
+		return "", 0, err
+	}
+	declared, _ := number.Val.(int64)
+	if row, ok := t.At(fn.Low); ok {
+		file = t.File(int64(row.File))
+	}
+	return file, int(declared), nil
 }

@@ -24,6 +24,27 @@ func Elsewhere(missing *place.NotFoundError, command []string) string {
 	return ""
 }
 
+// Starts returns the path of a program that is named among COMMAND's arguments and has a place that can be probed when COMMAND
+// starts it: that of env ./prog, timeout 5 prog, sh -c 'prog; …'. It is empty if there is none.
+func Starts(spec place.Spec, command []string) string {
+	if spec.Kind == place.Watch || spec.Kind == place.Syscall || spec.Absolute() {
+		return ""
+	}
+	files := New()
+	defer files.Close()
+	for _, path := range startable(command) {
+		inside := spec
+		if spec.Module != "" && !place.MatchModule(spec.Module, path) {
+			continue
+		}
+		inside.Module = path
+		if found, err := files.File(inside); err == nil && len(found) > 0 {
+			return path
+		}
+	}
+	return ""
+}
+
 // inStarted is a hint at a program that is named among COMMAND's arguments and has the place, or that lacks it for
 // another reason than COMMAND.
 func inStarted(missing *place.NotFoundError, command []string) string {
@@ -48,7 +69,7 @@ func inStarted(missing *place.NotFoundError, command []string) string {
 		}
 		var there *place.NotFoundError
 		if lacking == "" && spec.Kind != place.Watch && missing.Stripped+missing.NoLines != "" && errors.As(err, &there) {
-			lacking = "a place of a program that " + filepath.Base(command[0]) + " starts has its file in front: " + spec.String()
+			lacking = path + ", which " + filepath.Base(command[0]) + " starts, lacks it, too"
 			if there.Hint() != "" {
 				lacking += "; " + there.Hint()
 			}

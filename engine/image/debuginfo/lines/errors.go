@@ -9,6 +9,9 @@ import (
 type Error struct {
 	File    string
 	Line    int
+	Last    int      // of a range: its last line; else 0
+	Column  int      // 0: any
+	Columns []int    // in which code of the lines begins
 	Nearest []int    // lines of the file that have code, nearest first; none when the file is unknown
 	Files   []string // files that resemble File, when it is unknown
 }
@@ -25,6 +28,17 @@ func (e *Error) Error() string {
 		}
 		return s
 	}
-	return fmt.Sprintf("%s:%d has no code; the nearest lines with code are %s", e.File, e.Line,
-		strings.Trim(strings.Join(strings.Fields(fmt.Sprint(e.Nearest)), ", "), "[]"))
+	where := fmt.Sprintf("%s:%d", e.File, e.Line)
+	if e.Last > e.Line {
+		where += fmt.Sprintf("-%d", e.Last)
+	}
+	if e.Column > 0 && len(e.Columns) > 0 {
+		return fmt.Sprintf("no code of %s begins in column %d; some begins in %s", where, e.Column, list(e.Columns))
+	}
+	return fmt.Sprintf("%s has no code; the nearest lines with code are %s", where, list(e.Nearest))
+}
+
+// list is numbers with commas between them.
+func list(numbers []int) string {
+	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(numbers)), ", "), "[]")
 }

@@ -49,12 +49,13 @@ func (lt *Tables) Busiest(file string, first, last int) (line, most int) {
 
 // search collects the code of one line in all units.
 type search struct {
-	lt    *Tables
-	file  string
-	line  int
-	addrs []uint64
-	lines map[int]bool // lines of the file that have code
-	names []string     // of files that did not match
+	lt     *Tables
+	file   string
+	line   int
+	addrs  []uint64
+	column int          // 0: any
+	lines  map[int]bool // lines of the file that have code
+	names  []string     // of files that did not match
 }
 
 // matches reports whether name ends in the path components of the file.
@@ -112,7 +113,7 @@ func (s *search) runs(t *Table) []run {
 	var runs []run
 	open := false
 	for i, row := range t.rows {
-		mine := !row.end && row.Line == int32(s.line) && s.matches(t.files[row.File])
+		mine := !row.end && row.Line == int32(s.line) && (s.column == 0 || row.column == int32(s.column)) && s.matches(t.files[row.File])
 		if !row.end && row.Line > 0 && s.matches(t.files[row.File]) {
 			s.lines[int(row.Line)] = true
 		}

@@ -14,12 +14,13 @@ import (
 
 // Row is one row of a line table: the code from addr up to the next row belongs to Line.
 type Row struct {
-	addr uint64
-	Line int32
-	File int32 // index of the file
-	stmt bool  // a good place for a breakpoint
-	body bool  // the prologue ends here
-	end  bool  // the address behind a sequence
+	addr   uint64
+	Line   int32
+	File   int32 // index of the file
+	column int32 // from 1; 0: unknown
+	stmt   bool  // a good place for a breakpoint
+	body   bool  // the prologue ends here
+	end    bool  // the address behind a sequence
 }
 
 // Tables reads the line tables of one module and caches them. It is not safe for concurrent use.
@@ -93,7 +94,7 @@ func (t *Table) read(u *entry.Unit, r *dwarf.LineReader) error {
 			file = int32(len(t.files) - 1)
 			index[e.File] = file
 		}
-		rows = append(rows, Row{addr: e.Address, Line: int32(e.Line), File: file, stmt: e.IsStmt, body: e.PrologueEnd, end: e.EndSequence})
+		rows = append(rows, Row{addr: e.Address, Line: int32(e.Line), File: file, column: int32(e.Column), stmt: e.IsStmt, body: e.PrologueEnd, end: e.EndSequence})
 		if e.EndSequence {
 			if rows[0].addr > 1 {
 				sequences = append(sequences, rows)
