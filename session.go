@@ -12,6 +12,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/engine/link"
+	"gotap/engine/linux/ptrace"
 	"gotap/runtime/arena"
 	"gotap/runtime/facility"
 	"gotap/script"
@@ -254,6 +255,15 @@ func (s *Session) placesNoMore() bool {
 
 // LeaveCommand has COMMAND go on when the session ends. Safe for concurrent use.
 func (s *Session) LeaveCommand() { s.ends.leave.Store(true) }
+
+// ListensToKeys reports whether a callback of the script listens to keys, which Key reports.
+func (s *Session) ListensToKeys() bool { return s.script().Armed("key") }
+
+// Key reports a key that the user has pressed, to the callbacks of on("key"): a character, or a name such as "up", "enter", "ctrl-a".
+// It does not block.
+func (s *Session) Key(key string) {
+	s.script().Lifecycle(script.Event{Kind: "key", Fields: map[string]any{"key": key, "time": ptrace.Now()}})
+}
 
 // PrintAll prints all aggregations as they are now. It does not block.
 func (s *Session) PrintAll() { s.script().PrintAll(s.printVariables) }

@@ -79,8 +79,11 @@ func (s *Script) Lifecycle(e Event) {
 	})
 }
 
-// Listens reports whether a callback may get events of a kind. Safe for concurrent use.
-func (s *Script) Listens(kind string) bool { return s.lib.listeners.Armed(kind) || s.joined.Load() > 0 }
+// Armed reports whether a callback of the script itself gets events of a kind. Safe for concurrent use.
+func (s *Script) Armed(kind string) bool { return s.lib.listeners.Armed(kind) }
+
+// Listens reports whether a callback, also of a script that has joined, may get events of a kind. Safe for concurrent use.
+func (s *Script) Listens(kind string) bool { return s.Armed(kind) || s.joined.Load() > 0 }
 
 // deliverEvent calls the listeners, then delivers what the recorders held when the event happened.
 func (s *Script) deliverEvent(e Event, dumps []recorder.Dump) {

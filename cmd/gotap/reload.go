@@ -59,7 +59,11 @@ func (r *run) reload() error {
 	if err != nil {
 		return err
 	}
-	return r.session.Control().Replace(text)
+	if err := r.session.Control().Replace(text); err != nil {
+		return err
+	}
+	r.keys.listen(r)
+	return nil
 }
 
 // startWatch begins to reload the script as its files change. The function it returns ends that, and returns when no

@@ -41,6 +41,7 @@ type run struct {
 	watcher  *filewatch.Watcher // nil: the script is not watched
 	manager  *manager           // nil: no socket
 	recorder *recorder          // nil: nothing is recorded
+	keys     keyInput
 }
 
 // planned returns a run of which nothing has been done yet.
@@ -277,6 +278,8 @@ func (r *run) trace() error {
 	if r.plan.duration > 0 {
 		defer time.AfterFunc(r.plan.duration, r.session.Stop).Stop()
 	}
+	r.keys.listen(r)
+	defer r.keys.close()
 	if r.watcher != nil {
 		defer r.startWatch()()
 	}

@@ -13,6 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/cmd/gotap/guardian"
+	"gotap/cmd/gotap/keys"
+	"gotap/cmd/gotap/terminal"
 	"gotap/engine/linux/procfs"
 )
 
@@ -92,6 +94,12 @@ func supervise(w *World) error {
 	unix.Close(pipe[0])
 	go passSignals(signals, pipe[1], w.background != nil)
 	targets := guardian.New(pipe[1])
+	for _, f := range []*os.File{w.Stdin, w.Stderr, w.Stdout} {
+		if terminal.Is(f) {
+			defer keys.Restorer(f)()
+			break
+		}
+	}
 	w.leaveStreams()
 	leaveInherited()
 	return awaitSession(pid, func() { targets.Restore(w.errs()) })

@@ -11,8 +11,8 @@ import (
 type Faults struct {
 	Total   uint64
 	Failed  func(diag.Diagnostic) // called for each; may be nil
-	Earlier uint64 // of earlier versions of the script, and of scripts that have left
-	others  uint64 // of Total, those beyond faultsPlaces
+	Earlier uint64                // of earlier versions of the script, and of scripts that have left
+	others  uint64                // of Total, those beyond faultsPlaces
 	places  map[diag.Diagnostic]uint64
 	order   []diag.Diagnostic
 }

@@ -22,6 +22,7 @@ var kinds = []Kind{
 	{"threadend", "", "a thread other than the first of its process has ended", false},
 	{"signal", "signal: number; pc?: Int; stack?: Stack", "a thread gets a signal; pc is the instruction that it was at, stack its calls, where they are known", false},
 	{"module", "path: string", "a process has loaded a library", false},
+	{"key", "key: string", `a key was pressed on gotap's terminal: a character, or a name such as "up", "enter", "ctrl-a"; not where COMMAND has the terminal`, true},
 	{Error, "text: string; where: string; program: string; count: number",
 		"a program has ended early at its place, count times since the last event of it, or a callback has thrown; then program is empty", true},
 }
