@@ -13,6 +13,7 @@ import (
 	"gotap/runtime/value"
 	"gotap/script"
 	"gotap/script/output"
+	"gotap/script/shared"
 )
 
 // stateRemoved is the state of a probe that was taken out for good.
@@ -135,6 +136,30 @@ func (c *Control) ResetValues() error {
 		c.scripts(func(_ string, one *script.Script) { one.Reset() })
 		c.arrays(func(_ string, h *arena.Handle) { h.Clear() })
 		return nil
+	})
+}
+
+// SetValue gives a variable that programs share a value: an integer, true or false, or a text. Of several scripts with such a
+// variable, the session's own comes first.
+func (c *Control) SetValue(name, text string) error {
+	return c.change(func() error {
+		found, failed, missing := false, error(nil), error(nil)
+		c.scripts(func(_ string, one *script.Script) {
+			if found {
+				return
+			}
+			err := one.SetValue(name, text)
+			var e *shared.SetError
+			if found = !errors.As(err, &e) || !e.Unknown; found {
+				failed = err
+			} else if missing == nil {
+				missing = err
+			}
+		})
+		if found {
+			return failed
+		}
+		return missing
 	})
 }
 

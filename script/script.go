@@ -251,6 +251,9 @@ func (s *Script) TakeValues() []snapshot.Snapshot { return s.objects.TakeValues(
 // Reset sets them all back to their first values. Safe for concurrent use.
 func (s *Script) Reset() { s.objects.Reset() }
 
+// SetValue gives a variable that programs share a value, as text has it. Errors are *shared.SetError. Safe for concurrent use.
+func (s *Script) SetValue(name, text string) error { return s.objects.Set(name, text) }
+
 // Close frees the machine; after End if Start was called. Closing again does nothing.
 func (s *Script) Close() {
 	s.closing.Do(func() {

@@ -40,7 +40,7 @@ gotap ctl sessions lists them.`,
 	f.StringVarP(&k.format, "format", "f", "text", "text or json")
 	c.RegisterFlagCompletionFunc("format", words("text", "json"))
 	f.BoolVarP(&k.quiet, "quiet", "q", false, "no status")
-	c.AddCommand(k.sessionsVerb(), k.queryVerb(), k.getvarsVerb(), k.resetVerb(), k.insertVerb(), k.removeVerb(),
+	c.AddCommand(k.sessionsVerb(), k.queryVerb(), k.getvarsVerb(), k.setVerb(), k.resetVerb(), k.insertVerb(), k.removeVerb(),
 		k.nameVerb("enable", "Arm the probes of a name or a pattern again"), k.nameVerb("disable", "Disarm the probes of a name or a pattern; they stay registered"), k.stopVerb())
 	return c
 }
@@ -120,6 +120,17 @@ func indexRange(text string) (*wire.Range, error) {
 		return nil, &hintError{fmt.Errorf("--index %s is neither an index nor a range", text), "as in --index 3 or --index 0-7"}
 	}
 	return &wire.Range{First: from, Last: to}, nil
+}
+
+func (k *ctlClient) setVerb() *cobra.Command {
+	return k.verb("set NAME=VALUE", "Give a variable that programs share a value: an integer, true or false, or a text", cobra.ExactArgs(1),
+		func(args []string) (wire.Request, error) {
+			name, value, ok := strings.Cut(args[0], "=")
+			if !ok || name == "" {
+				return wire.Request{}, &hintError{withStatus(statusUsage, fmt.Errorf("set takes NAME=VALUE, not %q", args[0])), "gotap ctl getvars lists the variables"}
+			}
+			return wire.Request{Verb: "set", Name: name, Value: value}, nil
+		})
 }
 
 func (k *ctlClient) nameVerb(verb, short string) *cobra.Command {

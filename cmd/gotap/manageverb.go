@@ -21,6 +21,7 @@ var ctlVerbs = map[string]func(*manager, wire.Request) (wire.Reply, error){
 	"query":   (*manager).query,
 	"getvars": (*manager).getvars,
 	"reset":   (*manager).reset,
+	"set":     (*manager).set,
 	"enable":  (*manager).enable,
 	"disable": (*manager).disable,
 	"stop":    (*manager).stop,
@@ -104,6 +105,10 @@ func (m *manager) value(name string, v snapshot.Snapshot) wire.Value {
 
 func (m *manager) reset(wire.Request) (wire.Reply, error) {
 	return noted("variables and aggregations are as at the beginning", m.r.session.Control().ResetValues())
+}
+
+func (m *manager) set(q wire.Request) (wire.Reply, error) {
+	return noted(fmt.Sprintf("%s = %s", q.Name, q.Value), m.r.session.Control().SetValue(q.Name, q.Value))
 }
 
 func (m *manager) enable(q wire.Request) (wire.Reply, error) {

@@ -26,7 +26,8 @@ const (
 type Request struct {
 	Version int     `json:"v"`
 	Verb    string  `json:"verb"`
-	Name    string  `json:"name,omitempty"`    // enable, disable, remove: a probe; remove: a script that was inserted; getvars: a variable or a script
+	Name    string  `json:"name,omitempty"`    // enable, disable, remove: a probe; remove: a script that was inserted; getvars: a variable or a script; set: a variable
+	Value   string  `json:"value,omitempty"`   // set: the value of the variable Name
 	All     bool    `json:"all,omitempty"`     // enable, disable, remove
 	Reset   bool    `json:"reset,omitempty"`   // getvars
 	Index   *Range  `json:"index,omitempty"`   // getvars: elements by their first index; nil: all
