@@ -97,7 +97,7 @@ func debuginfo(neighbours string) string {
 // ordered lists the packages of a folder with many, the lowest first: each may import those before it and no other of the folder.
 var ordered = map[string][]string{
 	"runtime": {"runtime/hook", "runtime/gate", "runtime/opcode", "runtime/opcode/generate", "runtime/value", "runtime/outcome", "runtime/key",
-		"runtime/record", "runtime/object", "runtime/snapshot", "runtime/arena", "runtime/calls", "runtime/clock", "runtime/ranges", "runtime", "runtime/facility",
+		"runtime/record", "runtime/object", "runtime/snapshot", "runtime/arena", "runtime/calls", "runtime/clock", "runtime/ranges", "runtime/element", "runtime", "runtime/facility",
 		"runtime/native", "runtime/native/amd64"},
 	"compile/js": {"compile/js/tree", "compile/js", "compile/js/report", "compile/js/state", "compile/js/operator", "compile/js/fetch",
 		"compile/js/operand", "compile/js/builtin", "compile/js/lower", "compile/js/emit", "compile/js/compiler"},

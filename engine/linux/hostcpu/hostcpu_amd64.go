@@ -3,7 +3,6 @@ package hostcpu
 import (
 	"slices"
 
-	"golang.org/x/sys/cpu"
 	"golang.org/x/sys/unix"
 )
 
@@ -33,7 +32,11 @@ func HasTransactions() bool {
 }
 
 // SwapsPairs reports whether the processor compares and swaps 16 bytes (cmpxchg16b).
-func SwapsPairs() bool { return cpu.X86.HasCX16 }
+func SwapsPairs() bool {
+	const cx16 = 1 << 13
+	_, _, ecx, _ := cpuid(1, 0)
+	return ecx&cx16 != 0
+}
 
 // KeyRights returns where the register of protection keys (PKRU) lies in the saved state of a thread (NT_X86_XSTATE). ok is false
 // where the processor or the kernel has no protection keys.
