@@ -11,6 +11,7 @@ import (
 	"gotap/engine/place/catalog"
 	"gotap/engine/probes"
 	"gotap/engine/registry"
+	"gotap/engine/space"
 )
 
 // host provides what native tracing knows about places beyond the contents of files. It implements locate.Host.
@@ -119,7 +120,7 @@ func (p *process) Attach(pl *placement, addr uint64, m *module.Loaded) error {
 	if err != nil {
 		return err
 	}
-	return pt.Attach(pl, &body{p.s, pt, pl.Target, m})
+	return pt.Attach(pl, &space.Body{Patcher: p.s.patcher, Entry: pt, Target: pl.Target, Module: m})
 }
 
 // armAll arms all probes in a process, in modules that have just appeared.

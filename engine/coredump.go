@@ -7,20 +7,21 @@ import (
 	"gotap/engine/linux/coredump"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/runtime"
 )
 
 // dump writes a core of the thread's process and lets the process continue. All its threads are stopped meanwhile. The
 // thread is stopped, and its registers are those it continues with. The core shows the thread with the registers of the
 // program that asked: at the probed instruction, although that has completed, because it may have been a jump out of
 // the function.
-func (w *view) dump(regs []uint64) {
+func (t *thread) dump(regs []uint64) {
 	var name [16]byte
-	path, size, err := writeCore(w.t, regs, string(name[:w.readComm(name[:])]))
+	path, size, err := writeCore(t, regs, string(name[:t.view.Text(runtime.TextComm, name[:])]))
 	if err != nil {
-		err = fmt.Errorf("cannot write a core of process %d: %w", w.t.proc.pid, err)
+		err = fmt.Errorf("cannot write a core of process %d: %w", t.proc.pid, err)
 	}
-	if w.t.s.cfg.Dumped != nil {
-		w.t.s.cfg.Dumped(w.t.proc.pid, path, size, err)
+	if t.s.cfg.Dumped != nil {
+		t.s.cfg.Dumped(t.proc.pid, path, size, err)
 	}
 }
 
@@ -33,14 +34,14 @@ func writeCore(t *thread, regs []uint64, name string) (path string, size int64, 
 		return "", 0, err
 	}
 	p.Machine = t.proc.arch.Machine
-	first, _ := t.view.coreThread()
+	first, _ := t.coreThread()
 	copy(first.Regs[:], regs)
 	p.Threads = append(p.Threads, first)
 	for _, o := range t.proc.threads {
 		if o == t {
 			continue
 		}
-		if c, ok := o.view.coreThread(); ok {
+		if c, ok := o.coreThread(); ok {
 			p.Threads = append(p.Threads, c)
 		}
 	}
@@ -62,27 +63,27 @@ func writeCore(t *thread, regs []uint64, name string) (path string, size int64, 
 // coreThread returns a thread for a core. ok is false if the thread is not stopped. A thread in the middle of an
 // out-of-line step is shown at the instruction that it steps. A thread that has hit a breakpoint which is not handled
 // yet is shown at that instruction.
-func (w *view) coreThread() (c coredump.Thread, ok bool) {
-	c = coredump.Thread{Tid: w.t.Tid, Pending: procfs.SignalSet(w.t.Tid, "SigPnd"), Blocked: procfs.SignalSet(w.t.Tid, "SigBlk")}
-	if e := ptrace.GetRegs(w.t.Tid, &c.Regs); e != 0 {
+func (t *thread) coreThread() (c coredump.Thread, ok bool) {
+	c = coredump.Thread{Tid: t.Tid, Pending: procfs.SignalSet(t.Tid, "SigPnd"), Blocked: procfs.SignalSet(t.Tid, "SigBlk")}
+	if e := ptrace.GetRegs(t.Tid, &c.Regs); e != 0 {
 		return c, false
 	}
-	pc := &c.Regs[w.t.proc.arch.PC()]
+	pc := &c.Regs[t.proc.arch.PC()]
 	switch {
-	case w.t.exec.step.active:
-		if off := *pc - w.t.exec.step.slot; off <= uint64(w.t.exec.step.p.Length) {
-			*pc = w.t.exec.step.p.Addr + off
+	case t.exec.step.active:
+		if off := *pc - t.exec.step.slot; off <= uint64(t.exec.step.p.Length) {
+			*pc = t.exec.step.p.Addr + off
 		}
-	case w.t.state.MayRun() && w.t.proc.arch.TrapBehind:
-		if p := w.t.proc.space.ByAddr[*pc-1]; p != nil && p.Planted {
+	case t.state.MayRun() && t.proc.arch.TrapBehind:
+		if p := t.proc.space.ByAddr[*pc-1]; p != nil && p.Planted {
 			*pc--
 		}
 	}
-	if mask, differs := w.t.queue.KeptMask(); differs {
+	if mask, differs := t.queue.KeptMask(); differs {
 		c.Blocked = mask
 	}
 	var fp ptrace.FPRegs
-	if n, e := ptrace.GetFPRegs(w.t.Tid, &fp, w.t.proc.arch.WordSize()); e == 0 {
+	if n, e := ptrace.GetFPRegs(t.Tid, &fp, t.proc.arch.WordSize()); e == 0 {
 		c.Float = fp[:n]
 	}
 	return c, true

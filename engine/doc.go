@@ -42,14 +42,14 @@
 // (special.go, syscalls.go, watch.go; packages syscallprobe and watchpoint); sampler looks at threads once in a period (sample.go, package sampling); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
 // programs (launch.go, package command); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
 // able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (package throttle,
-// resting.go); affinity shares a CPU with the target (package affinity, affinityhost.go); images is what is known of the code that targets map (symbol.go, vdso.go); lifecycle leads from the start
+// resting.go); affinity shares a CPU with the target (package affinity, affinityhost.go); lifecycle leads from the start
 // to the end (detach.go).
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
-// execution (step.go, inplacearm.go, armcall.go; emulator.go), emulation (package emulation), view, which is what programs see of it
-// (context.go, target.go), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package
+// execution (step.go, inplacearm.go, armcall.go; emulator.go), emulation (package emulation), what programs see of it
+// (package view), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package
 // watchpoint) and protection (protect.go). Parts in packages of their own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
-// call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go and sessionhost.go and patchhost.go.
+// call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go, viewhost.go and sessionhost.go and patchhost.go.
 //
 // # What is where
 //
@@ -59,7 +59,7 @@
 // forked child gets copies. Native code and its doorbells belong to an address space (spaceJumps in promote.go); a child gets copies of
 // them, too, with breakpoints in place of the jumps, because the code contains the number of the process. Modules that are
 // mapped later are found through the dynamic loader (modules.go) and armed then (package arming). Calls are watched for
-// leave handlers without touching the target's stack (package retprobe; target.go). The list of probes, and what users ask
+// leave handlers without touching the target's stack (package retprobe). The list of probes, and what users ask
 // of it, is a probes.Set, which is the same for remote stubs, with its probes on system calls, data and static marks; probe.go and arm.go are
 // what it asks of the session.
 //

@@ -90,22 +90,22 @@ func (t *thread) answer(b *bell) {
 		t.pass(b)
 		return
 	}
-	b.State(rung[:], frame, &t.view.rung)
+	b.State(rung[:], frame, &t.stack.rung)
 	b.Restore(t.Regs[:], frame)
 	*t.PC() = b.p.Addr
-	t.at, t.view.fpRead = b.p, false
+	t.view.Begin(b.p)
 	b.p.Space.Mem.Stack = t.SP()
 	t.h.Begin(t.proc.arch.WordSize())
 	next := b.Resume
 	switch {
 	case b.When:
-		if t.h.ContinueWhen(b.run.Placement, &t.view.rung) {
+		if t.h.ContinueWhen(b.run.Placement, &t.stack.rung) {
 			next = b.Pass
 		}
 	case b.Call != amd64.NoCall:
 		t.answerCall(b, rung[:], frame)
 	default:
-		t.h.Continue(b.run.Placement, &t.view.rung)
+		t.h.Continue(b.run.Placement, &t.stack.rung)
 	}
 	if t.h.Len() > 0 {
 		t.h.Commit()
@@ -128,15 +128,15 @@ func (t *thread) pass(b *bell) {
 // readFrame reads the words that a stub has on the stack of the thread.
 func (t *thread) readFrame(b *bell) (words []uint64, ok bool) {
 	n := b.Frame()
-	raw := slices.Grow(t.view.raw[:0], 8*n)[:8*n]
-	t.view.raw = raw
+	raw := slices.Grow(t.stack.raw[:0], 8*n)[:8*n]
+	t.stack.raw = raw
 	if n > 0 && t.proc.space.Mem.ReadMemory(t.SP(), raw) != nil {
 		return nil, false
 	}
-	frame := t.view.frame[:0]
+	frame := t.stack.frame[:0]
 	for ; len(raw) > 0; raw = raw[8:] {
 		frame = append(frame, binary.LittleEndian.Uint64(raw))
 	}
-	t.view.frame = frame
+	t.stack.frame = frame
 	return frame, true
 }

@@ -37,35 +37,9 @@ func (x *execution) completeAt(p *space.Point) error {
 	return x.t.emu.Complete(p.Site)
 }
 
-// leaving is Leaving for the instruction that the thread has hit, if one instruction may do all that.
-func (x *execution) leaving() (regs *arch.Regs, ok bool) {
-	if !x.t.proc.arch.Stepless || x.t.at == nil {
-		return nil, false
-	}
-	return x.t.emu.Leaving(x.t.at.Site)
-}
-
-// returnAddress returns the return address of the function that the thread has just entered, is leaving or has
-// left.
-func (x *execution) returnAddress() uint64 {
-	if x.t.h.Now.Leave && x.t.calls.Behind() {
-		return *x.t.PC()
-	}
-	if x.t.h.Now.Leave {
-		if regs, ok := x.leaving(); ok {
-			return regs[x.t.proc.arch.PC()]
-		}
-	}
-	ret, _ := x.t.proc.arch.ReturnAddress(&x.t.Regs, x.t.proc.space.Mem)
-	return x.t.proc.arch.Target(ret)
-}
-
 // FPRegs implements emulation.Host.
 func (h threadHost) FPRegs() *ptrace.FPRegs {
-	if !h.t.view.getFPRegs() {
-		return nil
-	}
-	return &h.t.view.fp
+	return h.t.view.FPRegs()
 }
 
 // Touched implements emulation.Host.

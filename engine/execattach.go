@@ -80,7 +80,8 @@ func (s *Session) renewSpace(p *process) {
 	}
 	s.dropSpace(p.space)
 	sp.Users++
-	p.space, p.arch = sp, a
+	p.setSpace(sp)
+	p.arch = a
 	p.guard.Init(p)
 	if over, asleep := p.protectAttached(); !over && !asleep {
 		p.protectLater()

@@ -13,11 +13,7 @@ import (
 // The kernel accepts only a whole image of the x87 and SSE registers, and marks both as used. A program that asks
 // which parts are in use (xgetbv 1) sees the SSE registers reported as used even if it never used them before.
 func (x *execution) repairFloat(p *space.Point) {
-	word := x.t.proc.arch.WordSize()
-	_, e := ptrace.GetFPRegs(x.t.Tid, &x.t.view.fp, word)
-	if e == 0 && p.Float.RepairAddress(x.t.view.fp[:], x.step.slot) {
-		e = ptrace.SetFPRegs(x.t.Tid, &x.t.view.fp, word)
-	}
+	e := x.t.view.RepairFPRegs(func(fp *ptrace.FPRegs) bool { return p.Float.RepairAddress(fp[:], x.step.slot) })
 	if e != 0 && !vanished(e) {
 		x.t.s.warn(fmt.Sprintf("thread %d: cannot put the address of the last x87 instruction right, at %#x: %v", x.t.Tid, p.Addr, e))
 	}

@@ -274,7 +274,7 @@ func (t *thread) reset() {
 // unfollow detaches from a process that no longer shares its memory with a probed one.
 func (n *arrivals) unfollow(t *thread) {
 	p := t.proc
-	p.space = n.s.patcher.NewSpace(p.space.Mem, nil)
+	p.setSpace(n.s.patcher.NewSpace(p.space.Mem, nil))
 	p.space.Users = 1
 	ptrace.Detach(t.Tid, 0)
 	t.forget()
@@ -306,7 +306,7 @@ func (s *Session) newImage(t *thread) error {
 		sp = s.patcher.NewSpace(p.space.Mem, a)
 	}
 	sp.Users++
-	p.space = sp
+	p.setSpace(sp)
 	if !p.unprobed {
 		s.notify(Event{Kind: EventExec, Pid: p.pid, Tid: t.Tid, Path: procfs.Link(p.pid, "exe")})
 	}

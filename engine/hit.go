@@ -3,7 +3,6 @@ package engine
 import (
 	"gotap/arch"
 	"gotap/engine/isa"
-	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
 )
 
@@ -16,7 +15,7 @@ func (t *thread) hit(p *space.Point) {
 	*t.PC() = p.Addr
 	p.Space.Mem.Stack = t.SP()
 	t.h.Begin(t.proc.arch.WordSize())
-	t.at, t.view.fpRead = p, false
+	t.view.Begin(p)
 	if t.proc.guard.Unguarded() && (p.Internal == nil || !t.s.cfg.LateFallback) {
 		t.guard.ProtectAtHit(&p.Guard)
 	}
@@ -67,7 +66,7 @@ func (t *thread) execute(p *space.Point) {
 		t.exec.emulate(p)
 		return
 	}
-	if t.s.images.hasShadow != nil && t.exec.usesShadow(p) {
+	if t.s.hasShadow != nil && t.exec.usesShadow(p) {
 		t.exec.stepInPlace(p, false)
 		return
 	}
@@ -104,47 +103,6 @@ func (t *thread) finishWith(sig int) {
 		t.guard.Restore()
 	}
 	t.resume(sig)
-}
-
-// The methods below are what package hit needs from a thread.
-
-// Push implements hit.Target.
-func (w *view) Push(pl *placement) (this uint64, ok bool) { return w.t.calls.Push(&w.t.at.Point, pl) }
-
-// CalledFrom implements hit.Target.
-func (w *view) CalledFrom(pr *probe) bool { return pr.CalledFrom(w.caller(), w.t.proc.space.Modules) }
-
-// IDs implements hit.Target.
-func (w *view) IDs() (pid, tid int) { return w.t.proc.pid, w.t.Tid }
-
-// Comm implements hit.Target.
-func (w *view) Comm(p []byte) { w.readComm(p) }
-
-// Disarm implements hit.Target.
-func (w *view) Disarm(pr *probe) { w.t.s.Set.Disarm(pr) }
-
-// Signal implements hit.Target.
-func (w *view) Signal(n int) { ptrace.SendThread(w.t.proc.pid, w.t.Tid, n) }
-
-// Stop implements hit.Target.
-func (w *view) Stop() {
-	w.t.s.life.leftStopped.Store(w.t.proc.pid, true)
-	w.Signal(ptrace.SIGSTOP)
-}
-
-// Dump implements hit.Target.
-func (w *view) Dump(regs []uint64) {
-	w.t.SetRegs()
-	w.dump(regs)
-}
-
-// Hold implements hit.Target.
-func (w *view) Hold(ticket uint32) {
-	if w.t.ticket != 0 {
-		delete(w.t.s.tickets, w.t.ticket)
-	}
-	w.t.ticket = ticket
-	w.t.s.tickets[ticket] = w.t
 }
 
 // skipFunction returns from the function that was just entered, without running its code.

@@ -53,7 +53,7 @@ func (d *loading) resolvedAddrs(p *process, t place.Target) (found []uint64, ker
 			if m := &mods[i]; m.File == c.File && m.Err == nil && m.Covers(c.Slot) {
 				addr, ok := p.space.Pointer(m.Addr(c.Slot))
 				addr = p.space.ABI.Target(addr)
-				kernel = kernel || ok && addr != 0 && d.s.images.vdsoOf(p).Holds(addr)
+				kernel = kernel || ok && addr != 0 && d.s.images.VDSOOf(p.pid, p.space).Holds(addr)
 				if ok && d.isImplementation(mods, addr, t) && !slices.Contains(found, addr) {
 					found = append(found, addr)
 				}
@@ -78,7 +78,7 @@ func (d *loading) isImplementation(mods []module.Loaded, addr uint64, t place.Ta
 // armChosen arms a probe on the implementation at an address.
 func (d *loading) armResolved(p *process, pick *space.IFunc, addr uint64) error {
 	m := module.Find(p.space.Modules, addr)
-	if m == nil && d.s.images.vdsoOf(p).Holds(addr) {
+	if m == nil && d.s.images.VDSOOf(p.pid, p.space).Holds(addr) {
 		return kernelChosen(pick.Target)
 	}
 	if m == nil || m.Err != nil {
@@ -99,7 +99,7 @@ func (t *thread) awaitResolver(p *space.Point) {
 		if pick.Probe.Removed {
 			continue
 		}
-		t.calls.Await(func(by retprobe.Target) { by.(*view).t.chosen(pick) })
+		t.calls.Await(func(by retprobe.Target) { threadOf(by).chosen(pick) })
 	}
 }
 

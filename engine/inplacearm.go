@@ -118,7 +118,7 @@ func (x *execution) landed(st ptrace.Status) {
 	default:
 		x.endStep()
 		x.t.queue.Unmask()
-		x.t.view.faultAddr, x.t.view.faultSig = x.t.Info.Addr(), st.Signal()
+		x.t.view.Fault(x.t.Info.Addr(), st.Signal())
 		x.t.h.Faulted()
 		x.t.queue.Requeue()
 		x.t.resume(st.Signal())
@@ -153,7 +153,7 @@ func (x *execution) fault(p *space.Point) {
 	}
 	x.t.Info = ptrace.SigInfo{}
 	x.t.Info.Make(ptrace.SIGSEGV, code, at)
-	x.t.view.faultAddr, x.t.view.faultSig = at, ptrace.SIGSEGV
+	x.t.view.Fault(at, ptrace.SIGSEGV)
 	x.t.h.Faulted()
 	x.t.SetRegs()
 	x.t.queue.ReplaceSignal(&x.t.Info)

@@ -243,7 +243,7 @@ func (c *natives) findWindow(p *space.Point) error {
 	if err != nil {
 		return err
 	}
-	if site.Window.Pushes && c.s.images.hasShadow != nil {
+	if site.Window.Pushes && c.s.hasShadow != nil {
 		return errCallChecked
 	}
 	if err := site.Records(); err != nil && keepsRecords(p) {

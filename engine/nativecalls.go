@@ -268,6 +268,10 @@ func (t *thread) tellComm() {
 type callStack struct {
 	of   *calls.Stack // nil: none yet
 	base uint64       // the base of fs under which native code finds it
+
+	rung  runtime.State // the program that a doorbell has stopped
+	frame []uint64      // what its stub has on the stack
+	raw   []byte        // the same as bytes
 }
 
 // vacate makes native code forget a thread that it finds under a base of fs.
@@ -321,7 +325,7 @@ func (t *thread) dropStack() {
 	}
 	codeIn(t.proc.space).calls.vacate(t.stack.base, t)
 	t.s.natives.calls.stacks.Give(t.stack.of)
-	t.stack = callStack{}
+	t.stack.of, t.stack.base = nil, 0
 }
 
 // takeCalls takes over the calls that native code follows and that the programs at a point have to do with. The thread has stopped there.
@@ -473,10 +477,10 @@ func (t *thread) answerCall(b *bell, rung, frame []uint64) {
 		case !ok: // somebody has written to the arena
 			b.run.Placement.Probe.Miss()
 		case b.run.Ends == nil:
-			t.h.ContinueCall(b.run.Placement, this, &t.view.rung)
+			t.h.ContinueCall(b.run.Placement, this, &t.stack.rung)
 		default:
 			now := ptrace.Now()
-			t.h.ContinueLeave(b.run.Placement, hit.Call{This: this, Elapsed: now - min(f.Time, now), SP: f.SP}, &t.view.rung)
+			t.h.ContinueLeave(b.run.Placement, hit.Call{This: this, Elapsed: now - min(f.Time, now), SP: f.SP}, &t.stack.rung)
 		}
 	}
 }

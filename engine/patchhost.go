@@ -22,7 +22,7 @@ func (h patchHost) Closing() bool { return h.s.life.closing }
 func (h patchHost) Checkpoint(m tracee.Moment) { h.s.passed(m) }
 
 // Guard implements space.Host.
-func (h patchHost) Guard(by retprobe.Target) *crashsafe.Thread { return &by.(*view).t.guard }
+func (h patchHost) Guard(by retprobe.Target) *crashsafe.Thread { return &threadOf(by).guard }
 
 // OpenBlockers implements space.Host.
 func (h patchHost) OpenBlockers(in func(*crashsafe.Space) bool) { h.s.guards.OpenBlockers(in) }
@@ -44,7 +44,7 @@ func (h patchHost) HoldRunning(in func(*space.Space) bool) (release func()) {
 
 // internally makes an action of the session's own for breakpoints, which runs with the thread that hit.
 func internally(do func(*thread, *space.Point) (stay bool)) space.Action {
-	return func(by retprobe.Target, p *space.Point) bool { return do(by.(*view).t, p) }
+	return func(by retprobe.Target, p *space.Point) bool { return do(threadOf(by), p) }
 }
 
 // openSpace opens the address space of a new image, using one of its threads.

@@ -115,7 +115,7 @@ func (t *thread) forget() {
 	if s.launching.settling.t == t {
 		s.launching.settleEnd()
 	}
-	t.view.closeFiles()
+	t.view.CloseFiles()
 	s.sampler.forget(t)
 	if s.cfg.Arena != nil {
 		s.cfg.Arena.DropThread(uint32(t.Tid))

@@ -283,7 +283,7 @@ func (m *samples) take(t *thread) {
 	} else {
 		t.h.Begin(t.proc.arch.WordSize())
 	}
-	t.at, t.view.fpRead = nil, false
+	t.view.Begin(nil)
 	if !t.h.Wanted(pl) || !t.h.Admit(pl.Probe) {
 		return
 	}

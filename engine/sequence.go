@@ -39,7 +39,7 @@ func (x *execution) inSequence() bool {
 // ledIntoSequence removes the breakpoint of the instruction that has just been completed, if it leads into a
 // sequence.
 func (x *execution) ledIntoSequence() {
-	if x.seqDue = false; x.t.at != nil && x.inSequence() {
-		x.t.s.patcher.Bar(x.t.at, x.t.proc.pid)
+	if x.seqDue = false; x.t.view.At != nil && x.inSequence() {
+		x.t.s.patcher.Bar(x.t.view.At, x.t.proc.pid)
 	}
 }

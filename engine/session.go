@@ -6,14 +6,11 @@ import (
 	"syscall"
 	"time"
 
-	"gotap/engine/abi"
 	"gotap/engine/affinity"
 	"gotap/engine/crashsafe"
 	"gotap/engine/emulation"
 	"gotap/engine/executor"
 	"gotap/engine/history"
-	"gotap/engine/image/module"
-	"gotap/engine/image/unwind"
 	"gotap/engine/linux/hostcpu"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
@@ -27,6 +24,7 @@ import (
 	"gotap/engine/throttle"
 	"gotap/engine/tracee"
 	"gotap/engine/tracingthread"
+	"gotap/engine/view"
 )
 
 // Session traces any number of processes. Any goroutine may call its methods, except from within the callbacks it was
@@ -55,7 +53,9 @@ type Session struct {
 	natives   natives
 	others    otherProbes
 	sampler   sampler
-	images    images
+	images    *view.Images
+	keys      *emulation.Keys    // nil if the processor has no protection keys
+	hasShadow func(tid int) bool // see shadow.go; nil if no thread has a shadow stack
 	loading   loading
 	launching launching
 	arrivals  arrivals
@@ -80,10 +80,9 @@ func New(cfg Config) (*Session, error) {
 	s.makeParts()
 	s.life.done = make(chan struct{})
 	s.arrivals.children.early = map[int]earlyStop{}
-	s.images.walkers, s.images.tables = map[*abi.ABI]*unwind.Walker{}, map[*module.File]*unwind.Table{}
-	s.images.vdsos, s.images.keys = map[*abi.ABI]*module.File{}, emulation.NewKeys()
+	s.images, s.keys = view.NewImages(s.names), emulation.NewKeys()
 	if hostcpu.HasShadowStacks() {
-		s.images.hasShadow = hasShadowStack
+		s.hasShadow = hasShadowStack
 	}
 	s.throttle.Init(throttleHost{s}, cfg.Budget)
 	s.affinity.Init(affinityHost{s}, cfg.Affinity == AffinityAuto)
@@ -105,7 +104,7 @@ func (s *Session) makeParts() {
 		s.patcher.Executors = executor.List{&s.natives, s.patcher.Breakpoints()}
 	}
 	s.life.s, s.stops.s, s.world.s, s.others.s = s, s, s, s
-	s.images.s, s.loading.s, s.launching.s, s.arrivals.s, s.sampler.s = s, s, s, s, s
+	s.loading.s, s.launching.s, s.arrivals.s, s.sampler.s = s, s, s, s
 	s.guards.Init(sessionHost{s})
 }
 

@@ -23,7 +23,7 @@ func hasShadowStack(tid int) bool {
 func (x *execution) usesShadow(p *space.Point) bool {
 	switch p.Site.Insn().Control {
 	case arch.Call, arch.IndirCall, arch.Return:
-		return x.t.s.images.hasShadow(x.t.Tid)
+		return x.t.s.hasShadow(x.t.Tid)
 	}
 	return false
 }

@@ -78,7 +78,7 @@ func (x *execution) again() {
 // instruction has completed.
 func (x *execution) afterStep() (done bool) {
 	p := x.step.p
-	x.t.view.fpRead = false // the vector registers that programs have read may have changed
+	x.t.view.Ran()
 	if x.t.proc.arch.Stepless {
 		return x.afterCallElsewhere()
 	}
@@ -176,7 +176,7 @@ func (x *execution) faultInStep(sig int) {
 		x.t.Info.SetAddr(p.Addr + at - slot)
 		ptrace.SetSigInfo(x.t.Tid, &x.t.Info)
 	}
-	x.t.view.faultAddr, x.t.view.faultSig = x.t.Info.Addr(), sig
+	x.t.view.Fault(x.t.Info.Addr(), sig)
 	x.t.h.Faulted()
 	x.t.queue.Requeue()
 	x.t.SetRegs()

@@ -1,32 +1,8 @@
 package engine
 
 import (
-	"gotap/engine/abi"
-	"gotap/engine/emulation"
 	"gotap/engine/image/module"
-	"gotap/engine/image/unwind"
 )
-
-// images are what is known of the code that targets map, and of the processor: unwinding tables, the kernel's vDSOs.
-type images struct {
-	s         *Session
-	walkers   map[*abi.ABI]*unwind.Walker
-	tables    map[*module.File]*unwind.Table
-	vdsos     map[*abi.ABI]*module.File
-	keys      *emulation.Keys    // nil if the processor has no protection keys
-	hasShadow func(tid int) bool // see shadow.go; nil if no thread has a shadow stack
-}
-
-// tableOf returns the call-frame information of a file. After the first call for a file, the tracing thread needs
-// no lock for it.
-func (g *images) tableOf(f *module.File) *unwind.Table {
-	if t, ok := g.tables[f]; ok {
-		return t
-	}
-	t := g.s.names.Table(f)
-	g.tables[f] = t
-	return t
-}
 
 // Symbol returns the names of an address of a process, which may have ended. Any goroutine may call it.
 func (s *Session) Symbol(pid int, addr uint64) Symbol { return s.names.Symbol(pid, addr) }

@@ -92,7 +92,7 @@ func (k *calling) Begin() {
 	if !k.t.exec.postCall {
 		k.t.h.Begin(k.t.proc.arch.WordSize())
 	}
-	k.t.at, k.t.view.fpRead = nil, false
+	k.t.view.Begin(nil)
 }
 
 // Commit implements syscallprobe.Thread.

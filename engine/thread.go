@@ -14,9 +14,9 @@ import (
 	"gotap/engine/registry/hit"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/sigqueue"
-	"gotap/engine/space"
 	"gotap/engine/threadstate"
 	"gotap/engine/tracee"
+	"gotap/engine/view"
 )
 
 // thread is a traced thread with everything that a hit needs, so that a hit allocates nothing. Only the tracing
@@ -35,14 +35,13 @@ type thread struct {
 	ticket   uint32 // with which the session's user releases it, once it is held; 0: it is not to be held
 
 	// The present hit.
-	at    *space.Point
 	h     hit.Hit         // its programs
 	calls retprobe.Thread // the calls that the thread is in
 	stack callStack       // those that native code follows
 
 	exec       execution
 	emu        emulation.Thread
-	view       view
+	view       view.View
 	queue      sigqueue.Queue
 	guard      crashsafe.Thread
 	calling    calling
@@ -64,9 +63,11 @@ func (s *Session) newThread(p *process, tid int, in threadstate.State) *thread {
 // makeThread returns a thread with its parts.
 func makeThread(s *Session, p *process, tid int) *thread {
 	t := &thread{Thread: tracee.Thread{Tid: tid, Of: p}, s: s, proc: p}
-	t.exec.t, t.view.t = t, t
-	t.calling.t, t.watch.t, t.protection.t = t, t, t
-	t.emu.Init(&t.Thread, threadHost{t}, s.images.keys)
+	t.exec.t, t.calling.t, t.watch.t, t.protection.t = t, t, t, t
+	t.view.Init(&t.Thread, p.space, viewed{t}, view.Parts{
+		Hit: &t.h, Calls: &t.calls, Call: &t.calling.Calls, Emulation: &t.emu, Images: s.images, Patcher: s.patcher,
+	})
+	t.emu.Init(&t.Thread, threadHost{t}, s.keys)
 	t.queue.Init(&t.Thread, threadHost{t})
 	t.inject.Init(&t.Thread, threadHost{t})
 	t.guard.Init(&t.Thread, threadHost{t}, &s.guards, &t.inject, &t.queue)
@@ -126,11 +127,11 @@ func (t *thread) signalled(sig int) Event {
 	if t.s.cfg.SignalStacks == nil || !t.s.cfg.SignalStacks() || ptrace.GetRegs(t.Tid, &regs) != 0 {
 		return e
 	}
-	if t.exec.step.active && t.at != nil { // it steps the instruction somewhere else
-		regs[t.proc.arch.PC()] = t.at.Addr
+	if t.exec.step.active && t.view.At != nil { // it steps the instruction somewhere else
+		regs[t.proc.arch.PC()] = t.view.At.Addr
 	}
 	e.PC, e.Stack = regs[t.proc.arch.PC()], make([]uint64, backend.SignalFrames)
-	e.Stack = e.Stack[:t.view.walk(&regs, e.Stack)]
+	e.Stack = e.Stack[:t.view.Walk(&regs, e.Stack)]
 	return e
 }
 
@@ -161,13 +162,4 @@ func (t *thread) release() {
 		t.state.To(threadstate.Stopped)
 	}
 	t.resume(0)
-}
-
-// closeFiles closes the files that were opened to answer programs.
-func (w *view) closeFiles() {
-	if w.comm != nil {
-		w.comm.Close()
-		w.comm = nil
-	}
-	w.ran.Close()
 }

@@ -92,10 +92,10 @@ func (h threadHost) Process() *crashsafe.Process { return &h.t.proc.guard }
 
 // Point implements crashsafe.Target.
 func (h threadHost) Point() *crashsafe.Point {
-	if h.t.at == nil {
+	if h.t.view.At == nil {
 		return nil
 	}
-	return &h.t.at.Guard
+	return &h.t.view.At.Guard
 }
 
 // Stopped implements crashsafe.Target.
@@ -125,7 +125,7 @@ func (h threadHost) ActionSet(sig int) { h.t.proc.actionSet(sig) }
 
 // AtReturn implements crashsafe.Target.
 func (h threadHost) AtReturn(fn func(*crashsafe.Process)) {
-	h.t.calls.Await(func(by retprobe.Target) { fn(&by.(*view).t.proc.guard) })
+	h.t.calls.Await(func(by retprobe.Target) { fn(&threadOf(by).proc.guard) })
 }
 
 // passed tells tests that the session is at a moment.

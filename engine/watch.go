@@ -100,7 +100,7 @@ func (d *watches) runWatches(met uint64) bool {
 // read.
 func (d *watches) watchTrap() bool {
 	d.t.h.Begin(d.t.proc.arch.WordSize())
-	d.t.at, d.t.view.fpRead = nil, false
+	d.t.view.Begin(nil)
 	if d.t.proc.arch.Stepless {
 		return d.watchedAccess()
 	}

@@ -1,6 +1,4 @@
-package engine
-
-import "gotap/engine/registry"
+package view
 
 // Goroutines move between threads, and their stacks move when they grow. Two things stay the same for the whole
 // life of a call: the goroutine, and the distance from the end of its stack. The runtime copies the used part to
@@ -8,17 +6,14 @@ import "gotap/engine/registry"
 
 // Goroutine implements retprobe.Target. If the stack of the goroutine that runs on this thread has moved, it
 // corrects the goroutine's recorded frames.
-func (w *view) Goroutine() (g, hi uint64) {
-	space := w.t.proc.space
-	g, hi, ok := w.t.proc.arch.Golang.Goroutine(&w.t.Regs, space, uint64(w.t.proc.arch.WordSize()), w.t.SP())
+func (w *View) Goroutine() (g, hi uint64) {
+	space := w.Space
+	g, hi, ok := w.Space.ABI.Golang.Goroutine(&w.Regs, space, uint64(w.Space.ABI.WordSize()), w.Thread.SP())
 	if !ok {
 		return 0, 0
 	}
-	for _, o := range w.t.proc.threads {
+	for o := range w.On.Siblings() {
 		o.calls.Moved(g, hi)
 	}
 	return g, hi
 }
-
-// Goroutine implements retprobe.Body.
-func (b *body) Goroutine() bool { return registry.GoCompiled(b.target) != nil }
