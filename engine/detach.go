@@ -67,7 +67,9 @@ func (s *Session) Close(fast bool) error {
 		patience /= 3
 	}
 	e := s.loop.Do(func() {
-		s.life.runOut(patience)
+		if !s.life.closed {
+			s.natives.RunOut(patience)
+		}
 		s.life.detach(patience)
 	})
 	s.loop.Ended() // from now on we may read what it has left
@@ -97,7 +99,7 @@ func (l *lifecycle) detach(patience time.Duration) {
 	l.lastStats.Store(&stats)
 	l.closing = true
 	l.s.affinity.End()
-	l.s.natives.disableJumps()
+	l.s.natives.Disable()
 	err := l.s.ClearAllMarks()
 	l.s.world.holdRunning(func(*space.Space) bool { return true }) // letStoppedGo releases them
 	for sp := range l.s.spaces() {
@@ -174,7 +176,7 @@ func (l *lifecycle) letStoppedGo() {
 // a thread that was last resumed with a single step. The death of a tracer does not end that step (exit_ptrace in
 // kernel/ptrace.c), and the thread would raise SIGTRAP after its next instruction.
 func (t *thread) letGo(sig int) {
-	reader{t}.leaveRead()
+	t.native.LeaveRead()
 	t.watch.Clear()
 	informed := sig != 0 && ptrace.JobControl>>(sig-1)&1 == 0
 	if (t.MidCall || informed || t.stepping) && t.proc.guard.Handled() && ptrace.Interrupt(t.Tid) == 0 {
@@ -378,7 +380,7 @@ func (t *thread) unmap() {
 	if sp.UnmapSlots(&t.inject) != nil {
 		return
 	}
-	t.unmapIslands()
+	t.native.UnmapIslands()
 	if base := g.Base; base != 0 && !t.proc.guard.Catches() {
 		g.Base = 0 // so that the call is not made from that region
 		t.inject.Call(t.proc.arch.Calls.Munmap, base, fallback.Size)

@@ -22,17 +22,8 @@
 //
 // # A hit without a stop
 //
-// With Config.Engine Inline the executor of a place is jumps (jumps.go), not breakpoints. It plants a breakpoint. The first hit of one in an
-// address space promotes all that wait there (promote.go): the thread that hit makes the process map memory; native code is
-// written for each place (package runtime/native/amd64) into that memory (package inline); the threads that run code are held, and the
-// breakpoints become jumps. From then on hits of these places are not seen here: the thread runs the programs itself, which change the
-// arena with the atomic operations that the interpreter uses. Commands that change the owners of such a place (Replace) give
-// it its breakpoint back, and a new jump at its next hit. At the end of the session, and of such a command, hits that have begun are completed (runout.go).
-//
-// At an operation that native code does not execute, the thread stops at a doorbell (doorbell.go). answer gives the interpreter the
-// registers that the thread had at the place and the words of the program, runs the rest, and sets only the program counter:
-// the native code restores the registers. A displaced instruction that faults is moved to its own address, and the place gets
-// its breakpoint back for good (stubfault.go).
+// With Config.Engine Inline or Mixed the executor of a place is package trampoline, if it fits: the place gets a jump to native code in the
+// target, and its hits are not seen here. Native code stops at doorbells, where the interpreter goes on.
 //
 // # A session's parts
 //
@@ -49,15 +40,14 @@
 // execution (step.go, inplacearm.go, armcall.go; emulator.go), emulation (package emulation), what programs see of it
 // (package view), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package
 // watchpoint) and protection (protect.go). Parts in packages of their own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
-// call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go, viewhost.go and sessionhost.go and patchhost.go.
+// call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go, viewhost.go, sessionhost.go and patchhost.go.
 //
 // # What is where
 //
 // A probe (package registry) is logical: what a user asked for. A placement is a probe at one place of a file,
 // compiled for that place once, for all processes that map the file. A point (space.Point) is physical: an address of
 // an address space, with one breakpoint for all its placements, or one jump. Processes that share memory share its points; a
-// forked child gets copies. Native code and its doorbells belong to an address space (spaceJumps in promote.go); a child gets copies of
-// them, too, with breakpoints in place of the jumps, because the code contains the number of the process. Modules that are
+// forked child gets copies. Modules that are
 // mapped later are found through the dynamic loader (modules.go) and armed then (package arming). Calls are watched for
 // leave handlers without touching the target's stack (package retprobe). The list of probes, and what users ask
 // of it, is a probes.Set, which is the same for remote stubs, with its probes on system calls, data and static marks; probe.go and arm.go are
@@ -74,7 +64,7 @@
 //
 // # Other processors
 //
-// Only x86-64 programs run without a stop: jumps refuses others. Nothing else here depends on it.
+// Only x86-64 programs run without a stop: package trampoline refuses others. Nothing else here depends on it.
 //
 // What depends on the instruction set is data of package isa. What the kernel's interface adds to it is in the
 // description of each ABI (package abi). Only files that make requests to the kernel are specific to one processor.
@@ -96,12 +86,12 @@
 //
 //   - writing breakpoints while threads run: Patcher.Sync in package space
 //   - writing many at once: together.go in package space
-//   - writing jumps, which are longer than a breakpoint: package inline (swap.go) and promote.go; threads and signal handlers that would
+//   - writing jumps, which are longer than a breakpoint: package inline (swap.go) and promote.go in package trampoline; threads and signal handlers that would
 //     return behind the first byte: parked.go in package inline
 //   - code that leads into the bytes that a jump replaces: window.go in package image/module
 //   - native code, which changes the registers and flags that it saves, and no memory but the arena: package runtime/native/amd64
-//   - doorbells and faults in native code: doorbell.go and stubfault.go
-//   - reads of native code that fault, with the signal ignored or blocked: reads.go and readfault.go
+//   - doorbells and faults in native code: doorbell.go and stubfault.go in package trampoline
+//   - reads of native code that fault, with the signal ignored or blocked: reads.go and readfault.go in package trampoline
 //   - jumps that a killed session leaves: control.go and island.go in package inline
 //   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
 //   - memory mapped into the target: Slots in package space; system calls made in it: package inject

@@ -40,9 +40,9 @@ func (t *thread) forked(ev ptrace.Event) {
 	}
 	child := int(msg)
 	thread, shares := t.childKind(ev, child)
-	if (thread || shares && ev != ptrace.EventVfork) && codeIn(t.proc.space).calls.owners != nil {
+	if (thread || shares && ev != ptrace.EventVfork) && t.proc.native.FollowsCalls() {
 		flags, _ := t.cloneFlags()
-		t.bearsThread(flags)
+		t.native.Bears(flags)
 	}
 	switch {
 	case thread:
@@ -151,7 +151,7 @@ func (n *arrivals) newChild(from *process, maker *thread, pid int, sp *space.Spa
 	}
 	if !shares && maker != nil {
 		maker.calls.Fork(&t.calls, sp.AtPoint)
-		maker.forkCalls(t)
+		maker.native.Fork(&t.native)
 	}
 	if !p.unprobed {
 		n.s.names.Fork(from.pid, pid)
@@ -181,7 +181,7 @@ func (t *thread) firstStop(st ptrace.Status) {
 	s := t.s
 	t.watch.armDebugRegs()
 	s.passed(tracee.InFork)
-	t.isBorn()
+	t.native.Born()
 	if !s.life.closing {
 		t.guard.Unblock() // its creator may have been in a section that blocks all signals
 	}
@@ -260,7 +260,7 @@ func (s *Session) execed(t *thread) {
 // reset discards what a thread was doing in its former image.
 func (t *thread) reset() {
 	t.calls.Drop()
-	t.dropStack()
+	t.native.Drop()
 	t.calling.Replaced()
 	t.h.Drop()
 	t.guard.NewImage()

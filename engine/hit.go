@@ -26,7 +26,7 @@ func (t *thread) hit(p *space.Point) {
 		t.resume(0)
 		return
 	}
-	if (p.Jump.In || p.Jump.Waits) && t.promote(p) {
+	if (p.Jump.In || p.Jump.Waits) && t.native.Promote(p) {
 		t.finish()
 		return
 	}
@@ -45,7 +45,7 @@ func (t *thread) hit(p *space.Point) {
 		if t.s.throttle.Resting() {
 			t.throttleAt(p)
 		} else {
-			t.takeCalls(p)
+			t.native.TakeCalls(p)
 			t.calls.Hit(&p.Point)
 		}
 	}
@@ -90,9 +90,7 @@ func (t *thread) finishWith(sig int) {
 		t.h.Commit()
 	}
 	t.SetRegs()
-	if t.stack.of != nil {
-		t.stack.of.SetOthers(t.calls.Len())
-	}
+	t.native.HitOver()
 	if t.exec.seqDue {
 		t.exec.ledIntoSequence()
 	}

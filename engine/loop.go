@@ -15,7 +15,7 @@ var ErrClosed = tracingthread.ErrClosed
 // each stop. A panic, which is a bug in this program and must not harm the targets, ends the session as Close does.
 func (s *Session) run() {
 	defer s.recoverLoop()
-	s.natives.enableJumps()
+	s.natives.Enable()
 	for !s.life.closed {
 		s.loop.RunTasks()
 		s.world.unpause()

@@ -64,7 +64,6 @@ func (s *Session) dropSpace(sp *space.Space) {
 	if sp.Users--; sp.Users > 0 {
 		return
 	}
-	s.natives.calls.dropOwners(sp)
-	s.natives.dropRanges(sp)
+	s.natives.DropSpace(sp)
 	s.patcher.Drop(sp)
 }

@@ -107,7 +107,7 @@ func (t tracer) Replacing() bool { return t.s.replacing() }
 func (t tracer) AwaitReplaced() error { return t.s.settle() }
 
 // AwaitPrograms implements probes.Tracer.
-func (t tracer) AwaitPrograms() { t.s.awaitStale() }
+func (t tracer) AwaitPrograms() { t.s.natives.AwaitStale() }
 
 // Calls implements probes.Tracer.
 func (t tracer) Calls() *syscallprobe.Probes { return &t.s.others.calls }
@@ -141,7 +141,7 @@ func (t tracer) Closing() bool { return t.s.life.closing }
 
 // KeepCalls implements probes.Tracer.
 func (t tracer) KeepCalls(pr *probe) {
-	t.s.natives.takeOf(pr)
+	t.s.natives.TakeOf(pr)
 	for _, th := range t.s.threads {
 		th.calls.Keep(pr)
 		th.calling.Keep(pr)

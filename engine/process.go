@@ -10,6 +10,7 @@ import (
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
 	"gotap/engine/threadstate"
+	"gotap/engine/trampoline"
 	"gotap/engine/watchpoint"
 )
 
@@ -29,7 +30,7 @@ type process struct {
 	exec     bool // it has called exec since it was created: its image is its own
 	watches  watchpoint.List
 	guard    crashsafe.Process
-	actions  faultActions
+	native   trampoline.Process
 }
 
 // ABI, Memory and Region implement, with Pid, tracee.Process.
@@ -55,6 +56,7 @@ func (p *process) Threads() iter.Seq[*crashsafe.Thread] {
 // newProcess makes a process of a thread group that was just attached to, or created.
 func (s *Session) newProcess(pid int, sp *space.Space, a *abi.ABI) *process {
 	p := &process{s: s, pid: pid, space: sp, arch: a, threads: map[int]*thread{}}
+	p.native = trampoline.Process{Pid: pid, Space: sp, On: p}
 	p.guard.Init(p)
 	sp.Users++
 	s.procs[pid] = p
@@ -103,7 +105,7 @@ func (t *thread) forget() {
 	s := t.s
 	s.affinity.Gone(t.Tid)
 	t.calls.Drop()
-	t.dropStack()
+	t.native.Drop()
 	t.calling.Drop()
 	t.h.Drop()
 	if t.ticket != 0 {

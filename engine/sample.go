@@ -265,7 +265,7 @@ const switching = 15 * time.Microsecond
 // about to report that it has hit a breakpoint.
 func (m *samples) takeStopped(t *thread, of *sampled) bool {
 	sp := t.proc.space
-	if len(sp.ByAddr) > 0 && t.RaisedTrap() || !t.GetRegs() || codeIn(sp).jumps.stubAt(*t.PC()) != nil {
+	if len(sp.ByAddr) > 0 && t.RaisedTrap() || !t.GetRegs() || t.native.InStub() {
 		of.sleep = ""
 		return false
 	}

@@ -24,6 +24,7 @@ import (
 	"gotap/engine/throttle"
 	"gotap/engine/tracee"
 	"gotap/engine/tracingthread"
+	"gotap/engine/trampoline"
 	"gotap/engine/view"
 )
 
@@ -50,7 +51,7 @@ type Session struct {
 	stops     stops
 	world     stopWorld
 	patcher   *space.Patcher
-	natives   natives
+	natives   trampoline.Executor
 	others    otherProbes
 	sampler   sampler
 	images    *view.Images
@@ -99,8 +100,10 @@ func New(cfg Config) (*Session, error) {
 // makeParts connects the parts with their session.
 func (s *Session) makeParts() {
 	s.patcher = space.NewPatcher(patchHost{s}, space.Settings{Strategy: s.cfg.Engine, MaxPoints: s.cfg.MaxProbes, Jumps: &s.natives})
-	s.natives.s, s.natives.patcher = s, s.patcher
-	if s.natives.inlines() {
+	s.natives.Init(nativeHost{s}, s.patcher, trampoline.Settings{
+		Strategy: s.cfg.Engine, Arena: s.cfg.Arena, Budget: s.cfg.Budget, Explain: s.cfg.Explain, Stats: &s.stats,
+	})
+	if s.natives.Inlines() {
 		s.patcher.Executors = executor.List{&s.natives, s.patcher.Breakpoints()}
 	}
 	s.life.s, s.stops.s, s.world.s, s.others.s = s, s, s, s
@@ -144,7 +147,7 @@ func (s *Session) Done() <-chan struct{} { return s.life.done }
 // over signals to all waiters that the session is over.
 func (l *lifecycle) over() {
 	l.once.Do(func() {
-		if l.s.natives.calls.tried {
+		if l.s.natives.Used() {
 			l.s.cfg.Arena.SkipUnfinished() // nobody waits for a record that a target might still finish
 		}
 		close(l.done)

@@ -69,8 +69,8 @@ func (t *thread) trap() {
 	}
 	p := t.proc.space.ByAddr[t.proc.arch.BreakpointPC(*t.PC())]
 	switch {
-	case p == nil && t.answersBell():
-	case p == nil && t.backToJump():
+	case p == nil && t.native.AnswersBell():
+	case p == nil && t.native.BackToJump():
 	case p == nil && t.guard.LeftHit():
 	case p == nil:
 		t.foreignTrap()
@@ -119,15 +119,15 @@ func (t *thread) signal(sig int) {
 		t.exec.signalInStep(sig)
 		return
 	}
-	if len(codeIn(t.proc.space).jumps.stubs) > 0 && t.answersRead(sig) {
+	if t.proc.native.HasStubs() && t.native.AnswersRead(sig) {
 		return
 	}
 	if t.queue.Overrun() {
 		t.resume(0)
 		return
 	}
-	if len(codeIn(t.proc.space).jumps.stubs) > 0 && ptrace.Synchronous>>(sig-1)&1 == 1 {
-		t.leaveStub(sig)
+	if t.proc.native.HasStubs() && ptrace.Synchronous>>(sig-1)&1 == 1 {
+		t.native.LeaveStub(sig)
 	}
 	t.queue.Identify(sig)
 	if t.protection.protectFirst(sig) {

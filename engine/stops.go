@@ -78,3 +78,17 @@ func (k *stops) waitFor(tid int) (st ptrace.Status, ok bool) {
 		}
 	}
 }
+
+// handleCome handles the stops that have come.
+func (k *stops) handleCome() {
+	k.dealWithBacklog()
+	for range len(k.s.threads) {
+		tid, e := k.look(&k.status, false)
+		if e != 0 || tid <= 0 {
+			return
+		}
+		k.s.dispatch(tid, k.status)
+		k.settleStop(tid)
+		k.s.world.unpause()
+	}
+}

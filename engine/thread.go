@@ -16,6 +16,7 @@ import (
 	"gotap/engine/sigqueue"
 	"gotap/engine/threadstate"
 	"gotap/engine/tracee"
+	"gotap/engine/trampoline"
 	"gotap/engine/view"
 )
 
@@ -35,9 +36,9 @@ type thread struct {
 	ticket   uint32 // with which the session's user releases it, once it is held; 0: it is not to be held
 
 	// The present hit.
-	h     hit.Hit         // its programs
-	calls retprobe.Thread // the calls that the thread is in
-	stack callStack       // those that native code follows
+	h      hit.Hit         // its programs
+	calls  retprobe.Thread // the calls that the thread is in
+	native trampoline.Thread
 
 	exec       execution
 	emu        emulation.Thread
@@ -66,6 +67,9 @@ func makeThread(s *Session, p *process, tid int) *thread {
 	t.exec.t, t.calling.t, t.watch.t, t.protection.t = t, t, t, t
 	t.view.Init(&t.Thread, p.space, viewed{t}, view.Parts{
 		Hit: &t.h, Calls: &t.calls, Call: &t.calling.Calls, Emulation: &t.emu, Images: s.images, Patcher: s.patcher,
+	})
+	t.native.Init(&t.Thread, &p.native, &s.natives, threadHost{t}, trampoline.Parts{
+		State: &t.state, Hit: &t.h, Calls: &t.calls, View: &t.view, Inject: &t.inject, Queue: &t.queue, Guard: &t.guard,
 	})
 	t.emu.Init(&t.Thread, threadHost{t}, s.keys)
 	t.queue.Init(&t.Thread, threadHost{t})

@@ -121,7 +121,7 @@ func (h threadHost) Arg(n int) (v uint64, ok bool) { return h.t.view.Arg(n) }
 func (h threadHost) Skip(result uint64) { h.t.h.Skip, h.t.h.SkipResult = true, result }
 
 // ActionSet implements crashsafe.Target.
-func (h threadHost) ActionSet(sig int) { h.t.proc.actionSet(sig) }
+func (h threadHost) ActionSet(sig int) { h.t.proc.native.ActionSet(sig) }
 
 // AtReturn implements crashsafe.Target.
 func (h threadHost) AtReturn(fn func(*crashsafe.Process)) {

@@ -45,7 +45,7 @@ func threadOf(by retprobe.Target) *thread { return by.(*view.View).On.(viewed).t
 
 // setSpace gives a process its present address space.
 func (p *process) setSpace(sp *space.Space) {
-	p.space = sp
+	p.space, p.native.Space = sp, sp
 	for _, t := range p.threads {
 		t.view.Space = sp
 	}

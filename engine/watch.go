@@ -5,6 +5,7 @@ import (
 	"gotap/engine/place"
 	"gotap/engine/registry"
 	"gotap/engine/threadstate"
+	"gotap/engine/trampoline"
 	"gotap/engine/watchpoint"
 )
 
@@ -50,7 +51,7 @@ func (x *otherProbes) syncWatches() (err error) {
 		return nil
 	}
 	if x.watching > 0 {
-		x.s.natives.dropJumps(errWatched)
+		x.s.natives.DropAll(trampoline.ErrWatched)
 	}
 	x.markAllWatched()
 	held := x.s.world.holdAll()

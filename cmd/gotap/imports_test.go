@@ -75,6 +75,7 @@ var special = map[string]string{
 	"engine/throttle":                 "engine engine/linux/procfs engine/remote engine/tracee compile",      // time and counts
 	"engine/tracingthread":            "engine engine/tracee engine/threadstate compile runtime " + sessions, // a thread of this program
 	"engine/space":                    "engine engine/probes engine/remote compile runtime",                  // memory of a process
+	"engine/trampoline":               "engine engine/probes engine/remote compile",                          // an executor
 	"engine/view":                     "engine engine/probes engine/remote compile",                          // one thread
 	"engine/command":                  "engine engine/tracee engine/probes engine/registry compile",          // a child of this process
 	"engine/emulation":                "engine compile runtime " + sessions,                                  // one thread

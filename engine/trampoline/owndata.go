@@ -1,4 +1,4 @@
-package engine
+package trampoline
 
 import (
 	"encoding/binary"
@@ -9,7 +9,7 @@ import (
 
 // The own data of a thread, which the base of fs leads to. Native code knows a thread by their address. An instruction tells it (rdfsbase),
 // which takes 3 ns; where the data begin with their address, native code reads that instead. A thread whose data begin with the address of
-// another one's would then pass for that one: so a thread's first word is looked at when it is born (isBorn). A thread that changes the base
+// another one's would then pass for that one: so a thread's first word is looked at when it is born (Born). A thread that changes the base
 // of fs later must lead it to data of that kind, as all code wants that uses thread-local variables.
 
 // fsBase is the index of the base of fs in the registers.
@@ -17,9 +17,9 @@ var fsBase, _, _, _ = abi.AMD64.Arch.RegIndex("fs_base")
 
 // selfAddressed reports whether the data of a thread, and of all that have a stack, begin with their address: those of the C libraries do,
 // because the ABI for thread-local variables wants it; those of Go's runtime do not. A thread has none while it starts.
-func (n *spaceCalls) selfAddressed(t *thread) bool {
+func (n *spaceCalls) selfAddressed(t *Thread) bool {
 	is := func(base uint64) bool {
-		first, ok := firstWord(t.proc.space, base)
+		first, ok := firstWord(t.proc.Space, base)
 		return ok && first == base
 	}
 	for base := range n.threads {

@@ -1,4 +1,4 @@
-package engine
+package trampoline
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"gotap/engine/backend"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/procfs"
@@ -77,7 +78,7 @@ type faultActions struct {
 }
 
 // tableOf makes the table of an address space, if it has none.
-func (c *natives) tableOf(sp *space.Space) {
+func (c *Executor) tableOf(sp *space.Space) {
 	r := &codeIn(sp).reads
 	if r.table != nil || r.refused != nil {
 		return
@@ -86,11 +87,11 @@ func (c *natives) tableOf(sp *space.Space) {
 		r.table, c.freeRanges = c.freeRanges[n-1], c.freeRanges[:n-1]
 		return
 	}
-	r.table, r.refused = ranges.New(c.s.cfg.Arena)
+	r.table, r.refused = ranges.New(c.set.Arena)
 }
 
 // dropRanges takes the table of an address space that no longer exists.
-func (c *natives) dropRanges(sp *space.Space) {
+func (c *Executor) dropRanges(sp *space.Space) {
 	if codeIn(sp).reads.table != nil {
 		codeIn(sp).reads.table.Clear()
 		c.freeRanges = append(c.freeRanges, codeIn(sp).reads.table)
@@ -107,24 +108,24 @@ func (r *spaceReads) empty(wait time.Duration) {
 }
 
 // reader is a stopped thread through which the table of its address space is filled. Its registers have been read.
-type reader struct{ *thread }
+type reader struct{ *Thread }
 
 // fill fills the table from the mappings of the process.
 func (t reader) fill() {
-	r := &codeIn(t.proc.space).reads
+	r := &codeIn(t.proc.Space).reads
 	if r.table == nil || r.refused != nil {
 		return
 	}
 	if why := t.unable(); why != nil {
 		r.wait = min(max(2*r.wait, shortestWait), longestWait)
 		r.empty(r.wait)
-		if t.s.cfg.Engine == Inline && r.wait == longestWait { // the C library blocks all signals for moments
-			t.s.warn(fmt.Sprintf("process %d: its threads stop where programs read its memory: %v", t.proc.pid, why))
+		if t.by.set.Strategy == backend.Inline && r.wait == longestWait { // the C library blocks all signals for moments
+			t.by.on.Warn(fmt.Sprintf("process %d: its threads stop where programs read its memory: %v", t.proc.Pid, why))
 		}
 		return
 	}
 	began := time.Now()
-	maps, err := module.Maps(t.proc.pid)
+	maps, err := module.Maps(t.proc.Pid)
 	if err != nil {
 		return
 	}
@@ -145,28 +146,28 @@ func (t reader) unable() error {
 	if err := p.refusesReads(); err != nil {
 		return err
 	}
-	if p.actions.of == p.space && !p.actions.stale {
+	if p.actions.of == p.Space && !p.actions.stale {
 		return nil
 	}
 	for i, sig := range readSignals {
-		a, err := t.guard.QueryAction(sig)
+		a, err := t.parts.Guard.QueryAction(sig)
 		if err != nil {
 			return errNoActions
 		}
 		p.actions.own[i] = a
 	}
-	p.actions.of, p.actions.stale = p.space, false
+	p.actions.of, p.actions.stale = p.Space, false
 	return nil
 }
 
 // refusesReads returns why a fault of a thread of the process would change the actions of the process.
-func (p *process) refusesReads() error {
-	if procfs.SignalSet(p.pid, "SigIgn")&readBits != 0 {
+func (p *Process) refusesReads() error {
+	if procfs.SignalSet(p.Pid, "SigIgn")&readBits != 0 {
 		return errIgnores
 	}
 	const most = 64 // threads: the map yields others each time
 	n := 0
-	for tid := range p.threads {
+	for tid := range p.On.Tids() {
 		if procfs.SignalSet(tid, "SigBlk")&readBits != 0 {
 			return errBlocks
 		}
@@ -179,20 +180,20 @@ func (p *process) refusesReads() error {
 
 // checkReads empties the tables of processes that have come to block or ignore the signals. What is known of their actions is kept: a read may have
 // faulted already, and the kernel have reset the action, while the stop of its thread has not been looked at.
-func (s *Session) checkReads() {
-	for _, p := range s.procs {
-		if codeIn(p.space).reads.filled && p.refusesReads() != nil {
+func (c *Executor) checkReads() {
+	for p := range c.on.Processes() {
+		if codeIn(p.Space).reads.filled && p.refusesReads() != nil {
 			p.actions.stale = true
-			codeIn(p.space).reads.empty(shortestWait)
+			codeIn(p.Space).reads.empty(shortestWait)
 		}
 	}
 }
 
-// actionSet is called when the program is about to set its action for a signal.
-func (p *process) actionSet(sig int) {
+// ActionSet is called when the program is about to set its action for a signal.
+func (p *Process) ActionSet(sig int) {
 	if slices.Contains(readSignals[:], sig) {
 		p.actions.of = nil
-		codeIn(p.space).reads.empty(longestWait) // the call is made by then
+		codeIn(p.Space).reads.empty(longestWait) // the call is made by then
 	}
 }
 
@@ -228,12 +229,12 @@ func without(r ranges.Range, others []ranges.Range) (parts []ranges.Range) {
 
 // missed is called when a doorbell has rung for a read: the table is filled again if the memory can be read but is not in the table.
 func (t reader) missed(addr uint64, n int) {
-	r := &codeIn(t.proc.space).reads
+	r := &codeIn(t.proc.Space).reads
 	if r.table == nil || r.refused != nil || time.Now().Before(r.next) || r.filled && r.table.Contains(addr, n) {
 		return
 	}
 	var buf [ranges.Wide]byte
-	if t.proc.space.Mem.ReadAvailable(addr, buf[:n]) < n {
+	if t.proc.Space.Mem.ReadAvailable(addr, buf[:n]) < n {
 		return
 	}
 	wait := r.wait
@@ -256,9 +257,9 @@ func (j *spaceJumps) readAt(addr uint64) (*amd64.Read, *stub) {
 	return &s.reads[i], s
 }
 
-// leaveRead moves a thread, which is about to be detached, away from a read that may fault: it goes on to the end of the stub.
-func (t reader) leaveRead() {
-	j := &codeIn(t.proc.space).jumps
+// LeaveRead moves a thread, which is about to be detached, away from a read that may fault: it goes on to the end of the stub.
+func (t *Thread) LeaveRead() {
+	j := &codeIn(t.proc.Space).jumps
 	if len(j.stubs) == 0 || !t.GetRegs() {
 		return
 	}

@@ -1,4 +1,4 @@
-package engine
+package trampoline
 
 import (
 	"bytes"
@@ -8,9 +8,11 @@ import (
 	"slices"
 
 	"gotap/engine/abi"
+	"gotap/engine/backend"
 	"gotap/engine/executor"
 	"gotap/engine/image/module"
 	"gotap/engine/inline"
+	"gotap/engine/registry"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/space"
 	"gotap/runtime/native"
@@ -19,21 +21,22 @@ import (
 	"gotap/runtime/ranges"
 )
 
-// natives is the executor that runs programs in the target, without a stop: a jump at the place leads to native code,
+// Executor is the executor that runs programs in the target, without a stop: a jump at the place leads to native code,
 // which ends with a copy of the instructions that the jump replaces (package inline).
 //
 // It plants a breakpoint first. Hits of the breakpoint are interpreted, and at the first one all places of the address space that have
 // one get their jumps (promote.go): then there is a thread that can make the process map memory. A place that is never hit costs nothing.
 // While a place has its jump, its breakpoint counts as planted.
-type natives struct {
-	s          *Session
+type Executor struct {
+	on         Host
+	set        Settings
 	patcher    *space.Patcher
 	calls      nativeCalls
 	freeRanges []*ranges.Table // of address spaces that no longer exist
 	noJumps    error           // why no program runs without a stop; nil: it may
 }
 
-var _ space.Jumps = (*natives)(nil)
+var _ space.Jumps = (*Executor)(nil)
 
 // spaceCode is what the session has put into an address space in order to run programs there.
 type spaceCode struct {
@@ -53,7 +56,7 @@ func codeIn(sp *space.Space) *spaceCode {
 }
 
 // Name implements executor.Executor.
-func (*natives) Name() string { return "inline" }
+func (*Executor) Name() string { return "inline" }
 
 // Reasons why the programs of a place stop its threads.
 var (
@@ -63,7 +66,7 @@ var (
 	errPost        = errors.New("a handler runs after the instruction, or if it faults")
 	errAtReturn    = errors.New("the predicate runs at the return")
 	errFrom        = errors.New("calls are counted by where they come from")
-	errWatched     = errors.New("data is watched")
+	ErrWatched     = errors.New("data is watched")
 	errGo          = errors.New("calls of a function of Go are followed by their goroutine")
 	errNoFile      = errors.New("it is in no file")
 	errNoArena     = errors.New("the memory of the programs cannot be shared")
@@ -76,16 +79,16 @@ var (
 )
 
 // Fits implements executor.Executor. With Mixed a place is examined when it has been hit often (warm): until then it needs a breakpoint.
-func (c *natives) Fits(at executor.Place) error {
+func (c *Executor) Fits(at executor.Place) error {
 	p := at.(*space.Point)
-	if c.s.cfg.Engine == Mixed {
+	if c.set.Strategy == backend.Mixed {
 		return cmp.Or(c.patcher.Breakpoints().Fits(p), c.mayFit(p))
 	}
 	return c.examine(p)
 }
 
 // mayFit returns why a place gets no jump, whatever its programs and instructions are.
-func (c *natives) mayFit(p *space.Point) error {
+func (c *Executor) mayFit(p *space.Point) error {
 	if err := cmp.Or(p.Jump.Dropped, c.noJumps); err != nil {
 		return err
 	}
@@ -96,11 +99,11 @@ func (c *natives) mayFit(p *space.Point) error {
 }
 
 // examine returns why a place gets no jump. It plans the programs and looks at the instructions. The first place of a file has all code of the file decoded.
-func (c *natives) examine(p *space.Point) error {
+func (c *Executor) examine(p *space.Point) error {
 	if err := c.mayFit(p); err != nil {
 		return err
 	}
-	if c.s.cfg.Engine == Mixed {
+	if c.set.Strategy == backend.Mixed {
 		if err := c.neverRings(p); err != nil {
 			return err
 		}
@@ -120,7 +123,7 @@ func (c *natives) examine(p *space.Point) error {
 }
 
 // fitsCalls returns why native code cannot follow the calls that begin or end at a point.
-func (c *natives) fitsCalls(p *space.Point) error {
+func (c *Executor) fitsCalls(p *space.Point) error {
 	if len(p.Exits) > 0 {
 		if err := c.fitsExit(p); err != nil {
 			return err
@@ -133,7 +136,7 @@ func (c *natives) fitsCalls(p *space.Point) error {
 }
 
 // fitsJump returns why a point cannot have a jump, whatever its programs are.
-func (c *natives) fitsJump(p *space.Point) error {
+func (c *Executor) fitsJump(p *space.Point) error {
 	switch {
 	case p.Space.ABI != &abi.AMD64:
 		return inline.ErrOtherArch
@@ -143,8 +146,8 @@ func (c *natives) fitsJump(p *space.Point) error {
 		return errLeft
 	case codeIn(p.Space).jumps.refused != nil:
 		return codeIn(p.Space).jumps.refused
-	case c.s.others.watching > 0:
-		return errWatched
+	case c.on.Watching():
+		return ErrWatched
 	}
 	return nil
 }
@@ -170,9 +173,9 @@ func occupied(p *space.Point) error {
 const farthest = 4 * 15
 
 // fitsNative returns why the programs of a placement at a point cannot run natively.
-func (c *natives) fitsNative(p *space.Point, pl *placement) error {
+func (c *Executor) fitsNative(p *space.Point, pl *registry.Placement) error {
 	switch {
-	case c.s.cfg.Arena == nil || c.s.cfg.Arena.FD() < 0:
+	case c.set.Arena == nil || c.set.Arena.FD() < 0:
 		return errNoArena
 	case pl.Code.Post != nil || pl.Code.Fault != nil:
 		return errPost
@@ -203,13 +206,13 @@ func nativeRuns(p *space.Point) (runs []space.Run) {
 }
 
 // nativeProgram plans a part of what runs natively at a point.
-func (c *natives) nativeProgram(p *space.Point, r space.Run) (program amd64.Program, err error) {
+func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program amd64.Program, err error) {
 	code, counts, at := r.Placement.Code, true, native.Place{}
 	program.Probe = r.Placement.Probe.Spec.ID
-	c.calls.prepare(c.s)
+	c.calls.prepare(c)
 	at.Thread, at.Clock, at.Reads = c.calls.none == nil, c.calls.noClock == nil, codeIn(p.Space).reads.refused == nil
 	if code.When != nil && r.Ends == nil {
-		if program.When, err = native.PlanOf(code.When, c.s.cfg.Arena, amd64.Features, at); err != nil {
+		if program.When, err = native.PlanOf(code.When, c.set.Arena, amd64.Features, at); err != nil {
 			return program, err
 		}
 	}
@@ -229,12 +232,12 @@ func (c *natives) nativeProgram(p *space.Point, r space.Run) (program amd64.Prog
 	if err = amd64.Admits(program.Gate); err != nil || run == nil {
 		return program, err
 	}
-	program.Run, err = native.PlanOf(run, c.s.cfg.Arena, amd64.Features, at)
+	program.Run, err = native.PlanOf(run, c.set.Arena, amd64.Features, at)
 	return program, err
 }
 
 // findWindow finds the instructions that a jump at a point replaces.
-func (c *natives) findWindow(p *space.Point) error {
+func (c *Executor) findWindow(p *space.Point) error {
 	m := module.Find(p.Space.Modules, p.Addr)
 	if m == nil || m.File == nil {
 		return errNoFile
@@ -243,7 +246,7 @@ func (c *natives) findWindow(p *space.Point) error {
 	if err != nil {
 		return err
 	}
-	if site.Window.Pushes && c.s.hasShadow != nil {
+	if site.Window.Pushes && c.on.ShadowStacks() {
 		return errCallChecked
 	}
 	if err := site.Records(); err != nil && keepsRecords(p) {
@@ -254,7 +257,7 @@ func (c *natives) findWindow(p *space.Point) error {
 }
 
 // Install implements executor.Executor.
-func (c *natives) Install(places ...executor.Place) []executor.Failure {
+func (c *Executor) Install(places ...executor.Place) []executor.Failure {
 	failed := c.patcher.Breakpoints().Install(places...)
 	for _, at := range places {
 		if p := at.(*space.Point); p.Planted {
@@ -265,12 +268,12 @@ func (c *natives) Install(places ...executor.Place) []executor.Failure {
 }
 
 // await makes a point get its jump at a hit: at the next of any place, or with Mixed when the place itself has been hit often.
-func (c *natives) await(p *space.Point) {
+func (c *Executor) await(p *space.Point) {
 	if p.Jump.Waits {
 		return
 	}
 	p.Jump.Waits, p.Jump.Judged = true, false
-	if p.Jump.Cold = 0; c.s.cfg.Engine == Mixed {
+	if p.Jump.Cold = 0; c.set.Strategy == backend.Mixed {
 		p.Jump.Cold = coldHits
 		return
 	}
@@ -282,7 +285,7 @@ func (c *natives) await(p *space.Point) {
 const coldHits = 16
 
 // warm counts a hit of a place that waits for its jump, and reports whether it is to get it now.
-func (c *natives) warm(p *space.Point) bool {
+func (c *Executor) warm(p *space.Point) bool {
 	if p.Jump.Cold == 0 {
 		return true
 	}
@@ -298,9 +301,9 @@ func (c *natives) warm(p *space.Point) bool {
 }
 
 // Unfit implements space.Jumps.
-func (c *natives) Unfit(p *space.Point) error {
+func (c *Executor) Unfit(p *space.Point) error {
 	switch {
-	case !c.s.cfg.Explain || c.s.cfg.Engine != Mixed:
+	case !c.set.Explain || c.set.Strategy != backend.Mixed:
 		return nil
 	case p.By == executor.Executor(c):
 		return c.stops(p)
@@ -309,8 +312,8 @@ func (c *natives) Unfit(p *space.Point) error {
 }
 
 // stops returns why the programs of a place that waits for its jump will not get it; nil if they will, or if that is not to be found out yet.
-func (c *natives) stops(p *space.Point) error {
-	if !c.s.cfg.Explain || !p.Jump.Waits || p.Jump.Cold == 0 {
+func (c *Executor) stops(p *space.Point) error {
+	if !c.set.Explain || !p.Jump.Waits || p.Jump.Cold == 0 {
 		return nil
 	}
 	if !p.Jump.Judged {
@@ -321,7 +324,7 @@ func (c *natives) stops(p *space.Point) error {
 
 // Replace implements executor.Executor. A place whose programs have changed gets its breakpoint back, and a new jump at its next hit
 // if its programs still fit.
-func (c *natives) Replace(at executor.Place) error {
+func (c *Executor) Replace(at executor.Place) error {
 	p := at.(*space.Point)
 	if p.Jump.In && c.fitsJump(p) == nil && occupied(p) == nil && slices.Equal(p.Jump.Runs, nativeRuns(p)) {
 		return nil
@@ -341,7 +344,7 @@ func (c *natives) Replace(at executor.Place) error {
 }
 
 // Remove implements executor.Executor.
-func (c *natives) Remove(places ...executor.Place) []executor.Failure {
+func (c *Executor) Remove(places ...executor.Place) []executor.Failure {
 	points := space.PointsOf(places)
 	failed := c.removeJumps(points)
 	for _, p := range points {
@@ -351,15 +354,15 @@ func (c *natives) Remove(places ...executor.Place) []executor.Failure {
 }
 
 // Verify implements executor.Executor.
-func (c *natives) Verify(places []executor.Place) error {
+func (c *Executor) Verify(places []executor.Place) error {
 	points := space.PointsOf(places)
 	return errors.Join(executor.Err(c.removeJumps(points)), c.patcher.Breakpoints().Verify(places))
 }
 
 // How implements executor.Executor. A place that has not been examined, and is not to be, counts as what it is so far.
-func (c *natives) How(at executor.Place) string {
+func (c *Executor) How(at executor.Place) string {
 	p := at.(*space.Point)
-	unknown := p.Jump.Waits && p.Jump.Cold > 0 && !c.s.cfg.Explain
+	unknown := p.Jump.Waits && p.Jump.Cold > 0 && !c.set.Explain
 	if unknown || c.stops(p) != nil {
 		return c.patcher.Breakpoints().How(p)
 	}
@@ -367,13 +370,13 @@ func (c *natives) How(at executor.Place) string {
 }
 
 // removeJumps replaces the jumps of points of one address space by their breakpoints.
-func (c *natives) removeJumps(points []*space.Point) (failed []executor.Failure) {
+func (c *Executor) removeJumps(points []*space.Point) (failed []executor.Failure) {
 	var in []inline.Jump
 	byAddr := map[uint64]*space.Point{}
 	for _, p := range points {
 		if p.Jump.Half {
 			p.Jump.Half = false
-			p.Space.Mem.Poke(p.Jump.Code.Addr, p.Jump.Code.Under[:], c.s.world.stoppedTid(p.Space))
+			p.Space.Mem.Poke(p.Jump.Code.Addr, p.Jump.Code.Under[:], c.on.StoppedTid(p.Space))
 		}
 		if p.Jump.In {
 			in = append(in, p.Jump.Code)
@@ -384,7 +387,7 @@ func (c *natives) removeJumps(points []*space.Point) (failed []executor.Failure)
 		return nil
 	}
 	sp := points[0].Space
-	stopped := c.s.world.stoppedTid(sp)
+	stopped := c.on.StoppedTid(sp)
 	for _, f := range inline.Remove(sp.Mem, in, stopped) {
 		p := byAddr[f.Jump.Addr]
 		delete(byAddr, p.Jump.Code.Addr)
@@ -401,7 +404,7 @@ func (c *natives) removeJumps(points []*space.Point) (failed []executor.Failure)
 }
 
 // Settle implements Jumps. The child gets a jump of its own at a hit.
-func (c *natives) Settle(q *space.Point) {
+func (c *Executor) Settle(q *space.Point) {
 	if q.Jump.Code.Addr == 0 { // it never had one
 		return
 	}
@@ -411,26 +414,26 @@ func (c *natives) Settle(q *space.Point) {
 	}
 }
 
-// enableJumps lets native code run, from now on until the session ends, however it ends. It runs on the tracing thread.
-func (c *natives) enableJumps() {
-	if !c.inlines() || c.s.cfg.Arena == nil || c.s.cfg.Arena.FD() < 0 {
+// Enable lets native code run, from now on until the session ends, however it ends. It runs on the tracing thread.
+func (c *Executor) Enable() {
+	if !c.Inlines() || c.set.Arena == nil || c.set.Arena.FD() < 0 {
 		return
 	}
-	if err := inline.Enable(c.s.cfg.Arena.Control()); err != nil {
+	if err := inline.Enable(c.set.Arena.Control()); err != nil {
 		c.noJumps = fmt.Errorf("the kernel does not tell targets when gotap ends: %w", err)
 	}
 }
 
-// disableJumps makes native code run no programs any more.
-func (c *natives) disableJumps() {
-	if c.inlines() && c.s.cfg.Arena != nil {
-		inline.Disable(c.s.cfg.Arena.Control())
+// Disable makes native code run no programs any more.
+func (c *Executor) Disable() {
+	if c.Inlines() && c.set.Arena != nil {
+		inline.Disable(c.set.Arena.Control())
 	}
 }
 
-// dropJumps replaces all jumps of the session by breakpoints, for good.
-func (c *natives) dropJumps(why error) {
-	for sp := range c.s.spaces() {
+// DropAll replaces all jumps of the session by breakpoints, for good.
+func (c *Executor) DropAll(why error) {
+	for sp := range c.on.Spaces() {
 		for _, p := range sp.ByAddr {
 			if p.Jump.In || p.Jump.Waits {
 				c.removeJumps([]*space.Point{p})
@@ -441,7 +444,7 @@ func (c *natives) dropJumps(why error) {
 }
 
 // Uncover implements Jumps.
-func (c *natives) Uncover(sp *space.Space, addr uint64) {
+func (c *Executor) Uncover(sp *space.Space, addr uint64) {
 	for at := addr - farthest; at != addr+1; at++ {
 		if q := sp.Starts[at]; q != nil && q.Addr != addr && addr < q.JumpEnd() && (q.Jump.In || q.Jump.Waits) {
 			c.removeJumps([]*space.Point{q})

@@ -1,4 +1,4 @@
-package engine
+package trampoline
 
 import (
 	"cmp"
@@ -47,7 +47,7 @@ type spaceJumps struct {
 const retryAfter = 10 * time.Millisecond
 
 // Copy implements Jumps.
-func (c *natives) Copy(from, to *space.Space) { codeIn(to).jumps = codeIn(from).jumps.clone() }
+func (c *Executor) Copy(from, to *space.Space) { codeIn(to).jumps = codeIn(from).jumps.clone() }
 
 // clone returns it for a forked child, whose memory is a copy.
 func (j *spaceJumps) clone() spaceJumps {
@@ -77,53 +77,53 @@ func (j *spaceJumps) near(addr uint64) *inline.Island {
 	return nil
 }
 
-// promote turns breakpoints of the thread's address space into jumps, at a hit of p, and reports whether the thread now has to run the
+// Promote turns breakpoints of the thread's address space into jumps, at a hit of p, and reports whether the thread now has to run the
 // jump at p.
-func (t *thread) promote(p *space.Point) bool {
-	c, sp := &t.s.natives, p.Space
+func (t *Thread) Promote(p *space.Point) bool {
+	c, sp := t.by, p.Space
 	if p.Jump.In {
 		return p.Jump.Before == 0 // else the thread was behind the jump when that was written
 	}
-	if !p.Jump.Waits || t.s.life.closing || t.s.throttle.Resting() || !c.warm(p) || time.Now().Before(codeIn(sp).jumps.retry) {
+	if !p.Jump.Waits || t.by.on.Closing() || t.by.on.Resting() || !c.warm(p) || time.Now().Before(codeIn(sp).jumps.retry) {
 		return false
 	}
 	if err := t.prepareIsland(p); err != nil && sp.Mem.Gone() {
 		return false // killed meanwhile
 	} else if err != nil {
-		c.refuseJumps(sp, t.proc.pid, err)
+		c.refuseJumps(sp, t.proc.Pid, err)
 		return false
 	}
 	c.insertJumps(t, c.makeStubs(t, sp))
-	if c.s.cfg.Engine == Mixed { // those that warm up meanwhile get theirs together
+	if c.set.Strategy == backend.Mixed { // those that warm up meanwhile get theirs together
 		codeIn(sp).jumps.retry = time.Now().Add(retryAfter)
 	}
 	return p.Jump.In && p.Jump.Before == 0
 }
 
 // prepareIsland makes sure that there is memory for native code near a point.
-func (t *thread) prepareIsland(p *space.Point) error {
+func (t *Thread) prepareIsland(p *space.Point) error {
 	j := &codeIn(p.Space).jumps
 	if j.near(p.Addr) != nil {
 		return nil
 	}
-	if why := t.inject.Filtered(); why != "" {
+	if why := t.parts.Inject.Filtered(); why != "" {
 		return errors.New(why)
 	}
 	if p.Space.Guard.Base == 0 {
 		return errNoHandler
 	}
-	if locked := procfs.Status(t.proc.pid, "VmLck"); locked != "" && !strings.HasPrefix(locked, "0 ") {
+	if locked := procfs.Status(t.proc.Pid, "VmLck"); locked != "" && !strings.HasPrefix(locked, "0 ") {
 		return errLocks
 	}
-	c := &t.s.natives
+	c := t.by
 	if c.calls.stacks != nil {
-		if _, err := c.calls.ownersOf(t.s, p.Space); err != nil {
+		if _, err := c.calls.ownersOf(t.by.set.Arena, p.Space); err != nil {
 			return err
 		}
 	}
 	c.tableOf(p.Space)
-	a := t.s.cfg.Arena
-	i, err := inline.Target{Thread: &t.Thread, Calls: &t.inject}.Map(p.Addr, a.FD(), a.Used())
+	a := t.by.set.Arena
+	i, err := inline.Target{Thread: t.Thread, Calls: t.parts.Inject}.Map(p.Addr, a.FD(), a.Used())
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (t *thread) prepareIsland(p *space.Point) error {
 }
 
 // refuseJumps leaves the breakpoints of an address space where they are, for good.
-func (c *natives) refuseJumps(sp *space.Space, pid int, why error) {
+func (c *Executor) refuseJumps(sp *space.Space, pid int, why error) {
 	codeIn(sp).jumps.refused = why
 	for _, p := range sp.ByAddr {
 		if p.Jump.Waits {
@@ -143,14 +143,14 @@ func (c *natives) refuseJumps(sp *space.Space, pid int, why error) {
 		}
 	}
 	codeIn(sp).jumps.waiting = nil
-	if c.s.cfg.Engine != Inline {
+	if c.set.Strategy != backend.Inline {
 		return // --stats has the reason
 	}
-	c.s.warn(fmt.Sprintf("process %d: its probes stop threads, because no program can run inside it: %v", pid, why))
+	c.on.Warn(fmt.Sprintf("process %d: its probes stop threads, because no program can run inside it: %v", pid, why))
 }
 
 // makeStubs writes native code for the places that wait, and returns those for which there is some. The others keep their breakpoints.
-func (c *natives) makeStubs(t *thread, sp *space.Space) []*space.Point {
+func (c *Executor) makeStubs(t *Thread, sp *space.Space) []*space.Point {
 	waiting := codeIn(sp).jumps.waiting
 	codeIn(sp).jumps.waiting = nil
 	var made []*space.Point
@@ -179,11 +179,11 @@ func (c *natives) makeStubs(t *thread, sp *space.Space) []*space.Point {
 }
 
 // drop leaves the breakpoint of a point where it is, for good.
-func (c *natives) drop(p *space.Point, why error) {
+func (c *Executor) drop(p *space.Point, why error) {
 	p.Jump.Waits, p.Jump.Dropped = false, why
 	p.By = c.patcher.Breakpoints()
 	for _, pl := range p.Enters {
-		if c.s.cfg.Engine == Inline {
+		if c.set.Strategy == backend.Inline {
 			pl.Probe.Refuse(fmt.Sprintf("%#x: threads stop there: %v", p.Addr, why))
 		}
 	}
@@ -191,7 +191,7 @@ func (c *natives) drop(p *space.Point, why error) {
 
 // makeStub writes native code for a point, unless it has been written for an attempt that failed, and has the crash handler restore all
 // bytes that the jump displaces.
-func (c *natives) makeStub(t *thread, p *space.Point) error {
+func (c *Executor) makeStub(t *Thread, p *space.Point) error {
 	if err := occupied(p); err != nil {
 		return err
 	}
@@ -212,15 +212,15 @@ func (c *natives) makeStub(t *thread, p *space.Point) error {
 }
 
 // writeStub writes native code that runs the programs of placements at a point.
-func (c *natives) writeStub(t *thread, p *space.Point, runs []space.Run) error {
+func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error {
 	island := codeIn(p.Space).jumps.near(p.Addr)
 	if c.calls.stacks != nil {
-		if _, err := c.calls.ownersOf(c.s, p.Space); err != nil {
+		if _, err := c.calls.ownersOf(c.set.Arena, p.Space); err != nil {
 			return err
 		}
 	}
 	c.tableOf(p.Space)
-	if used := c.s.cfg.Arena.Used(); used > island.ArenaSize {
+	if used := c.set.Arena.Used(); used > island.ArenaSize {
 		return fmt.Errorf("the process has mapped %d bytes of the memory that programs share, of which there are %d", island.ArenaSize, used)
 	}
 	w := &p.Jump.Window
@@ -261,17 +261,17 @@ func (c *natives) writeStub(t *thread, p *space.Point, runs []space.Run) error {
 
 // populateRing provides the memory of the ring before the process writes records into it. The memory is ours. If we cannot have it, it is
 // left to the faults, one page after the other.
-func (t *thread) populateRing(island *inline.Island) {
-	a := t.s.cfg.Arena
+func (t *Thread) populateRing(island *inline.Island) {
+	a := t.by.set.Arena
 	if island.Populated || a.PopulateRing() != nil {
 		return
 	}
 	ring := a.RingLayout()
-	inline.Target{Thread: &t.Thread, Calls: &t.inject}.Populate(island, inline.Range{Start: ring.Data, End: ring.Data + ring.Size})
+	inline.Target{Thread: t.Thread, Calls: t.parts.Inject}.Populate(island, inline.Range{Start: ring.Data, End: ring.Data + ring.Size})
 }
 
 // emitStub makes native code that runs the programs of placements at a point, for an address in an island.
-func (c *natives) emitStub(t *thread, p *space.Point, runs []space.Run, island *inline.Island, at uint64) (*amd64.Stub, error) {
+func (c *Executor) emitStub(t *Thread, p *space.Point, runs []space.Run, island *inline.Island, at uint64) (*amd64.Stub, error) {
 	if err := c.fitsCalls(p); err != nil {
 		return nil, err
 	}
@@ -294,8 +294,8 @@ func (c *natives) emitStub(t *thread, p *space.Point, runs []space.Run, island *
 	if codeIn(p.Space).reads.table != nil {
 		site.Ranges = codeIn(p.Space).reads.table.Offset()
 	}
-	site.Ring = c.s.cfg.Arena.RingLayout()
-	site.Addr, site.Place, site.Pid = at, p.Addr, uint32(t.proc.pid)
+	site.Ring = c.set.Arena.RingLayout()
+	site.Addr, site.Place, site.Pid = at, p.Addr, uint32(t.proc.Pid)
 	site.Arena, site.Control = island.Arena, island.Arena+arena.ControlOffset
 	site.RedZone, site.Flags, site.Pairs = !w.RedZoneFree, !w.FlagsDead, hostcpu.SwapsPairs()
 	if n := p.Jump.Before; n > 0 {
@@ -317,12 +317,12 @@ func (c *natives) emitStub(t *thread, p *space.Point, runs []space.Run, island *
 }
 
 // insertJumps writes the jumps of points whose native code has been written. t is at the breakpoint of one of them.
-func (c *natives) insertJumps(t *thread, points []*space.Point) {
+func (c *Executor) insertJumps(t *Thread, points []*space.Point) {
 	if len(points) == 0 {
 		return
 	}
 	sp := points[0].Space
-	defer c.s.world.releaseWorld(c.s.world.hold(func(o *thread) bool { return o != t && o.proc.space == sp && !o.still() && !asleep(o.Tid) }))
+	defer c.on.Release(c.on.Hold(func(o *Thread) bool { return o != t && o.proc.Space == sp }))
 	began := time.Now()
 	occupied, known := t.occupiedPlaces(points)
 	var in []inline.Jump
@@ -343,13 +343,13 @@ func (c *natives) insertJumps(t *thread, points []*space.Point) {
 	for _, p := range byAddr {
 		p.Jump.In, p.Jump.Waits = true, false
 	}
-	c.s.stats.Inline += len(byAddr)
-	c.s.stats.InlineStop = max(c.s.stats.InlineStop, time.Since(began))
+	c.set.Stats.Inline += len(byAddr)
+	c.set.Stats.InlineStop = max(c.set.Stats.InlineStop, time.Since(began))
 }
 
 // occupiedPlaces returns the addresses of those points where a thread stands behind the breakpoint, or a signal handler may return
 // there. ok is false if that is not known of a thread. t is at a breakpoint. All other threads are stopped or asleep.
-func (t *thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool, ok bool) {
+func (t *Thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool, ok bool) {
 	sp := points[0].Space
 	var ranges inline.Ranges
 	for _, p := range points {
@@ -361,13 +361,13 @@ func (t *thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool
 		return nil, true
 	}
 	slices.SortFunc(ranges, func(a, b inline.Range) int { return cmp.Compare(a.Start, b.Start) })
-	maps, err := module.Maps(t.proc.pid)
+	maps, err := module.Maps(t.proc.Pid)
 	if err != nil {
 		return nil, false
 	}
 	occupied = map[uint64]bool{}
-	for _, o := range t.s.threads {
-		if o.proc.space != sp || o.state.Now() == threadstate.Gone {
+	for o := range t.by.on.Threads() {
+		if o.proc.Space != sp || o.parts.State.Now() == threadstate.Gone {
 			continue
 		}
 		pc, stack, known := o.standsAt()
@@ -386,12 +386,12 @@ func (t *thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool
 
 // standsAt returns where a thread continues that is stopped, or asleep in a system call, and its stack pointer. A thread that has just hit
 // a breakpoint, and whose hit has not been handled, continues at the breakpoint.
-func (t *thread) standsAt() (pc, sp uint64, known bool) {
+func (t *Thread) standsAt() (pc, sp uint64, known bool) {
 	regs := t.Regs
 	if ptrace.GetRegs(t.Tid, &regs) == 0 {
-		pc, sp = regs[t.proc.arch.PC()], regs[t.proc.arch.SP()]
-		at := t.proc.arch.BreakpointPC(pc)
-		if t.proc.space.PlantedAt(at) && t.hasToHit() {
+		pc, sp = regs[t.proc.Space.ABI.PC()], regs[t.proc.Space.ABI.SP()]
+		at := t.proc.Space.ABI.BreakpointPC(pc)
+		if t.proc.Space.PlantedAt(at) && t.hasToHit() {
 			pc = at
 		}
 		return pc, sp, true
@@ -409,24 +409,24 @@ func (t *thread) standsAt() (pc, sp uint64, known bool) {
 	return pc, sp, err == nil && err2 == nil
 }
 
-// backToJump handles a SIGTRAP of a thread that came to the start of a jump while that was written or removed, and reports whether it
+// BackToJump handles a SIGTRAP of a thread that came to the start of a jump while that was written or removed, and reports whether it
 // is one. The thread runs again what is there now.
-func (t *thread) backToJump() bool {
-	start := t.proc.arch.BreakpointPC(*t.PC())
-	if p := t.proc.space.Starts[start]; p == nil || p.Jump.Before == 0 || t.SignalCode() != t.proc.arch.TrapCode {
+func (t *Thread) BackToJump() bool {
+	start := t.proc.Space.ABI.BreakpointPC(*t.PC())
+	if p := t.proc.Space.Starts[start]; p == nil || p.Jump.Before == 0 || t.SignalCode() != t.proc.Space.ABI.TrapCode {
 		return false
 	}
 	*t.PC() = start
 	t.SetRegs()
-	t.resume(0)
+	t.on.Resume(0)
 	return true
 }
 
 // hasToHit reports whether a stopped thread has hit a breakpoint and its hit has not been handled: the stop is that of the SIGTRAP, or
 // the SIGTRAP is still to come.
-func (t *thread) hasToHit() bool {
+func (t *Thread) hasToHit() bool {
 	var info ptrace.SigInfo
-	if t.state.MayRun() && ptrace.GetSigInfo(t.Tid, &info) == 0 && info.Signal() == ptrace.SIGTRAP && info.Code() == t.proc.arch.TrapCode {
+	if t.parts.State.MayRun() && ptrace.GetSigInfo(t.Tid, &info) == 0 && info.Signal() == ptrace.SIGTRAP && info.Code() == t.proc.Space.ABI.TrapCode {
 		return true
 	}
 	return t.RaisedTrap()
@@ -441,17 +441,17 @@ func (j *spaceJumps) ranges() (all inline.Ranges) {
 	return all
 }
 
-// unmapIslands unmaps the memory for native code. It is called when nothing leads there any more, and the threads of the process are
+// UnmapIslands unmaps the memory for native code. It is called when nothing leads there any more, and the threads of the process are
 // stopped or asleep. A thread may be in that memory, or a signal handler return to it: then it stays mapped.
-func (t *thread) unmapIslands() {
-	sp := t.proc.space
-	maps, err := module.Maps(t.proc.pid)
+func (t *Thread) UnmapIslands() {
+	sp := t.proc.Space
+	maps, err := module.Maps(t.proc.Pid)
 	if err != nil || len(codeIn(sp).jumps.islands) == 0 {
 		return
 	}
 	ranges := codeIn(sp).jumps.ranges()
-	for _, o := range t.s.threads {
-		if o.proc.space != sp || o.state.Now() == threadstate.Gone {
+	for o := range t.by.on.Threads() {
+		if o.proc.Space != sp || o.parts.State.Now() == threadstate.Gone {
 			continue
 		}
 		pc, stack, known := o.standsAt()
@@ -461,7 +461,7 @@ func (t *thread) unmapIslands() {
 		}
 	}
 	for _, i := range codeIn(sp).jumps.islands {
-		if (inline.Target{Thread: &t.Thread, Calls: &t.inject}).Unmap(i) != nil {
+		if (inline.Target{Thread: t.Thread, Calls: t.parts.Inject}).Unmap(i) != nil {
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package engine
+package trampoline
 
 import (
 	"errors"
@@ -12,10 +12,12 @@ import (
 	"gotap/engine/linux/hostcpu"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/registry"
 	"gotap/engine/registry/hit"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/space"
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/calls"
 	"gotap/runtime/clock"
 	"gotap/runtime/native/amd64"
@@ -48,30 +50,30 @@ const lookAfter = 100 * time.Millisecond
 const commAfter = time.Second
 
 // lookAfter renews what native code knows of the time and of the names of threads, and skips records whose writers have ended.
-func (n *nativeCalls) lookAfter(s *Session) {
+func (n *nativeCalls) lookAfter(c *Executor) {
 	now := time.Now()
 	if n.noClock == nil && now.Sub(n.renewed) >= clock.Period {
 		n.clock.Update()
 		n.renewed = now
 	}
 	if now.Sub(n.told) >= commAfter {
-		n.tellComms(s)
-		s.checkReads()
+		n.tellComms(c)
+		c.checkReads()
 		n.told = now
 	}
-	at, ok := s.cfg.Arena.Unfinished()
+	at, ok := c.set.Arena.Unfinished()
 	if at++; ok && at == n.unfinished {
-		s.natives.skipUnfinished()
+		c.skipUnfinished()
 	}
 	if n.unfinished = 0; ok {
 		n.unfinished = at
 	}
-	s.loop.After(lookAfter, func() { n.lookAfter(s) })
+	c.on.After(lookAfter, func() { n.lookAfter(c) })
 }
 
 // tellComms tells native code the names of all threads that have a stack.
-func (n *nativeCalls) tellComms(s *Session) {
-	for _, t := range s.threads {
+func (n *nativeCalls) tellComms(c *Executor) {
+	for t := range c.on.Threads() {
 		if t.stack.of != nil {
 			t.tellComm()
 		}
@@ -80,28 +82,28 @@ func (n *nativeCalls) tellComms(s *Session) {
 
 // skipUnfinished skips records that native code has begun and will not finish: its thread has ended, or a signal handler has left it for good.
 // If a thread may still be there, it does nothing.
-func (c *natives) skipUnfinished() {
-	defer c.s.world.releaseWorld(c.s.world.holdAll())
-	for _, t := range c.s.threads {
-		if len(codeIn(t.proc.space).jumps.islands) == 0 {
+func (c *Executor) skipUnfinished() {
+	defer c.on.HoldAll()()
+	for t := range c.on.Threads() {
+		if len(codeIn(t.proc.Space).jumps.islands) == 0 {
 			continue
 		}
-		maps, err := module.Maps(t.proc.pid)
+		maps, err := module.Maps(t.proc.Pid)
 		pc, stack, known := t.standsAt()
 		inside := false
-		if err != nil || !known || !codeIn(t.proc.space).jumps.ranges().Parked(t.proc.space.Mem, maps, pc, stack, func(inline.Range) { inside = true }) || inside {
+		if err != nil || !known || !codeIn(t.proc.Space).jumps.ranges().Parked(t.proc.Space.Mem, maps, pc, stack, func(inline.Range) { inside = true }) || inside {
 			if !procfs.Ended(t.Tid) {
 				return
 			}
 		}
 	}
-	c.s.cfg.Arena.SkipUnfinished()
+	c.set.Arena.SkipUnfinished()
 }
 
 // spaceCalls is what it has for them in an address space.
 type spaceCalls struct {
 	owners    *calls.Owners
-	threads   map[uint64]*thread // which have a stack, by the base of fs
+	threads   map[uint64]*Thread // which have a stack, by the base of fs
 	shared    map[uint64]bool    // bases of fs that several threads have: none of them has a stack
 	functions []followed         // by number, from 1 on
 }
@@ -109,7 +111,7 @@ type spaceCalls struct {
 // followed is a function whose calls native code follows, for a probe.
 type followed struct {
 	entry *space.Point
-	pl    *placement
+	pl    *registry.Placement
 }
 
 // Reasons why native code does not follow the calls of a function.
@@ -124,16 +126,16 @@ var (
 )
 
 // prepare reserves what programs need in order to follow calls and to tell the time.
-func (n *nativeCalls) prepare(s *Session) {
+func (n *nativeCalls) prepare(c *Executor) {
 	if n.tried {
 		return
 	}
 	n.tried = true
-	a := s.cfg.Arena
+	a := c.set.Arena
 	if n.clock, n.noClock = clock.New(a); n.noClock == nil {
 		n.renewed = time.Now()
 	}
-	s.loop.After(lookAfter, func() { n.lookAfter(s) })
+	c.on.After(lookAfter, func() { n.lookAfter(c) })
 	if !hostcpu.ReadsFSBase() {
 		n.none = errNoBase
 		return
@@ -167,10 +169,10 @@ func (n *nativeCalls) fits(f *retprobe.Function) error {
 }
 
 // timed reports whether it is recorded when the calls of a placement begin.
-func timed(pl *placement) bool { return uses(pl.Code.Leave, runtime.FieldElapsed) }
+func timed(pl *registry.Placement) bool { return uses(pl.Code.Leave, runtime.FieldElapsed) }
 
 // fitsExit returns why native code cannot end calls at a point.
-func (c *natives) fitsExit(p *space.Point) error {
+func (c *Executor) fitsExit(p *space.Point) error {
 	f := p.Exits[0]
 	switch {
 	case len(p.Exits) > 1:
@@ -187,7 +189,7 @@ func (c *natives) fitsExit(p *space.Point) error {
 }
 
 // number returns the number by which native code knows a function that is entered at a point, for a placement.
-func (n *spaceCalls) number(entry *space.Point, pl *placement) uint32 {
+func (n *spaceCalls) number(entry *space.Point, pl *registry.Placement) uint32 {
 	if i := entry.Jump.Function; i > 0 && n.functions[i-1].pl == pl {
 		return i
 	}
@@ -206,7 +208,7 @@ func (n *spaceCalls) function(number uint32) (f followed, ok bool) {
 }
 
 // ownersOf returns the table of an address space, which is made when it is first wanted.
-func (n *nativeCalls) ownersOf(s *Session, sp *space.Space) (*calls.Owners, error) {
+func (n *nativeCalls) ownersOf(a *arena.Arena, sp *space.Space) (*calls.Owners, error) {
 	if codeIn(sp).calls.owners != nil || n.none != nil {
 		return codeIn(sp).calls.owners, n.none
 	}
@@ -215,7 +217,7 @@ func (n *nativeCalls) ownersOf(s *Session, sp *space.Space) (*calls.Owners, erro
 		return codeIn(sp).calls.owners, nil
 	}
 	var err error
-	codeIn(sp).calls.owners, err = calls.NewOwners(s.cfg.Arena)
+	codeIn(sp).calls.owners, err = calls.NewOwners(a)
 	return codeIn(sp).calls.owners, err
 }
 
@@ -230,8 +232,8 @@ func (n *nativeCalls) dropOwners(sp *space.Space) {
 
 // enlist gives a thread a stack of calls, if it has none and there is one, or tells native code that its base of fs has changed. Its
 // registers have been read.
-func (t *thread) enlist() {
-	n, in, base := &t.s.natives.calls, &codeIn(t.proc.space).calls, t.Regs[fsBase]
+func (t *Thread) enlist() {
+	n, in, base := &t.by.calls, &codeIn(t.proc.Space).calls, t.Regs[fsBase]
 	o := in.threads[base]
 	switch {
 	case n.stacks == nil || in.owners == nil || o == t || in.shared[base]:
@@ -251,16 +253,16 @@ func (t *thread) enlist() {
 	t.tellComm()
 	if in.owners.Set(base, t.stack.of) {
 		if in.threads == nil {
-			in.threads = map[uint64]*thread{}
+			in.threads = map[uint64]*Thread{}
 		}
 		in.threads[base], t.stack.base = t, base
 	}
 }
 
 // tellComm tells native code the name of the thread, which records contain.
-func (t *thread) tellComm() {
+func (t *Thread) tellComm() {
 	var name [calls.CommSize]byte
-	t.view.Comm(name[:calls.CommSize-1])
+	t.parts.View.Comm(name[:calls.CommSize-1])
 	t.stack.of.SetComm(name)
 }
 
@@ -275,7 +277,7 @@ type callStack struct {
 }
 
 // vacate makes native code forget a thread that it finds under a base of fs.
-func (n *spaceCalls) vacate(base uint64, t *thread) {
+func (n *spaceCalls) vacate(base uint64, t *Thread) {
 	if n.threads[base] == t {
 		delete(n.threads, base)
 		n.owners.Remove(base)
@@ -293,43 +295,43 @@ func (n *spaceCalls) share(base uint64) {
 	}
 }
 
-// bearsThread is called when a thread, whose registers have been read, creates another one that shares its memory, with these flags of
+// Bears is called when a thread, whose registers have been read, creates another one that shares its memory, with these flags of
 // clone.
-func (t *thread) bearsThread(flags uint64) {
+func (t *Thread) Bears(flags uint64) {
 	const setsTLS = 0x80000 // CLONE_SETTLS
-	if flags&setsTLS == 0 && t.proc.arch == &abi.AMD64 {
-		codeIn(t.proc.space).calls.share(t.Regs[fsBase])
+	if flags&setsTLS == 0 && t.proc.Space.ABI == &abi.AMD64 {
+		codeIn(t.proc.Space).calls.share(t.Regs[fsBase])
 	}
 }
 
-// isBorn is called at the first stop of a new thread. It may have the data of one that has ended, of which the kernel has not told yet.
+// Born is called at the first stop of a new thread. It may have the data of one that has ended, of which the kernel has not told yet.
 // Nor may native code take it for the thread whose data its own begin with.
-func (t *thread) isBorn() {
-	in := &codeIn(t.proc.space).calls
-	if in.owners == nil || len(t.proc.threads) == 1 || !t.GetRegs() {
+func (t *Thread) Born() {
+	in := &codeIn(t.proc.Space).calls
+	if in.owners == nil || t.proc.isSingle() || !t.GetRegs() {
 		return
 	}
 	base := t.Regs[fsBase]
 	if o := in.threads[base]; o != nil {
 		in.vacate(base, o)
 	}
-	if first, ok := firstWord(t.proc.space, base); ok && first != base {
+	if first, ok := firstWord(t.proc.Space, base); ok && first != base {
 		in.share(first)
 	}
 }
 
-// dropStack gives back the thread's stack of calls: the thread or its image no longer exists.
-func (t *thread) dropStack() {
+// Drop gives back the thread's stack of calls: the thread or its image no longer exists.
+func (t *Thread) Drop() {
 	if t.stack.of == nil {
 		return
 	}
-	codeIn(t.proc.space).calls.vacate(t.stack.base, t)
-	t.s.natives.calls.stacks.Give(t.stack.of)
+	codeIn(t.proc.Space).calls.vacate(t.stack.base, t)
+	t.by.calls.stacks.Give(t.stack.of)
 	t.stack.of, t.stack.base = nil, 0
 }
 
-// takeCalls takes over the calls that native code follows and that the programs at a point have to do with. The thread has stopped there.
-func (t *thread) takeCalls(p *space.Point) {
+// TakeCalls takes over the calls that native code follows and that the programs at a point have to do with. The thread has stopped there.
+func (t *Thread) TakeCalls(p *space.Point) {
 	if t.stack.of == nil {
 		return
 	}
@@ -343,7 +345,7 @@ func (t *thread) takeCalls(p *space.Point) {
 
 // takeInside takes over the calls that are not further out than a call that begins with this stack pointer: they may have been
 // left by longjmp, or be on another stack. If there is none, the stack is full, and it takes over all.
-func (t *thread) takeInside(sp uint64) {
+func (t *Thread) takeInside(sp uint64) {
 	taken := false
 	for f, ok := t.stack.of.Newest(); ok && f.SP <= sp; f, ok = t.stack.of.Newest() {
 		if f.Busy && t.interruptsNative() {
@@ -363,19 +365,19 @@ func (t *thread) takeInside(sp uint64) {
 }
 
 // interruptsNative reports whether the thread runs a signal handler that has interrupted native code, and may return there.
-func (t *thread) interruptsNative() bool {
-	maps, err := module.Maps(t.proc.pid)
+func (t *Thread) interruptsNative() bool {
+	maps, err := module.Maps(t.proc.Pid)
 	inside := false
-	known := err == nil && codeIn(t.proc.space).jumps.ranges().Parked(t.proc.space.Mem, maps, 0, t.SP(), func(inline.Range) { inside = true })
+	known := err == nil && codeIn(t.proc.Space).jumps.ranges().Parked(t.proc.Space.Mem, maps, 0, t.SP(), func(inline.Range) { inside = true })
 	return inside || !known
 }
 
 // takeEnding takes over the call that ends at a point.
-func (t *thread) takeEnding(p *space.Point) {
+func (t *Thread) takeEnding(p *space.Point) {
 	const inside = 256 << 10
-	sp := t.view.ExitSP()
+	sp := t.parts.View.ExitSP()
 	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
-		fn, known := codeIn(t.proc.space).calls.function(f.Func)
+		fn, known := codeIn(t.proc.Space).calls.function(f.Func)
 		if f.SP != sp || f.Busy || !known || !slices.Contains(p.Exits, fn.entry.Fn) {
 			continue
 		}
@@ -390,83 +392,83 @@ func (t *thread) takeEnding(p *space.Point) {
 }
 
 // take moves a call to the thread's own list.
-func (t *thread) take(f calls.Frame) {
+func (t *Thread) take(f calls.Frame) {
 	t.stack.of.Remove(f)
-	fn, ok := codeIn(t.proc.space).calls.function(f.Func)
+	fn, ok := codeIn(t.proc.Space).calls.function(f.Func)
 	if !ok {
 		return
 	}
 	b := retprobe.Begun{SP: f.SP, Time: min(f.Time, ptrace.Now())}
-	if b.This = t.h.Alloc(fn.pl); b.This != 0 {
-		t.s.cfg.Arena.CopyThis(b.This, f.This, fn.pl.Probe.Spec.ThisBytes)
+	if b.This = t.parts.Hit.Alloc(fn.pl); b.This != 0 {
+		t.by.set.Arena.CopyThis(b.This, f.This, fn.pl.Probe.Spec.ThisBytes)
 	}
-	t.calls.TakeOver(&fn.entry.Point, fn.pl, b)
+	t.parts.Calls.TakeOver(&fn.entry.Point, fn.pl, b)
 }
 
-// forkCalls gives the first thread of a forked child the calls of its parent that native code follows. They have no storage there.
-func (t *thread) forkCalls(child *thread) {
+// Fork gives the first thread of a forked child the calls of its parent that native code follows. They have no storage there.
+func (t *Thread) Fork(child *Thread) {
 	if t.stack.of == nil {
 		return
 	}
 	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
-		fn, known := codeIn(t.proc.space).calls.function(f.Func)
+		fn, known := codeIn(t.proc.Space).calls.function(f.Func)
 		if !known {
 			continue
 		}
-		if q := child.proc.space.ByAddr[fn.entry.Addr]; q != nil && q.Fn != nil {
-			child.calls.TakeOver(&q.Point, fn.pl, retprobe.Begun{SP: f.SP, Time: min(f.Time, ptrace.Now())})
+		if q := child.proc.Space.ByAddr[fn.entry.Addr]; q != nil && q.Fn != nil {
+			child.parts.Calls.TakeOver(&q.Point, fn.pl, retprobe.Begun{SP: f.SP, Time: min(f.Time, ptrace.Now())})
 		}
 	}
 }
 
-// takeOf takes over all calls of a probe. The threads are stopped for it, outside of native code, where a call may be about to begin or
+// TakeOf takes over all calls of a probe. The threads are stopped for it, outside of native code, where a call may be about to begin or
 // to end.
-func (c *natives) takeOf(pr *probe) {
+func (c *Executor) TakeOf(pr *registry.Probe) {
 	const tries = 100
 	if c.calls.stacks == nil {
 		return
 	}
 	for range tries {
-		held := c.s.world.holdAll()
+		release := c.on.HoldAll()
 		done := true
-		for _, t := range c.s.threads {
+		for t := range c.on.Threads() {
 			done = done && (t.stack.of == nil || t.takeProbe(pr))
 		}
-		if c.s.world.releaseWorld(held); done {
+		if release(); done {
 			return
 		}
 	}
 }
 
 // takeProbe takes over the calls of a probe, unless the thread is in native code.
-func (t *thread) takeProbe(pr *probe) bool {
+func (t *Thread) takeProbe(pr *registry.Probe) bool {
 	pc, _, known := t.standsAt()
-	if known && codeIn(t.proc.space).jumps.stubAt(pc) != nil {
+	if known && codeIn(t.proc.Space).jumps.stubAt(pc) != nil {
 		return false
 	}
 	var frames []calls.Frame
 	for f, ok := t.stack.of.Newest(); ok; f, ok = t.stack.of.Older(f) {
-		if fn, ok := codeIn(t.proc.space).calls.function(f.Func); ok && !f.Busy && fn.pl.Probe == pr {
+		if fn, ok := codeIn(t.proc.Space).calls.function(f.Func); ok && !f.Busy && fn.pl.Probe == pr {
 			frames = append(frames, f)
 		}
 	}
 	for _, f := range frames {
 		t.take(f)
 	}
-	t.stack.of.SetOthers(t.calls.Len())
+	t.stack.of.SetOthers(t.parts.Calls.Len())
 	return true
 }
 
 // answerCall runs what a doorbell wants at the beginning or the end of a call, or inside of a program that belongs to one. The thread's
 // registers are those from the place; rung are those with which it rang.
-func (t *thread) answerCall(b *bell, rung, frame []uint64) {
+func (t *Thread) answerCall(b *bell, rung, frame []uint64) {
 	switch b.Call {
 	case amd64.EntersCall:
-		t.takeCalls(b.p)
-		t.h.Admitted(b.run.Placement, b.p.Fn != nil)
+		t.TakeCalls(b.p)
+		t.parts.Hit.Admitted(b.run.Placement, b.p.Fn != nil)
 	case amd64.LeavesCall:
-		t.takeCalls(b.p)
-		t.calls.Leave(&b.p.Point)
+		t.TakeCalls(b.p)
+		t.parts.Calls.Leave(&b.p.Point)
 	case amd64.InCall:
 		this := b.FrameOffset(rung, frame, b.arena) + calls.ThisAt
 		f, ok := calls.Frame{}, false
@@ -477,10 +479,10 @@ func (t *thread) answerCall(b *bell, rung, frame []uint64) {
 		case !ok: // somebody has written to the arena
 			b.run.Placement.Probe.Miss()
 		case b.run.Ends == nil:
-			t.h.ContinueCall(b.run.Placement, this, &t.stack.rung)
+			t.parts.Hit.ContinueCall(b.run.Placement, this, &t.stack.rung)
 		default:
 			now := ptrace.Now()
-			t.h.ContinueLeave(b.run.Placement, hit.Call{This: this, Elapsed: now - min(f.Time, now), SP: f.SP}, &t.stack.rung)
+			t.parts.Hit.ContinueLeave(b.run.Placement, hit.Call{This: this, Elapsed: now - min(f.Time, now), SP: f.SP}, &t.stack.rung)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package trampoline
 
 import (
 	"fmt"
@@ -14,24 +14,24 @@ import (
 
 // readFault is a thread that is stopped with a signal at an instruction of a stub that reads.
 type readFault struct {
-	*thread
+	*Thread
 	sig    int
 	action *fallback.Action // the program's own
 }
 
-// answersRead handles a signal that a read of native code has raised, and reports whether it did. The signal is not the program's. The thread
+// AnswersRead handles a signal that a read of native code has raised, and reports whether it did. The signal is not the program's. The thread
 // goes on as if the doorbell of the read had rung, and the interpreter reads, and traps if it cannot either.
-func (t *thread) answersRead(sig int) bool {
+func (t *Thread) AnswersRead(sig int) bool {
 	n := slices.Index(readSignals[:], sig)
 	if n < 0 || !t.GetRegs() {
 		return false
 	}
-	f, s := codeIn(t.proc.space).jumps.readAt(*t.PC())
+	f, s := codeIn(t.proc.Space).jumps.readAt(*t.PC())
 	if f == nil {
 		return false
 	}
 	x := readFault{t, sig, &t.proc.actions.own[n]}
-	raised := t.queue.Raised(sig)
+	raised := t.parts.Queue.Raised(sig)
 	if !raised && !x.wasReset() { // somebody has sent it
 		return false
 	}
@@ -40,15 +40,15 @@ func (t *thread) answersRead(sig int) bool {
 	t.SetRegs()
 	x.restore()
 	if !raised { // the kernel reports a blocked signal that was sent, and not the fault
-		t.queue.Resend(&sent)
+		t.parts.Queue.Resend(&sent)
 	}
-	b := codeIn(t.proc.space).jumps.bells[s.start+uint64(f.Bell)]
+	b := codeIn(t.proc.Space).jumps.bells[s.start+uint64(f.Bell)]
 	if b == nil {
-		t.finish()
+		t.on.Finish()
 		return true
 	}
 	if !f.Own { // else the thread has no data where the base of fs says
-		t.s.stats.ReadFaults++
+		t.by.set.Stats.ReadFaults++
 		reader{t}.faulted(b)
 	}
 	t.answer(b)
@@ -59,7 +59,7 @@ func (t *thread) answersRead(sig int) bool {
 func (x readFault) wasReset() bool {
 	bit := uint64(1) << (x.sig - 1)
 	switch {
-	case x.proc.actions.of != x.proc.space:
+	case x.proc.actions.of != x.proc.Space:
 		return false
 	case x.action.Caught():
 		return procfs.SignalSet(x.Tid, "SigCgt")&bit == 0
@@ -75,13 +75,13 @@ func (x readFault) restore() {
 	reset := x.wasReset()
 	blocked := x.blocksRest() || reset && x.action.Caught()
 	if blocked {
-		x.queue.Block(1 << (x.sig - 1))
+		x.parts.Queue.Block(1 << (x.sig - 1))
 	}
 	if reset {
 		x.putBack()
 	}
 	if reset || blocked {
-		codeIn(x.proc.space).reads.empty(longestWait)
+		codeIn(x.proc.Space).reads.empty(longestWait)
 	}
 }
 
@@ -89,26 +89,26 @@ func (x readFault) restore() {
 func (x readFault) putBack() {
 	taken := *x.action
 	taken.Handler = fallback.Default
-	if now, err := x.guard.QueryAction(x.sig); err != nil || now != taken {
+	if now, err := x.parts.Guard.QueryAction(x.sig); err != nil || now != taken {
 		x.proc.actions.of = nil
 		return
 	}
-	if err := x.guard.SetAction(x.sig, *x.action); err != nil {
-		x.s.warn(fmt.Sprintf("process %d: its action for signal %d cannot be put back: %v", x.proc.pid, x.sig, err))
+	if err := x.parts.Guard.SetAction(x.sig, *x.action); err != nil {
+		x.by.on.Warn(fmt.Sprintf("process %d: its action for signal %d cannot be put back: %v", x.proc.Pid, x.sig, err))
 	}
 }
 
 // blocksRest reports whether the thread blocks all other signals that instructions raise. SIGTRAP may be left out (package crashsafe).
 func (x readFault) blocksRest() bool {
 	rest := ptrace.Synchronous &^ ptrace.TrapBit &^ (1 << (x.sig - 1))
-	mask, ok := x.queue.Mask()
+	mask, ok := x.parts.Queue.Mask()
 	return ok && mask&uint64(rest) == uint64(rest)
 }
 
 // faulted fills the table again, without the page of a read that has faulted if the process has it mapped still.
 func (t reader) faulted(b *bell) {
 	const page = 4096
-	r := &codeIn(t.proc.space).reads
+	r := &codeIn(t.proc.Space).reads
 	if r.faults++; r.faults >= mostFaults {
 		r.refused = errFaults
 		r.empty(0)

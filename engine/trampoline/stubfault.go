@@ -1,4 +1,4 @@
-package engine
+package trampoline
 
 import (
 	"cmp"
@@ -61,13 +61,13 @@ func (j *spaceJumps) stubAt(addr uint64) *stub {
 
 var errFaulted = errors.New("an instruction that the jump replaces has faulted")
 
-// leaveStub moves a thread that is stopped with a signal which its instruction raised from the copy of a displaced instruction to the
+// LeaveStub moves a thread that is stopped with a signal which its instruction raised from the copy of a displaced instruction to the
 // instruction itself.
-func (t *thread) leaveStub(sig int) {
-	if !t.GetRegs() || !t.queue.Raised(sig) {
+func (t *Thread) LeaveStub(sig int) {
+	if !t.GetRegs() || !t.parts.Queue.Raised(sig) {
 		return
 	}
-	s := codeIn(t.proc.space).jumps.stubAt(*t.PC())
+	s := codeIn(t.proc.Space).jumps.stubAt(*t.PC())
 	if s == nil {
 		return
 	}
@@ -77,9 +77,9 @@ func (t *thread) leaveStub(sig int) {
 	}
 	in := &s.p.Jump.Window.Insns[i]
 	if i > 0 {
-		if p := t.proc.space.ByAddr[s.p.Addr]; p != nil && p.Jump.In {
-			t.s.natives.removeJumps([]*space.Point{p})
-			t.s.natives.drop(p, errFaulted)
+		if p := t.proc.Space.ByAddr[s.p.Addr]; p != nil && p.Jump.In {
+			t.by.removeJumps([]*space.Point{p})
+			t.by.drop(p, errFaulted)
 		}
 	}
 	if ptrace.GetSigInfo(t.Tid, &t.Info) == 0 && t.Info.Addr()-s.copies[i] < uint64(in.Len) { // of a fault in the instruction itself

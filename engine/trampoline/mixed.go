@@ -1,6 +1,7 @@
-package engine
+package trampoline
 
 import (
+	"gotap/engine/backend"
 	"gotap/engine/space"
 	"gotap/runtime/native"
 )
@@ -14,20 +15,20 @@ type needsInterpreterError struct{ why string }
 
 func (e *needsInterpreterError) Error() string { return "its program needs the interpreter: " + e.why }
 
-// inlines reports whether the session may have programs run in targets. A budget is one for stops, and its probes have to stop.
-func (c *natives) inlines() bool {
-	switch c.s.cfg.Engine {
-	case Inline:
+// Inlines reports whether the session may have programs run in targets. A budget is one for stops, and its probes have to stop.
+func (c *Executor) Inlines() bool {
+	switch c.set.Strategy {
+	case backend.Inline:
 		return true
-	case Mixed:
-		return c.s.cfg.Budget == 0
+	case backend.Mixed:
+		return c.set.Budget == 0
 	}
 	return false
 }
 
 // neverRings returns why a program of a point does not run to its end without a stop. Operations that stop threads seldom, as a new key of a
 // map does, do not count.
-func (c *natives) neverRings(p *space.Point) error {
+func (c *Executor) neverRings(p *space.Point) error {
 	for _, pl := range p.Enters {
 		if pl.Code.Post != nil || pl.Code.Fault != nil {
 			return errPost
@@ -47,7 +48,7 @@ func (c *natives) neverRings(p *space.Point) error {
 }
 
 // runsThrough returns why one part of what runs at a point needs the interpreter at each hit.
-func (c *natives) runsThrough(p *space.Point, r space.Run) error {
+func (c *Executor) runsThrough(p *space.Point, r space.Run) error {
 	program, err := c.nativeProgram(p, r)
 	if err != nil {
 		return err

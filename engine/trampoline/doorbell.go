@@ -1,4 +1,4 @@
-package engine
+package trampoline
 
 import (
 	"encoding/binary"
@@ -29,7 +29,7 @@ var (
 )
 
 // hangBells makes the doorbells of a stub known, to the session and to the crash handler.
-func (c *natives) hangBells(p *space.Point, stub uint64, s *amd64.Stub, arena uint64, stopped int) error {
+func (c *Executor) hangBells(p *space.Point, stub uint64, s *amd64.Stub, arena uint64, stopped int) error {
 	g := &p.Space.Guard
 	var list []fallback.Displaced
 	for _, d := range s.Doorbells {
@@ -47,18 +47,18 @@ func (c *natives) hangBells(p *space.Point, stub uint64, s *amd64.Stub, arena ui
 }
 
 // Silence implements Jumps: it makes all doorbells of an address space do nothing.
-func (c *natives) Silence(sp *space.Space) {
-	stopped := c.s.world.stoppedTid(sp)
+func (c *Executor) Silence(sp *space.Space) {
+	stopped := c.on.StoppedTid(sp)
 	for addr, b := range codeIn(sp).jumps.bells {
 		sp.Mem.Poke(addr, bellSilent, stopped)
 		b.p.Jump.Runs = nil // its stub is not used again
 	}
 }
 
-// answersBell handles a SIGTRAP of a thread whose registers have been read, if it comes from a doorbell, and reports whether it does.
-func (t *thread) answersBell() bool {
-	b := codeIn(t.proc.space).jumps.bells[t.proc.arch.BreakpointPC(*t.PC())]
-	if b == nil || t.SignalCode() != t.proc.arch.TrapCode {
+// AnswersBell handles a SIGTRAP of a thread whose registers have been read, if it comes from a doorbell, and reports whether it does.
+func (t *Thread) AnswersBell() bool {
+	b := codeIn(t.proc.Space).jumps.bells[t.proc.Space.ABI.BreakpointPC(*t.PC())]
+	if b == nil || t.SignalCode() != t.proc.Space.ABI.TrapCode {
 		return false
 	}
 	t.answer(b)
@@ -66,17 +66,17 @@ func (t *thread) answersBell() bool {
 }
 
 // answer handles a doorbell: the thread has stopped behind it, and its registers have been read.
-func (t *thread) answer(b *bell) {
-	t.s.stats.Hits++
+func (t *Thread) answer(b *bell) {
+	t.by.set.Stats.Hits++
 	if b.Wakes {
-		t.s.cfg.Arena.WakeReader()
+		t.by.set.Arena.WakeReader()
 		t.pass(b)
 		return
 	}
 	t.enlist()
-	if b.run == nil || t.s.life.closing { // a way to the end of the stub follows
-		t.h.Begin(t.proc.arch.WordSize())
-		t.finish()
+	if b.run == nil || t.by.on.Closing() { // a way to the end of the stub follows
+		t.parts.Hit.Begin(t.proc.Space.ABI.WordSize())
+		t.on.Finish()
 		return
 	}
 	if due := b.Call == amd64.LeavesCall; !b.run.Placement.Probe.Armed() && !due { // due: of a call that began before the probe was removed
@@ -93,44 +93,44 @@ func (t *thread) answer(b *bell) {
 	b.State(rung[:], frame, &t.stack.rung)
 	b.Restore(t.Regs[:], frame)
 	*t.PC() = b.p.Addr
-	t.view.Begin(b.p)
+	t.parts.View.Begin(b.p)
 	b.p.Space.Mem.Stack = t.SP()
-	t.h.Begin(t.proc.arch.WordSize())
+	t.parts.Hit.Begin(t.proc.Space.ABI.WordSize())
 	next := b.Resume
 	switch {
 	case b.When:
-		if t.h.ContinueWhen(b.run.Placement, &t.stack.rung) {
+		if t.parts.Hit.ContinueWhen(b.run.Placement, &t.stack.rung) {
 			next = b.Pass
 		}
 	case b.Call != amd64.NoCall:
 		t.answerCall(b, rung[:], frame)
 	default:
-		t.h.Continue(b.run.Placement, &t.stack.rung)
+		t.parts.Hit.Continue(b.run.Placement, &t.stack.rung)
 	}
-	if t.h.Len() > 0 {
-		t.h.Commit()
+	if t.parts.Hit.Len() > 0 {
+		t.parts.Hit.Commit()
 	}
 	if b.Reads != nil {
 		reader{t}.missed(b.Reads.Address(rung[:], frame), b.Reads.Size)
 	}
 	t.Regs = rung
 	*t.PC() = b.stub + uint64(next)
-	t.finish()
+	t.on.Finish()
 }
 
 // pass has the thread continue behind a doorbell with the next program.
-func (t *thread) pass(b *bell) {
-	t.h.Begin(t.proc.arch.WordSize())
+func (t *Thread) pass(b *bell) {
+	t.parts.Hit.Begin(t.proc.Space.ABI.WordSize())
 	*t.PC() = b.stub + uint64(b.Resume)
-	t.finish()
+	t.on.Finish()
 }
 
 // readFrame reads the words that a stub has on the stack of the thread.
-func (t *thread) readFrame(b *bell) (words []uint64, ok bool) {
+func (t *Thread) readFrame(b *bell) (words []uint64, ok bool) {
 	n := b.Frame()
 	raw := slices.Grow(t.stack.raw[:0], 8*n)[:8*n]
 	t.stack.raw = raw
-	if n > 0 && t.proc.space.Mem.ReadMemory(t.SP(), raw) != nil {
+	if n > 0 && t.proc.Space.Mem.ReadMemory(t.SP(), raw) != nil {
 		return nil, false
 	}
 	frame := t.stack.frame[:0]
