@@ -49,7 +49,7 @@ func (d *watches) loadsHere() bool {
 // insnHere decodes the instruction at the thread's program counter.
 func (d *watches) insnHere() (arch.Insn, arch.Arch, error) {
 	var set arch.Arch = d.t.proc.arch.Arch
-	if d.t.exec.thumb() {
+	if d.t.exec.Thumb() {
 		_, set = isa.ARM.Pointer(1)
 	}
 	addr := *d.t.PC()

@@ -70,10 +70,8 @@ func (t *thread) coreThread() (c coredump.Thread, ok bool) {
 	}
 	pc := &c.Regs[t.proc.arch.PC()]
 	switch {
-	case t.exec.step.active:
-		if off := *pc - t.exec.step.slot; off <= uint64(t.exec.step.p.Length) {
-			*pc = t.exec.step.p.Addr + off
-		}
+	case t.exec.IsActive():
+		*pc = t.exec.Origin(*pc)
 	case t.state.MayRun() && t.proc.arch.TrapBehind:
 		if p := t.proc.space.ByAddr[*pc-1]; p != nil && p.Planted {
 			*pc--

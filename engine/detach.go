@@ -157,7 +157,7 @@ func (l *lifecycle) letStoppedGo() {
 		}
 		switch {
 		case t.state.Now() != threadstate.Stopped:
-		case !t.exec.step.active && t.guard.TrapPending():
+		case !t.exec.IsActive() && t.guard.TrapPending():
 			t.contWith(0)
 			t.mustStop = true
 		default:
@@ -179,10 +179,10 @@ func (t *thread) letGo(sig int) {
 	t.native.LeaveRead()
 	t.watch.Clear()
 	informed := sig != 0 && ptrace.JobControl>>(sig-1)&1 == 0
-	if (t.MidCall || informed || t.stepping) && t.proc.guard.Handled() && ptrace.Interrupt(t.Tid) == 0 {
+	if (t.MidCall || informed || t.exec.Single) && t.proc.guard.Handled() && ptrace.Interrupt(t.Tid) == 0 {
 		t.queue.Unmask() // a handler restores the mask that it began with
 		t.contWith(sig)
-		t.stepping = false
+		t.exec.Single = false
 		return
 	}
 	if t.proc.guard.Handled() {
@@ -260,7 +260,7 @@ func (l *lifecycle) interruptBusy() {
 		if t.vforking || !t.state.Is(threadstate.Running, threadstate.Fresh) {
 			continue
 		}
-		if !t.mustStop && !t.guard.IsOpen() && !t.exec.step.active && !t.exec.postCall && !t.watch.Armed() && asleep(t.Tid) {
+		if !t.mustStop && !t.guard.IsOpen() && !t.exec.IsActive() && !t.exec.HasPosts() && !t.watch.Armed() && asleep(t.Tid) {
 			t.state.To(threadstate.LeftAsleep)
 			continue
 		}
@@ -308,7 +308,7 @@ func (l *lifecycle) untilGone(patience time.Duration) error {
 // lastStop handles a stop during detaching.
 func (l *lifecycle) lastStop(tid int, st ptrace.Status) {
 	t := l.s.threads[tid]
-	if t == nil || st.Ended() || t.exec.step.active || !st.Stopped() {
+	if t == nil || st.Ended() || t.exec.IsActive() || !st.Stopped() {
 		l.s.dispatch(tid, st)
 		return
 	}
@@ -356,7 +356,7 @@ func (l *lifecycle) anyRunnable() bool {
 func (l *lifecycle) stragglers() error {
 	var tids []string
 	for _, t := range l.s.threads {
-		if t.isAwaited() && !t.exec.uninterruptible() {
+		if t.isAwaited() && !t.exec.Uninterruptible() {
 			tids = append(tids, strconv.Itoa(t.Tid))
 		}
 	}

@@ -15,7 +15,7 @@
 // finds the thread, reads its registers and looks up the point before the program counter. hit (hit.go) runs the
 // programs of the point's placements (package hit) in the order of declaration and keeps what they log. Then the
 // displaced instruction is completed: it is emulated on the registers just read, which needs no further request, or
-// stepped out of line or in place (step.go). When it has completed, the programs that come after it run, the logs
+// run on the processor (package stepping). When it has completed, the programs that come after it run, the logs
 // are committed, the registers are written and the thread is resumed. If the instruction faults instead, the logs
 // are discarded and the fault is delivered as if the instruction had been at its own address. For an emulated
 // instruction this is wait4, GETREGS, SETREGS, CONT, without an allocation, a lock or a map look-up by string.
@@ -37,10 +37,10 @@
 // to the end (detach.go).
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
-// execution (step.go, inplacearm.go, armcall.go; emulator.go), emulation (package emulation), what programs see of it
-// (package view), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package
+// stepping and emulation, which complete instructions (packages of these names), what programs see of it
+// (package view), native code (package trampoline), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package
 // watchpoint) and protection (protect.go). Parts in packages of their own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
-// call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go, viewhost.go, sessionhost.go and patchhost.go.
+// call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go, viewhost.go, sessionhost.go, patchhost.go and trampolinehost.go.
 //
 // # What is where
 //
@@ -69,10 +69,10 @@
 // What depends on the instruction set is data of package isa. What the kernel's interface adds to it is in the
 // description of each ABI (package abi). Only files that make requests to the kernel are specific to one processor.
 // On x86 an instruction that is not emulated is stepped. On ARM, 32-bit and 64-bit, nothing is ever stepped:
-// emulator.go completes every instruction in the stop of its breakpoint, with the vector registers if it needs
+// package stepping completes every instruction in the stop of its breakpoint, with the vector registers if it needs
 // them, so a hit is one stop. Three cases take more. The thread makes a system call at a probed place through
-// another instruction of the same kind (armcall.go); the call's entry and its end are seen. What the emulation
-// cannot do, above all an access that faults, runs at its own address with a breakpoint behind it (inplacearm.go). A
+// another instruction of the same kind; the call's entry and its end are seen. What the emulation
+// cannot do, above all an access that faults, runs at its own address with a breakpoint behind it. A
 // watchpoint stops before an access, which is then emulated (armwatch.go). Code is written while the threads are
 // held (stopworld.go).
 //
@@ -93,7 +93,7 @@
 //   - doorbells and faults in native code: doorbell.go and stubfault.go in package trampoline
 //   - reads of native code that fault, with the signal ignored or blocked: reads.go and readfault.go in package trampoline
 //   - jumps that a killed session leaves: control.go and island.go in package inline
-//   - running an instruction elsewhere, and signals that arrive meanwhile: type step in step.go
+//   - running an instruction elsewhere, and signals that arrive meanwhile: type step in package stepping
 //   - memory mapped into the target: Slots in package space; system calls made in it: package inject
 //   - children and threads that the session does not follow: options in fork.go
 //   - children that are created while their parents block SIGTRAP: Patcher.SettleChild in package space
@@ -103,7 +103,7 @@
 //   - targets whose system calls are filtered, as in containers: filters.go in package inject
 //   - signals that arrive while a thread is in a step: package sigqueue
 //   - the target's own handler for SIGTRAP: action.go in package crashsafe, and hooks.go, which sees it being set
-//   - system calls that one of our stops interrupts: repairCall in step.go
+//   - system calls that one of our stops interrupts: RepairCall in package stepping
 //   - detaching: detach.go
 //   - signal masks, in which SIGTRAP stays unblocked: mask.go in package crashsafe
 //   - the CPUs of the target, which the session may set: package affinity

@@ -266,8 +266,8 @@ func (t *thread) reset() {
 	t.guard.NewImage()
 	t.proc.watches = nil
 	t.queue.Reset()
-	t.exec.step, t.exec.redo = step{}, redo{}
-	t.exec.postCall, t.protection.unarmed, t.exec.seeExit, t.vforking = false, false, nil, false
+	t.exec.Reset()
+	t.protection.unarmed, t.vforking = false, false
 	t.watch.Replaced()
 }
 

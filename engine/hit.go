@@ -20,7 +20,7 @@ func (t *thread) hit(p *space.Point) {
 		t.guard.ProtectAtHit(&p.Guard)
 	}
 	t.queue.MoveOn()
-	if t.exec.seqDue = p.LooksForSequence(); t.exec.seqDue && t.exec.inSequence() {
+	if t.exec.EntersSequence(p) {
 		t.s.patcher.Bar(p, t.proc.pid)
 		t.SetRegs()
 		t.resume(0)
@@ -39,9 +39,7 @@ func (t *thread) hit(p *space.Point) {
 	if len(p.Resolvers) > 0 {
 		t.awaitResolver(p)
 	}
-	again := t.exec.redo.addr == p.Addr && t.exec.redo.sp == t.SP() && p.Addr != 0
-	t.exec.redo = redo{}
-	if !again && !t.unprobed && !t.proc.unprobed && isa.Executes(p.Site, &t.Regs) {
+	if !t.exec.Again(p) && !t.unprobed && !t.proc.unprobed && isa.Executes(p.Site, &t.Regs) {
 		if t.s.throttle.Resting() {
 			t.throttleAt(p)
 		} else {
@@ -63,11 +61,11 @@ func (t *thread) hit(p *space.Point) {
 // execute completes the displaced instruction, at once or with a step.
 func (t *thread) execute(p *space.Point) {
 	if t.proc.arch.Stepless {
-		t.exec.emulate(p)
+		t.exec.Emulate(p)
 		return
 	}
-	if t.s.hasShadow != nil && t.exec.usesShadow(p) {
-		t.exec.stepInPlace(p, false)
+	if t.s.hasShadow != nil && t.usesShadow(p) {
+		t.exec.StepInPlace(p, false)
 		return
 	}
 	if p.How == arch.Emulated && (len(t.proc.watches) == 0 || !p.Site.Allowed(arch.InPlace)) && t.emu.Try(p.Site) {
@@ -76,7 +74,7 @@ func (t *thread) execute(p *space.Point) {
 	}
 	// What cannot be emulated, or would fault, is left to the processor. So is an instruction that may hit a
 	// watchpoint, if it can be stepped.
-	t.exec.beginStep(p)
+	t.exec.Begin(p)
 }
 
 // finish is called when the instruction has completed, with the registers that it left. The thread resumes with the
@@ -91,9 +89,7 @@ func (t *thread) finishWith(sig int) {
 	}
 	t.SetRegs()
 	t.native.HitOver()
-	if t.exec.seqDue {
-		t.exec.ledIntoSequence()
-	}
+	t.exec.HitOver()
 	if sig == 0 {
 		sig = t.queue.AfterHit()
 	}

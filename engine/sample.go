@@ -144,7 +144,7 @@ func (m *samples) lookAtAll() {
 		m.pr.Samples.Skipped++
 	} else {
 		for _, t := range m.s.threads {
-			if !t.unprobed && !t.proc.unprobed && t.state.Now() == threadstate.Running && t.mayRun() && !t.exec.step.active {
+			if !t.unprobed && !t.proc.unprobed && t.state.Now() == threadstate.Running && t.mayRun() && !t.exec.IsActive() {
 				m.look(t)
 			}
 		}
@@ -278,7 +278,7 @@ func (m *samples) takeStopped(t *thread, of *sampled) bool {
 func (m *samples) take(t *thread) {
 	pl := m.code[t.proc.arch.Names]
 	from := 0
-	if t.exec.postCall { // programs wait for the end of the call
+	if t.exec.HasPosts() { // programs wait for the end of the call
 		from = t.h.Len()
 	} else {
 		t.h.Begin(t.proc.arch.WordSize())

@@ -20,10 +20,10 @@ func hasShadowStack(tid int) bool {
 }
 
 // usesShadow reports whether the instruction of a point pushes to or pops from the thread's shadow stack.
-func (x *execution) usesShadow(p *space.Point) bool {
+func (t *thread) usesShadow(p *space.Point) bool {
 	switch p.Site.Insn().Control {
 	case arch.Call, arch.IndirCall, arch.Return:
-		return x.t.s.hasShadow(x.t.Tid)
+		return t.s.hasShadow(t.Tid)
 	}
 	return false
 }

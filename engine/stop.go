@@ -63,8 +63,8 @@ func (t *thread) trap() {
 	if !t.GetRegs() {
 		return
 	}
-	if t.exec.step.active {
-		t.exec.stepped()
+	if t.exec.IsActive() {
+		t.exec.Stepped()
 		return
 	}
 	p := t.proc.space.ByAddr[t.proc.arch.BreakpointPC(*t.PC())]
@@ -115,8 +115,8 @@ func (t *thread) foreignTrap() {
 
 // signal handles a signal that is about to be delivered, and delivers it unless it has to wait.
 func (t *thread) signal(sig int) {
-	if t.exec.step.active {
-		t.exec.signalInStep(sig)
+	if t.exec.IsActive() {
+		t.exec.SignalInStep(sig)
 		return
 	}
 	if t.proc.native.HasStubs() && t.native.AnswersRead(sig) {
@@ -138,7 +138,7 @@ func (t *thread) signal(sig int) {
 			return
 		}
 		if t.s.patcher.CallSites > 0 {
-			t.exec.markRestart()
+			t.exec.MarkRestart()
 		}
 	}
 	t.resume(sig)
@@ -166,20 +166,20 @@ func (t *thread) event(st ptrace.Status) {
 // SIGCONT, so the target's parent and its shell see it stop and continue.
 func (t *thread) eventStop(st ptrace.Status) {
 	if !st.GroupStop() {
-		if !t.exec.step.active {
-			t.exec.repairCall()
+		if !t.exec.IsActive() {
+			t.exec.RepairCall()
 			t.s.sampler.stopped(t)
 		}
 		t.resume(0)
 		return
 	}
-	if t.s.life.closing && !t.exec.step.active {
+	if t.s.life.closing && !t.exec.IsActive() {
 		t.s.life.halted = append(t.s.life.halted, t.Tid)
 		t.letGo(0)
 		return
 	}
-	if !t.exec.step.active && t.GetRegs() {
-		t.exec.markRestart()
+	if !t.exec.IsActive() && t.GetRegs() {
+		t.exec.MarkRestart()
 	}
 	t.guard.Waits = t.guard.TrapPending()
 	if ptrace.Listen(t.Tid) == 0 {
@@ -191,14 +191,14 @@ func (t *thread) eventStop(st ptrace.Status) {
 func (t *thread) syscallStop() {
 	switch {
 	case t.queue.PutOff():
-	case t.exec.step.active:
-		if t.exec.atCall(); t.s.others.sysnames > 0 {
+	case t.exec.IsActive():
+		if t.exec.AtCall(); t.s.others.sysnames > 0 {
 			t.calling.entered()
 		}
 		t.resume(0)
-	case t.exec.postCall || t.exec.seeExit != nil:
-		t.exec.callSeen()
-		if t.exec.afterCall(); t.s.others.sysnames > 0 {
+	case t.exec.AwaitsEnd():
+		t.exec.CallSeen()
+		if t.exec.AfterCall(); t.s.others.sysnames > 0 {
 			t.calling.left()
 		}
 		t.resume(0)

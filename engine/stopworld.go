@@ -96,14 +96,14 @@ const holdPatience = 20 * time.Millisecond
 // The state is read before the peek: in the other order, a thread that stopped between the two would count as asleep.
 func (w *stopWorld) holdOne(t *thread) bool {
 	for began := time.Now(); ; {
-		stuck := time.Since(began) > holdPatience && t.exec.uninterruptible()
+		stuck := time.Since(began) > holdPatience && t.exec.Uninterruptible()
 		tid, e := ptrace.PeekStop(t.Tid, &w.s.stops.special, false)
 		switch {
 		case tid == t.Tid && w.s.stops.special.Event() == ptrace.EventStop && !w.s.stops.special.GroupStop():
 			ptrace.ConsumeStop(t.Tid)
 			t.state.To(threadstate.Stopped)
 			t.MidCall = false
-			t.exec.repairCall()
+			t.exec.RepairCall()
 			return true
 		case tid == t.Tid: // the stop was only peeked at; the kernel reports it again
 			return false

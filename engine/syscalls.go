@@ -89,7 +89,7 @@ func (k *calling) Machine() elf.Machine { return k.t.proc.arch.Machine }
 
 // Begin implements syscallprobe.Thread. A probe on the call's instruction may have runs that are not over; those stay.
 func (k *calling) Begin() {
-	if !k.t.exec.postCall {
+	if !k.t.exec.HasPosts() {
 		k.t.h.Begin(k.t.proc.arch.WordSize())
 	}
 	k.t.view.Begin(nil)

@@ -14,6 +14,7 @@ import (
 	"gotap/engine/registry/hit"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/sigqueue"
+	"gotap/engine/stepping"
 	"gotap/engine/threadstate"
 	"gotap/engine/tracee"
 	"gotap/engine/trampoline"
@@ -29,7 +30,6 @@ type thread struct {
 	proc *process
 
 	state    threadstate.Thread
-	stepping bool   // it was last resumed to run one instruction
 	vforking bool   // it waits for a child that uses its memory (vfork)
 	unprobed bool   // programs do not run for it
 	mustStop bool   // to be stopped while the session ends, even if it is asleep
@@ -40,7 +40,7 @@ type thread struct {
 	calls  retprobe.Thread // the calls that the thread is in
 	native trampoline.Thread
 
-	exec       execution
+	exec       stepping.Thread
 	emu        emulation.Thread
 	view       view.View
 	queue      sigqueue.Queue
@@ -64,9 +64,13 @@ func (s *Session) newThread(p *process, tid int, in threadstate.State) *thread {
 // makeThread returns a thread with its parts.
 func makeThread(s *Session, p *process, tid int) *thread {
 	t := &thread{Thread: tracee.Thread{Tid: tid, Of: p}, s: s, proc: p}
-	t.exec.t, t.calling.t, t.watch.t, t.protection.t = t, t, t, t
+	t.calling.t, t.watch.t, t.protection.t = t, t, t
 	t.view.Init(&t.Thread, p.space, viewed{t}, view.Parts{
 		Hit: &t.h, Calls: &t.calls, Call: &t.calling.Calls, Emulation: &t.emu, Images: s.images, Patcher: s.patcher,
+	})
+	t.exec.Init(&t.Thread, threadHost{t}, stepping.Parts{
+		State: &t.state, Hit: &t.h, View: &t.view, Emulation: &t.emu, Queue: &t.queue, Guard: &t.guard, Inject: &t.inject,
+		Patcher: s.patcher, Stats: &s.stats,
 	})
 	t.native.Init(&t.Thread, &p.native, &s.natives, threadHost{t}, trampoline.Parts{
 		State: &t.state, Hit: &t.h, Calls: &t.calls, View: &t.view, Inject: &t.inject, Queue: &t.queue, Guard: &t.guard,
@@ -97,23 +101,23 @@ func (t *thread) resume(sig int) {
 	if sig == ptrace.SIGTRAP {
 		t.guard.PassTrap()
 	}
-	if t.s.life.closing && !t.exec.step.active {
+	if t.s.life.closing && !t.exec.IsActive() {
 		t.letGo(sig)
 		return
 	}
-	way := t.queue.BeforeResume(t.exec.step.active)
+	way := t.queue.BeforeResume(t.exec.IsActive())
 	t.state.To(threadstate.Running)
 	t.Peeked = false
-	t.stepping = t.exec.step.active && !t.exec.step.toCall
+	t.exec.Single = t.exec.IsActive() && !t.exec.ToCall()
 	var e syscall.Errno
 	switch {
-	case t.exec.step.active && t.exec.step.toCall:
+	case t.exec.IsActive() && t.exec.ToCall():
 		e = ptrace.ContToSyscall(t.Tid, sig)
-	case t.stepping:
+	case t.exec.Single:
 		e = ptrace.Step(t.Tid, sig)
 	case way == sigqueue.Freely:
 		e = ptrace.Cont(t.Tid, sig) // the stop that ends it is not a system call's
-	case way == sigqueue.ToCall, t.exec.postCall, t.exec.seeExit != nil, t.protection.unarmed, (t.s.others.sysnames > 0 && !t.s.throttle.Resting() || t.calling.Awaited()) && !t.unprobed && !t.proc.unprobed:
+	case way == sigqueue.ToCall, t.exec.AwaitsEnd(), t.protection.unarmed, (t.s.others.sysnames > 0 && !t.s.throttle.Resting() || t.calling.Awaited()) && !t.unprobed && !t.proc.unprobed:
 		e = ptrace.ContToSyscall(t.Tid, sig)
 	default:
 		e = ptrace.Cont(t.Tid, sig)
@@ -131,7 +135,7 @@ func (t *thread) signalled(sig int) Event {
 	if t.s.cfg.SignalStacks == nil || !t.s.cfg.SignalStacks() || ptrace.GetRegs(t.Tid, &regs) != 0 {
 		return e
 	}
-	if t.exec.step.active && t.view.At != nil { // it steps the instruction somewhere else
+	if t.exec.IsActive() && t.view.At != nil { // it steps the instruction somewhere else
 		regs[t.proc.arch.PC()] = t.view.At.Addr
 	}
 	e.PC, e.Stack = regs[t.proc.arch.PC()], make([]uint64, backend.SignalFrames)
@@ -150,13 +154,6 @@ func (t *thread) staysStopped() bool {
 // mayRun reports whether a thread may run code at this moment, so that it has to be asked to stop. One that waits for its
 // vfork child does not until then.
 func (t *thread) mayRun() bool { return t.state.MayRun() && !t.vforking }
-
-// stoppedAgain records whether a thread that was resumed for one instruction is in a stop again.
-func (t *thread) stoppedAgain(stopped bool) {
-	if stopped {
-		t.state.To(threadstate.Stopped)
-	}
-}
 
 // release resumes a held thread.
 func (t *thread) release() {

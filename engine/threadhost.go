@@ -6,6 +6,7 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/crashsafe"
+	"gotap/engine/emulation"
 	"gotap/engine/inject"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/retprobe"
@@ -14,7 +15,7 @@ import (
 )
 
 // threadHost is a thread as its parts in other packages see it: it implements inject.Target, sigqueue.Target,
-// crashsafe.Target and, in emulator.go, emulation.Host.
+// crashsafe.Target, emulation.Host, stepping.Host and trampoline.Runner.
 type threadHost struct{ t *thread }
 
 // OwnMask implements inject.Target.
@@ -70,7 +71,7 @@ func (h threadHost) CertainHit() bool {
 
 // AwaitsCall implements sigqueue.Target.
 func (h threadHost) AwaitsCall() bool {
-	return h.t.exec.step.active || h.t.exec.postCall || h.t.exec.seeExit != nil || h.t.protection.unarmed
+	return h.t.exec.IsActive() || h.t.exec.AwaitsEnd() || h.t.protection.unarmed
 }
 
 // Siblings implements sigqueue.Target.
@@ -134,3 +135,48 @@ func (s *Session) passed(m tracee.Moment) {
 		s.testAt(m)
 	}
 }
+
+// FPRegs implements emulation.Host.
+func (h threadHost) FPRegs() *ptrace.FPRegs {
+	return h.t.view.FPRegs()
+}
+
+// Touched implements emulation.Host.
+func (h threadHost) Touched(addr uint64, n int, write bool) uint64 {
+	return h.t.proc.watches.Touched(addr, n, write)
+}
+
+// Keyed implements emulation.Host.
+func (h threadHost) Keyed() *emulation.Keyed { return &h.t.proc.space.Keyed }
+
+// Warn implements stepping.Host.
+func (h threadHost) Warn(text string) { h.t.s.warn(text) }
+
+// FinishWith implements stepping.Host.
+func (h threadHost) FinishWith(sig int) { h.t.finishWith(sig) }
+
+// HoldOthers implements stepping.Host.
+func (h threadHost) HoldOthers() (release func() bool) {
+	held := h.t.s.world.holdWorld(h.t)
+	return func() bool {
+		h.t.s.world.releaseWorld(held)
+		return len(held) > 0
+	}
+}
+
+// WaitAny implements stepping.Host.
+func (h threadHost) WaitAny() (st ptrace.Status, ok bool) { return h.t.s.stops.waitFor(h.t.Tid) }
+
+// Later implements stepping.Host.
+func (h threadHost) Later(st ptrace.Status) {
+	h.t.s.stops.backlog = append(h.t.s.stops.backlog, stop{h.t.Tid, st})
+}
+
+// Watching implements stepping.Host.
+func (h threadHost) Watching() bool { return h.t.s.others.watching > 0 }
+
+// WatchesMet implements stepping.Host.
+func (h threadHost) WatchesMet() uint64 { return h.t.watch.Met() }
+
+// RunWatches implements stepping.Host.
+func (h threadHost) RunWatches(met uint64) bool { return h.t.watch.runWatches(met) }

@@ -76,6 +76,7 @@ var special = map[string]string{
 	"engine/tracingthread":            "engine engine/tracee engine/threadstate compile runtime " + sessions, // a thread of this program
 	"engine/space":                    "engine engine/probes engine/remote compile runtime",                  // memory of a process
 	"engine/trampoline":               "engine engine/probes engine/remote compile",                          // an executor
+	"engine/stepping":                 "engine engine/probes engine/remote compile runtime",                  // one thread
 	"engine/view":                     "engine engine/probes engine/remote compile",                          // one thread
 	"engine/command":                  "engine engine/tracee engine/probes engine/registry compile",          // a child of this process
 	"engine/emulation":                "engine compile runtime " + sessions,                                  // one thread

@@ -56,7 +56,7 @@ var armABI = ABI{
 	LoadVectors:    loadVectors32, StoreVectors: storeVectors32,
 }
 
-// unknownCall says that registers do not show whether a thread is in a system call: see armcall.go.
+// unknownCall says that registers do not show whether a thread is in a system call: see armcall.go in package stepping.
 func unknownCall(*arch.Regs) bool { return false }
 
 // simdWord is a word of the floating-point state, as package isa numbers them, of struct user_fpsimd_state.

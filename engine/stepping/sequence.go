@@ -1,4 +1,4 @@
-package engine
+package stepping
 
 import (
 	"encoding/binary"
@@ -16,8 +16,8 @@ import (
 // that finds it aborts the sequence once, as any interrupt does.
 
 // inSequence reports whether the thread's registers are inside a restartable sequence.
-func (x *execution) inSequence() bool {
-	area, e := ptrace.RseqArea(x.t.Tid)
+func (x *Thread) inSequence() bool {
+	area, e := ptrace.RseqArea(x.Tid)
 	if e != 0 || area == 0 {
 		return false
 	}
@@ -25,7 +25,7 @@ func (x *execution) inSequence() bool {
 	le := binary.LittleEndian
 	var pointer [8]byte
 	var sequence [32]byte // struct rseq_cs
-	mem := x.t.proc.space.Mem
+	mem := x.parts.View.Space.Mem
 	if mem.ReadMemory(area+pointerAt, pointer[:]) != nil || pointer == [8]byte{} {
 		return false
 	}
@@ -33,13 +33,13 @@ func (x *execution) inSequence() bool {
 	if !mem.FaultIn(at, len(sequence)) || mem.ReadMemory(at, sequence[:]) != nil {
 		return false
 	}
-	return *x.t.PC()-le.Uint64(sequence[8:]) < le.Uint64(sequence[16:])
+	return *x.PC()-le.Uint64(sequence[8:]) < le.Uint64(sequence[16:])
 }
 
 // ledIntoSequence removes the breakpoint of the instruction that has just been completed, if it leads into a
 // sequence.
-func (x *execution) ledIntoSequence() {
-	if x.seqDue = false; x.t.view.At != nil && x.inSequence() {
-		x.t.s.patcher.Bar(x.t.view.At, x.t.proc.pid)
+func (x *Thread) ledIntoSequence() {
+	if x.seqDue = false; x.parts.View.At != nil && x.inSequence() {
+		x.parts.Patcher.Bar(x.parts.View.At, x.Of.Pid())
 	}
 }

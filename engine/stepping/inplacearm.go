@@ -1,4 +1,4 @@
-package engine
+package stepping
 
 import (
 	"errors"
@@ -25,44 +25,44 @@ import (
 const mostLandings = 5
 
 // runInPlace runs the instruction of a point at its own address. The registers are at the instruction.
-func (x *execution) runInPlace(p *space.Point) {
-	x.t.s.stats.Steps++
+func (x *Thread) runInPlace(p *space.Point) {
+	x.parts.Stats.Steps++
 	if p.Site.Insn().Control != arch.Plain {
 		x.fault(p)
 		return
 	}
-	x.t.s.stats.Held++
-	held := x.t.s.world.holdWorld(x.t)
-	x.t.s.patcher.Restore(p, x.t.Tid)
+	x.parts.Stats.Held++
+	release := x.on.HoldOthers()
+	x.parts.Patcher.Restore(p, x.Tid)
 	landings := x.plantLandings(p)
 	p.Steps++
 	x.step = step{active: true, p: p, slot: p.Addr}
-	x.t.SetRegs()
-	x.t.state.To(threadstate.Running)
-	x.t.Peeked = false
+	x.SetRegs()
+	x.parts.State.To(threadstate.Running)
+	x.Peeked = false
 	st, ok := x.untilLanded()
 	for _, l := range landings {
-		x.t.s.patcher.RemoveLanding(p.Space, l, x.t.Tid)
+		x.parts.Patcher.RemoveLanding(p.Space, l, x.Tid)
 	}
-	x.t.s.patcher.Replant(p, &x.t.Thread)
-	if x.t.s.world.releaseWorld(held); len(held) > 0 {
+	x.parts.Patcher.Replant(p, x.Thread)
+	if release() {
 		time.Sleep(fairness)
 	}
-	x.t.stoppedAgain(ok && st.Stopped())
+	x.stoppedAgain(ok && st.Stopped())
 	if ok {
 		x.landed(st)
 	}
 }
 
 // plantLandings plants breakpoints behind the instruction of a point.
-func (x *execution) plantLandings(p *space.Point) []space.Landing {
+func (x *Thread) plantLandings(p *space.Point) []space.Landing {
 	var all []space.Landing
 	n := 1
-	if x.t.proc.arch.Is32BitARM() && x.t.Regs[isa.CPSR]&isa.BlockState != 0 {
+	if x.parts.View.Space.ABI.Is32BitARM() && x.Regs[isa.CPSR]&isa.BlockState != 0 {
 		n = mostLandings
 	}
 	set := p.Space.ABI.Arch
-	if x.thumb() {
+	if x.Thumb() {
 		_, set = isa.ARM.Pointer(1)
 	}
 	for at := p.Addr + uint64(p.Length); len(all) < n; {
@@ -71,7 +71,7 @@ func (x *execution) plantLandings(p *space.Point) []space.Landing {
 		if err != nil { // data or no memory: running it would fault anyway
 			return all
 		}
-		l, ok := x.t.s.patcher.PlantLanding(p.Space, at, set.Breakpoint(in), x.t.Tid)
+		l, ok := x.parts.Patcher.PlantLanding(p.Space, at, set.Breakpoint(in), x.Tid)
 		if !ok {
 			return all
 		}
@@ -81,83 +81,83 @@ func (x *execution) plantLandings(p *space.Point) []space.Landing {
 	return all
 }
 
-// thumb reports whether the thread runs Thumb code.
-func (x *execution) thumb() bool {
-	return x.t.proc.arch.Is32BitARM() && x.t.Regs[isa.CPSR]&isa.Thumb != 0
+// Thumb reports whether the thread runs Thumb code.
+func (x *Thread) Thumb() bool {
+	return x.parts.View.Space.ABI.Is32BitARM() && x.Regs[isa.CPSR]&isa.Thumb != 0
 }
 
 // untilLanded resumes the thread until it has reached a landing, raised a signal or exited. It keeps signals that
 // others send.
-func (x *execution) untilLanded() (st ptrace.Status, ok bool) {
+func (x *Thread) untilLanded() (st ptrace.Status, ok bool) {
 	for {
-		ptrace.Cont(x.t.Tid, 0)
-		if st, ok = x.t.s.stops.waitFor(x.t.Tid); !ok || st.Ended() {
+		ptrace.Cont(x.Tid, 0)
+		if st, ok = x.on.WaitAny(); !ok || st.Ended() {
 			return st, ok
 		}
 		if st.Event() == ptrace.EventStop && !st.GroupStop() {
 			continue
 		}
-		if !x.t.GetRegs() || st.Event() != ptrace.EventNone || x.t.queue.Raised(st.Signal()) {
+		if !x.GetRegs() || st.Event() != ptrace.EventNone || x.parts.Queue.Raised(st.Signal()) {
 			return st, true
 		}
-		x.t.queue.Keep(st.Signal())
+		x.parts.Queue.Keep(st.Signal())
 	}
 }
 
 // landed handles the stop that ends the run of an instruction at its own address.
-func (x *execution) landed(st ptrace.Status) {
+func (x *Thread) landed(st ptrace.Status) {
 	p := x.step.p
-	at := *x.t.PC()
+	at := *x.PC()
 	switch {
 	case st.Ended() || st.Event() != ptrace.EventNone:
 		x.cancelInPlace()
-		x.t.s.stops.backlog = append(x.t.s.stops.backlog, stop{x.t.Tid, st})
+		x.on.Later(st)
 	case st.Signal() == ptrace.SIGTRAP && at != p.Addr:
 		x.endStep()
-		x.t.finish()
+		x.on.FinishWith(0)
 	default:
 		x.endStep()
-		x.t.queue.Unmask()
-		x.t.view.Fault(x.t.Info.Addr(), st.Signal())
-		x.t.h.Faulted()
-		x.t.queue.Requeue()
-		x.t.resume(st.Signal())
+		x.parts.Queue.Unmask()
+		x.parts.View.Fault(x.Info.Addr(), st.Signal())
+		x.parts.Hit.Faulted()
+		x.parts.Queue.Requeue()
+		x.on.Resume(st.Signal())
 	}
 }
 
 // cancelInPlace cancels such a run that was not completed. When the thread reaches the instruction again, that is
 // not another hit.
-func (x *execution) cancelInPlace() {
+func (x *Thread) cancelInPlace() {
 	p := x.step.p
 	x.endStep()
-	x.t.queue.Unmask()
-	x.t.queue.Requeue()
-	x.redo = redo{p.Addr, x.t.SP()}
-	x.t.h.Commit()
+	x.parts.Queue.Unmask()
+	x.parts.Queue.Requeue()
+	x.redo = redo{p.Addr, x.SP()}
+	x.parts.Hit.Commit()
 }
 
 // fault delivers the signal that an instruction would raise whose memory cannot be read.
-func (x *execution) fault(p *space.Point) {
+func (x *Thread) fault(p *space.Point) {
 	const notMapped, notAllowed = 1, 2 // SEGV_MAPERR, SEGV_ACCERR
 	at := p.Addr
-	if f, ok := faultOf(x.t.emu.Complete(p.Site)); ok {
+	if f, ok := faultOf(x.parts.Emulation.Complete(p.Site)); ok {
 		at = f.Addr
 	}
 	code := int32(notMapped)
-	if maps, err := module.Maps(x.t.Tid); err == nil {
+	if maps, err := module.Maps(x.Tid); err == nil {
 		for _, m := range maps {
 			if at >= m.Start && at < m.End {
 				code = notAllowed
 			}
 		}
 	}
-	x.t.Info = ptrace.SigInfo{}
-	x.t.Info.Make(ptrace.SIGSEGV, code, at)
-	x.t.view.Fault(at, ptrace.SIGSEGV)
-	x.t.h.Faulted()
-	x.t.SetRegs()
-	x.t.queue.ReplaceSignal(&x.t.Info)
-	x.t.resume(ptrace.SIGSEGV)
+	x.Info = ptrace.SigInfo{}
+	x.Info.Make(ptrace.SIGSEGV, code, at)
+	x.parts.View.Fault(at, ptrace.SIGSEGV)
+	x.parts.Hit.Faulted()
+	x.SetRegs()
+	x.parts.Queue.ReplaceSignal(&x.Info)
+	x.on.Resume(ptrace.SIGSEGV)
 }
 
 // faultOf returns the access that made an emulation fail.

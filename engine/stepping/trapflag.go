@@ -1,4 +1,4 @@
-package engine
+package stepping
 
 import (
 	"gotap/engine/linux/ptrace"
@@ -10,31 +10,31 @@ import (
 
 // stepsItself reports whether the program had the trap flag set when the step began, so that the processor would have
 // trapped after the instruction without us. It does not trap after an instruction that enters the kernel: see atCall.
-func (x *execution) stepsItself() bool {
-	return x.t.proc.arch.FlagsRegister >= 0 && x.step.st.Flags&tracee.TrapFlag != 0 && x.t.SignalCode() == ptrace.CodeTrace
+func (x *Thread) stepsItself() bool {
+	return x.parts.View.Space.ABI.FlagsRegister >= 0 && x.step.st.Flags&tracee.TrapFlag != 0 && x.SignalCode() == ptrace.CodeTrace
 }
 
 // trapAfterStep delivers to the program the SIGTRAP that reported the end of a step. Signals deferred meanwhile follow
 // it.
-func (x *execution) trapAfterStep() {
-	x.t.Info.SetAddr(*x.t.PC())
-	x.t.queue.Unmask()
-	x.t.queue.Requeue()
-	ptrace.SetSigInfo(x.t.Tid, &x.t.Info)
-	x.t.finishWith(ptrace.SIGTRAP)
+func (x *Thread) trapAfterStep() {
+	x.Info.SetAddr(*x.PC())
+	x.parts.Queue.Unmask()
+	x.parts.Queue.Requeue()
+	ptrace.SetSigInfo(x.Tid, &x.Info)
+	x.on.FinishWith(ptrace.SIGTRAP)
 }
 
 // trapInRepeat is trapAfterStep for an instruction with repetitions left: when the thread reaches it again, that is not
 // another hit.
-func (x *execution) trapInRepeat() {
+func (x *Thread) trapInRepeat() {
 	p := x.step.p
 	x.endStep()
-	x.redo = redo{p.Addr, x.t.SP()}
-	x.t.h.Commit()
-	x.t.SetRegs()
-	x.t.Info.SetAddr(p.Addr)
-	x.t.queue.Unmask()
-	x.t.queue.Requeue()
-	ptrace.SetSigInfo(x.t.Tid, &x.t.Info)
-	x.t.resume(ptrace.SIGTRAP)
+	x.redo = redo{p.Addr, x.SP()}
+	x.parts.Hit.Commit()
+	x.SetRegs()
+	x.Info.SetAddr(p.Addr)
+	x.parts.Queue.Unmask()
+	x.parts.Queue.Requeue()
+	ptrace.SetSigInfo(x.Tid, &x.Info)
+	x.on.Resume(ptrace.SIGTRAP)
 }

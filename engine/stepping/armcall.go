@@ -1,4 +1,4 @@
-package engine
+package stepping
 
 import (
 	"gotap/engine/isa"
@@ -23,34 +23,34 @@ import (
 // without the tracer's involvement. So the register's value is taken from before the stop.
 
 // beginCall makes a thread make the system call of a point's instruction.
-func (x *execution) beginCall(p *space.Point) {
-	x.t.s.stats.Steps++
-	g, ok := x.t.inject.FindGadget()
+func (x *Thread) beginCall(p *space.Point) {
+	x.parts.Stats.Steps++
+	g, ok := x.parts.Inject.FindGadget()
 	if !ok {
-		x.stepInPlace(p, true)
+		x.StepInPlace(p, true)
 		return
 	}
 	p.Steps++
 	x.step = step{active: true, toCall: true, p: p, slot: g.At}
 	st := &x.step.st
 	st.Saved = x.savedForCall()
-	*x.t.PC() = g.At
-	if x.t.proc.arch.Is32BitARM() {
+	*x.PC() = g.At
+	if x.parts.View.Space.ABI.Is32BitARM() {
 		if g.Thumb != (st.Saved[1]&isa.Thumb != 0) {
-			x.t.Regs[isa.CPSR] = setBit(x.t.Regs[isa.CPSR]&^isa.BlockState, isa.Thumb, g.Thumb)
+			x.Regs[isa.CPSR] = setBit(x.Regs[isa.CPSR]&^isa.BlockState, isa.Thumb, g.Thumb)
 			st.Flags = 1 // the previous state has to be restored
 		}
 	}
-	x.t.SetRegs()
-	x.t.resume(0)
+	x.SetRegs()
+	x.on.Resume(0)
 }
 
 // savedForCall returns the registers that afterCallElsewhere needs: the one in which the kernel marks stops, and
 // CPSR.
-func (x *execution) savedForCall() (saved [4]uint64) {
-	saved[0] = x.t.Regs[x.t.proc.arch.StopMarker()]
-	if x.t.proc.arch.Is32BitARM() {
-		saved[1] = x.t.Regs[isa.CPSR]
+func (x *Thread) savedForCall() (saved [4]uint64) {
+	saved[0] = x.Regs[x.parts.View.Space.ABI.StopMarker()]
+	if x.parts.View.Space.ABI.Is32BitARM() {
+		saved[1] = x.Regs[isa.CPSR]
 	}
 	return saved
 }
@@ -64,21 +64,21 @@ func setBit(v, bit uint64, on bool) uint64 {
 
 // afterCallElsewhere corrects the registers, whether the thread has reached the system call entry stop or not. done
 // reports whether it has.
-func (x *execution) afterCallElsewhere() (done bool) {
+func (x *Thread) afterCallElsewhere() (done bool) {
 	p, st := x.step.p, &x.step.st
-	done = *x.t.PC() != x.step.slot
-	*x.t.PC() = p.Addr
+	done = *x.PC() != x.step.slot
+	*x.PC() = p.Addr
 	if done {
-		*x.t.PC() += uint64(p.Length)
+		*x.PC() += uint64(p.Length)
 	}
-	x.t.Regs[x.t.proc.arch.StopMarker()] = st.Saved[0]
+	x.Regs[x.parts.View.Space.ABI.StopMarker()] = st.Saved[0]
 	switch {
-	case !x.t.proc.arch.Is32BitARM():
+	case !x.parts.View.Space.ABI.Is32BitARM():
 	case !done:
-		x.t.Regs[isa.CPSR] = st.Saved[1]
+		x.Regs[isa.CPSR] = st.Saved[1]
 	case st.Flags != 0: // the instruction is the last of an IT block or in none: the other instruction set has no such blocks
-		x.t.Regs[isa.CPSR] = setBit(x.t.Regs[isa.CPSR], isa.Thumb, st.Saved[1]&isa.Thumb != 0)
-		x.t.Regs[isa.CPSR] = x.t.Regs[isa.CPSR]&^isa.BlockState | nextIT(st.Saved[1])
+		x.Regs[isa.CPSR] = setBit(x.Regs[isa.CPSR], isa.Thumb, st.Saved[1]&isa.Thumb != 0)
+		x.Regs[isa.CPSR] = x.Regs[isa.CPSR]&^isa.BlockState | nextIT(st.Saved[1])
 	}
 	return done
 }
@@ -94,15 +94,15 @@ func nextIT(cpsr uint64) uint64 {
 	return it&3<<25 | it>>2<<10
 }
 
-// callSeen handles the end of a system call that has a probe. If the kernel makes the call once more, that is not
+// CallSeen handles the end of a system call that has a probe. If the kernel makes the call once more, that is not
 // another hit.
-func (x *execution) callSeen() {
+func (x *Thread) CallSeen() {
 	p := x.seeExit
 	x.seeExit = nil
-	if p == nil || !x.t.GetRegs() {
+	if p == nil || !x.GetRegs() {
 		return
 	}
-	if *x.t.PC() == p.Addr+uint64(p.Length) && x.t.proc.arch.Restarts(&x.t.Regs) {
+	if *x.PC() == p.Addr+uint64(p.Length) && x.parts.View.Space.ABI.Restarts(&x.Regs) {
 		x.redoAt(p.Addr)
 	}
 }

@@ -1,4 +1,4 @@
-package engine
+package stepping
 
 import (
 	"slices"
@@ -10,12 +10,17 @@ import (
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
 	"gotap/engine/threadstate"
+	"gotap/engine/tracee"
 )
 
-// execution completes the instruction under a breakpoint on the processor: out of line or in place (this file), at its own
+// Thread completes the instruction under a breakpoint on the processor: out of line or in place (this file), at its own
 // address on ARM (inplacearm.go), or as a system call that has to end first (armcall.go).
-type execution struct {
-	t        *thread
+type Thread struct {
+	*tracee.Thread
+	Single bool // it was last resumed to run one instruction
+
+	on       Host
+	parts    Parts
 	step     step
 	redo     redo
 	seqDue   bool         // check whether the instruction being completed leads into a restartable sequence
@@ -53,38 +58,38 @@ type step struct {
 // redo marks an instruction that is about to run again and must not count as another hit.
 type redo struct{ addr, sp uint64 }
 
-// beginStep runs the displaced instruction of a point on the processor. The registers are at the instruction.
-func (x *execution) beginStep(p *space.Point) {
-	x.t.s.stats.Steps++
-	x.t.guard.NoteMerged()
+// Begin runs the displaced instruction of a point on the processor. The registers are at the instruction.
+func (x *Thread) Begin(p *space.Point) {
+	x.parts.Stats.Steps++
+	x.parts.Guard.NoteMerged()
 	toCall := p.Site.Insn().Control == arch.Syscall
-	if p.How != arch.InPlace && p.Site.Allowed(arch.OutOfLine) && x.t.s.patcher.SlotFor(p, &x.t.Thread, &x.t.inject) {
+	if p.How != arch.InPlace && p.Site.Allowed(arch.OutOfLine) && x.parts.Patcher.SlotFor(p, x.Thread, x.parts.Inject) {
 		p.Steps++
 		x.step = step{active: true, toCall: toCall, p: p, slot: p.Slot}
 		x.again()
 		return
 	}
-	x.stepInPlace(p, toCall)
+	x.StepInPlace(p, toCall)
 }
 
 // again starts the step, or the next iteration of a repeated instruction.
-func (x *execution) again() {
-	x.step.st = x.step.p.Site.BeforeStep(&x.t.Regs, x.step.slot)
-	x.t.SetRegs()
-	x.t.resume(0)
+func (x *Thread) again() {
+	x.step.st = x.step.p.Site.BeforeStep(&x.Regs, x.step.slot)
+	x.SetRegs()
+	x.on.Resume(0)
 }
 
 // afterStep corrects the registers after a step, whatever the thread stopped for. done reports whether the
 // instruction has completed.
-func (x *execution) afterStep() (done bool) {
+func (x *Thread) afterStep() (done bool) {
 	p := x.step.p
-	x.t.view.Ran()
-	if x.t.proc.arch.Stepless {
+	x.parts.View.Ran()
+	if x.parts.View.Space.ABI.Stepless {
 		return x.afterCallElsewhere()
 	}
-	done, err := p.Site.AfterStep(&x.t.Regs, p.Space.Mem, x.step.slot, x.step.st)
+	done, err := p.Site.AfterStep(&x.Regs, p.Space.Mem, x.step.slot, x.step.st)
 	if err != nil {
-		x.t.s.warn(err.Error())
+		x.on.Warn(err.Error())
 	}
 	if p.Float != nil && x.step.slot != p.Addr {
 		x.repairFloat(p)
@@ -93,30 +98,30 @@ func (x *execution) afterStep() (done bool) {
 }
 
 // endStep clears the step.
-func (x *execution) endStep() {
+func (x *Thread) endStep() {
 	x.step.p.Steps--
 	x.step = step{}
 }
 
-// stepped handles a SIGTRAP during a step.
-func (x *execution) stepped() {
-	if *x.t.PC() == x.step.slot && x.t.SignalCode() <= 0 { // another process or thread sent it
-		if x.t.guard.MergeBlocked() {
-			x.t.resume(0)
+// Stepped handles a SIGTRAP during a step.
+func (x *Thread) Stepped() {
+	if *x.PC() == x.step.slot && x.SignalCode() <= 0 { // another process or thread sent it
+		if x.parts.Guard.MergeBlocked() {
+			x.on.Resume(0)
 		} else if x.step.toCall {
-			x.signalInStep(ptrace.SIGTRAP)
+			x.SignalInStep(ptrace.SIGTRAP)
 		} else {
-			x.t.queue.Postpone(ptrace.SIGTRAP)
+			x.parts.Queue.Postpone(ptrace.SIGTRAP)
 		}
 		return
 	}
-	if x.step.toCall && x.t.proc.arch.Stepless && *x.t.PC() == x.step.slot { // a probe was just placed at the instruction that makes the call
+	if x.step.toCall && x.parts.View.Space.ABI.Stepless && *x.PC() == x.step.slot { // a probe was just placed at the instruction that makes the call
 		x.cancelStep()
-		x.t.resume(0)
+		x.on.Resume(0)
 		return
 	}
 	if x.step.toCall { // such a step ends in a system call stop, not with SIGTRAP
-		x.signalInStep(ptrace.SIGTRAP)
+		x.SignalInStep(ptrace.SIGTRAP)
 		return
 	}
 	own := x.stepsItself()
@@ -126,22 +131,22 @@ func (x *execution) stepped() {
 	}
 	met := x.step.met
 	x.endStep()
-	if x.t.s.others.watching > 0 {
-		x.t.watch.runWatches(met | x.t.watch.Met())
+	if x.on.Watching() {
+		x.on.RunWatches(met | x.on.WatchesMet())
 	}
 	if own {
 		x.trapAfterStep()
 		return
 	}
-	x.t.finish()
+	x.on.FinishWith(0)
 }
 
 // anotherTurn continues a repeated instruction that has iterations left. The watchpoints are queried now, because
 // the next trap overwrites the processor's record of what this iteration hit. Without the step the processor would
 // also report each iteration separately.
-func (x *execution) anotherTurn(own bool) {
-	if x.t.s.others.watching > 0 {
-		x.t.watch.watchHit()
+func (x *Thread) anotherTurn(own bool) {
+	if x.on.Watching() {
+		x.on.RunWatches(x.on.WatchesMet())
 	}
 	if own {
 		x.trapInRepeat()
@@ -150,100 +155,100 @@ func (x *execution) anotherTurn(own bool) {
 	x.again()
 }
 
-// signalInStep handles a signal that arrived during a step.
-func (x *execution) signalInStep(sig int) {
-	if !x.t.GetRegs() {
+// SignalInStep handles a signal that arrived during a step.
+func (x *Thread) SignalInStep(sig int) {
+	if !x.GetRegs() {
 		return
 	}
 	switch {
-	case x.t.queue.Raised(sig):
+	case x.parts.Queue.Raised(sig):
 		x.faultInStep(sig)
 	case x.step.toCall:
 		x.cancelStep()
-		x.t.resume(sig)
+		x.on.Resume(sig)
 	default:
-		x.t.queue.Postpone(sig)
+		x.parts.Queue.Postpone(sig)
 	}
 }
 
 // faultInStep delivers a signal that the instruction raised, as if the instruction had run at its own address.
-func (x *execution) faultInStep(sig int) {
+func (x *Thread) faultInStep(sig int) {
 	p, slot := x.step.p, x.step.slot
 	x.afterStep()
 	x.endStep()
-	x.t.queue.Unmask()
-	if at := x.t.Info.Addr(); at-slot < uint64(p.Length) || at == slot+uint64(p.Length) {
-		x.t.Info.SetAddr(p.Addr + at - slot)
-		ptrace.SetSigInfo(x.t.Tid, &x.t.Info)
+	x.parts.Queue.Unmask()
+	if at := x.Info.Addr(); at-slot < uint64(p.Length) || at == slot+uint64(p.Length) {
+		x.Info.SetAddr(p.Addr + at - slot)
+		ptrace.SetSigInfo(x.Tid, &x.Info)
 	}
-	x.t.view.Fault(x.t.Info.Addr(), sig)
-	x.t.h.Faulted()
-	x.t.queue.Requeue()
-	x.t.SetRegs()
-	x.t.resume(sig)
+	x.parts.View.Fault(x.Info.Addr(), sig)
+	x.parts.Hit.Faulted()
+	x.parts.Queue.Requeue()
+	x.SetRegs()
+	x.on.Resume(sig)
 }
 
-// atCall handles the system call entry stop of a step.
-func (x *execution) atCall() {
-	if !x.t.GetRegs() {
+// AtCall handles the system call entry stop of a step.
+func (x *Thread) AtCall() {
+	if !x.GetRegs() {
 		return
 	}
 	x.afterStep()
 	p := x.step.p
 	x.endStep()
-	x.t.SetRegs()
-	x.t.queue.Unmask()
+	x.SetRegs()
+	x.parts.Queue.Unmask()
 	x.passedCall()
-	if x.t.proc.arch.Stepless {
+	if x.parts.View.Space.ABI.Stepless {
 		x.seeExit = p
 	}
 }
 
 // passedCall continues with a system call that is about to begin. Programs that run after the instruction wait for
 // the call to end.
-func (x *execution) passedCall() {
-	if x.t.h.HasPosts() || x.t.guard.AwaitsCall() {
+func (x *Thread) passedCall() {
+	if x.parts.Hit.HasPosts() || x.parts.Guard.AwaitsCall() {
 		x.postCall = true
 	}
 	if !x.postCall {
-		x.t.h.Commit()
+		x.parts.Hit.Commit()
 	}
 }
 
-// afterCall handles the end of a system call for which programs wait.
-func (x *execution) afterCall() {
+// AfterCall handles the end of a system call for which programs wait.
+func (x *Thread) AfterCall() {
 	due := x.postCall
 	x.postCall = false
-	x.t.guard.CallOver()
-	if due && x.t.GetRegs() {
-		x.t.h.Posts()
-		x.t.h.Commit()
-		x.t.SetRegs()
+	x.parts.Guard.CallOver()
+	if due && x.GetRegs() {
+		x.parts.Hit.Posts()
+		x.parts.Hit.Commit()
+		x.SetRegs()
 	}
 }
 
-// stepInPlace runs the instruction at its own address.
-func (x *execution) stepInPlace(p *space.Point, toCall bool) {
-	x.t.s.stats.Held++
-	held := x.t.s.world.holdWorld(x.t)
-	x.t.s.patcher.Restore(p, x.t.Tid)
+// StepInPlace runs the instruction at its own address.
+func (x *Thread) StepInPlace(p *space.Point, toCall bool) {
+	x.parts.Stats.Held++
+	release := x.on.HoldOthers()
+	x.parts.Patcher.Restore(p, x.Tid)
 	p.Steps++
 	x.step = step{active: true, toCall: toCall, p: p, slot: p.Addr}
-	x.step.st = p.Site.BeforeStep(&x.t.Regs, p.Addr)
-	if x.t.proc.arch.Stepless {
+	x.step.st = p.Site.BeforeStep(&x.Regs, p.Addr)
+	if x.parts.View.Space.ABI.Stepless {
 		x.step.st.Saved = x.savedForCall()
 	}
-	x.t.SetRegs()
-	x.t.state.To(threadstate.Running)
-	x.t.Peeked = false
+	x.SetRegs()
+	x.parts.State.To(threadstate.Running)
+	x.Peeked = false
 	st, ok := x.untilStepped()
-	x.t.s.patcher.Replant(p, &x.t.Thread)
-	if x.t.s.world.releaseWorld(held); len(held) > 0 {
+	x.parts.Patcher.Replant(p, x.Thread)
+	if release() {
 		time.Sleep(fairness)
 	}
-	x.t.stoppedAgain(ok && st.Stopped())
+	x.stoppedAgain(ok && st.Stopped())
 	if ok {
-		x.t.s.stops.backlog = append(x.t.s.stops.backlog, stop{x.t.Tid, st})
+		x.on.Later(st)
 	}
 }
 
@@ -255,97 +260,104 @@ const fairness = 50 * time.Microsecond
 // untilStepped steps in place until the instruction has completed, faulted or is about to enter the kernel, and
 // returns the stop that shows this; the usual stop handling continues from there. Every other stop is handled here,
 // because the breakpoint is restored afterwards and the step could not continue.
-func (x *execution) untilStepped() (st ptrace.Status, ok bool) {
+func (x *Thread) untilStepped() (st ptrace.Status, ok bool) {
 	for {
-		if x.t.stepping = !x.step.toCall; x.t.stepping {
-			ptrace.Step(x.t.Tid, 0)
+		if x.Single = !x.step.toCall; x.Single {
+			ptrace.Step(x.Tid, 0)
 		} else {
-			ptrace.ContToSyscall(x.t.Tid, 0)
+			ptrace.ContToSyscall(x.Tid, 0)
 		}
-		if st, ok = x.t.s.stops.waitFor(x.t.Tid); !ok || st.Ended() || st.AtSyscall() {
+		if st, ok = x.on.WaitAny(); !ok || st.Ended() || st.AtSyscall() {
 			return st, ok
 		}
 		if st.Event() == ptrace.EventStop && !st.GroupStop() {
 			continue
 		}
-		if !x.t.GetRegs() || st.Event() != ptrace.EventNone {
+		if !x.GetRegs() || st.Event() != ptrace.EventNone {
 			x.cancelStep()
 			return st, true
 		}
 		sig := st.Signal()
-		switch code := x.t.SignalCode(); {
-		case sig == ptrace.SIGTRAP && code > 0 && (*x.t.PC() != x.step.slot || x.stepsItself()):
+		switch code := x.SignalCode(); {
+		case sig == ptrace.SIGTRAP && code > 0 && (*x.PC() != x.step.slot || x.stepsItself()):
 			return st, true
 		case sig == ptrace.SIGTRAP && code > 0: // another iteration
 			x.afterStep()
-			if x.t.s.others.watching > 0 { // the programs run after the other threads are released
-				x.step.met |= x.t.watch.Met()
+			if x.on.Watching() { // the programs run after the other threads are released
+				x.step.met |= x.on.WatchesMet()
 			}
-			x.step.st = x.step.p.Site.BeforeStep(&x.t.Regs, x.step.slot)
-		case sig == ptrace.SIGTRAP && x.t.guard.MergeBlocked():
-		case x.t.queue.Raised(sig) || x.step.toCall:
+			x.step.st = x.step.p.Site.BeforeStep(&x.Regs, x.step.slot)
+		case sig == ptrace.SIGTRAP && x.parts.Guard.MergeBlocked():
+		case x.parts.Queue.Raised(sig) || x.step.toCall:
 			return st, true
 		default:
-			x.t.queue.Keep(sig)
+			x.parts.Queue.Keep(sig)
 		}
 	}
 }
 
 // cancelStep cancels a step whose instruction has not run. When the thread reaches the instruction again, that is
 // not another hit; what was logged is committed now.
-func (x *execution) cancelStep() {
+func (x *Thread) cancelStep() {
 	p := x.step.p
 	x.afterStep()
 	x.endStep()
-	x.t.queue.Unmask()
-	x.t.queue.Requeue()
-	x.redo = redo{p.Addr, x.t.SP()}
-	x.t.h.Commit()
-	x.t.SetRegs()
+	x.parts.Queue.Unmask()
+	x.parts.Queue.Requeue()
+	x.redo = redo{p.Addr, x.SP()}
+	x.parts.Hit.Commit()
+	x.SetRegs()
 }
 
-// uninterruptible reports whether the thread sleeps in the kernel in a state that no signal ends, is in a ptrace
+// Uninterruptible reports whether the thread sleeps in the kernel in a state that no signal ends, is in a ptrace
 // stop, or has exited.
-func (x *execution) uninterruptible() bool {
-	state := x.t.Status("State")
+func (x *Thread) Uninterruptible() bool {
+	state := x.Status("State")
 	return state == "" || strings.ContainsRune("DtZX", rune(state[0]))
 }
 
-// repairCall restarts a system call that failed with EINTR because of our own stop: nobody sent a signal, so the
+// RepairCall restarts a system call that failed with EINTR because of our own stop: nobody sent a signal, so the
 // program must not see the error. Precondition: the thread is in a stop that PTRACE_INTERRUPT caused.
-func (x *execution) repairCall() {
+func (x *Thread) RepairCall() {
 	const eintr = 4
-	a := x.t.proc.arch
-	if x.step.active || !x.t.GetRegs() || !a.InCall(&x.t.Regs) {
+	a := x.parts.View.Space.ABI
+	if x.step.active || !x.GetRegs() || !a.InCall(&x.Regs) {
 		return
 	}
-	x.markRestart()
-	if int64(a.SyscallRet(&x.t.Regs)) != -eintr || !slices.Contains(a.Calls.NeverRestarted, a.SyscallNumber(&x.t.Regs)) || x.signalled() {
+	x.MarkRestart()
+	if int64(a.SyscallRet(&x.Regs)) != -eintr || !slices.Contains(a.Calls.NeverRestarted, a.SyscallNumber(&x.Regs)) || x.signalled() {
 		return
 	}
-	x.t.Regs[a.Calls.Number] = x.t.Regs[a.Calls.Original]
-	x.t.Regs[a.Calls.Original] = ^uint64(0)
-	*x.t.PC() -= uint64(len(a.Calls.Insn))
-	x.t.SetRegs()
-	x.redoAt(*x.t.PC())
+	x.Regs[a.Calls.Number] = x.Regs[a.Calls.Original]
+	x.Regs[a.Calls.Original] = ^uint64(0)
+	*x.PC() -= uint64(len(a.Calls.Insn))
+	x.SetRegs()
+	x.redoAt(*x.PC())
 }
 
-// markRestart notes that the kernel is about to run a system call instruction again. The registers have been read.
-func (x *execution) markRestart() {
-	if a := x.t.proc.arch; !a.Stepless && a.Restarts(&x.t.Regs) {
-		x.redoAt(*x.t.PC() - uint64(len(a.Calls.Insn)))
+// MarkRestart notes that the kernel is about to run a system call instruction again. The registers have been read.
+func (x *Thread) MarkRestart() {
+	if a := x.parts.View.Space.ABI; !a.Stepless && a.Restarts(&x.Regs) {
+		x.redoAt(*x.PC() - uint64(len(a.Calls.Insn)))
 	}
 }
 
 // redoAt notes that the system call at an address will run again, if there is a probe on it.
-func (x *execution) redoAt(addr uint64) {
-	if p := x.t.proc.space.ByAddr[addr]; p != nil && p.Planted {
-		x.redo = redo{addr, x.t.SP()}
+func (x *Thread) redoAt(addr uint64) {
+	if p := x.parts.View.Space.ByAddr[addr]; p != nil && p.Planted {
+		x.redo = redo{addr, x.SP()}
 	}
 }
 
 // signalled reports whether a signal that the thread does not block is pending for it.
-func (x *execution) signalled() bool {
-	blocked := procfs.SignalSet(x.t.Tid, "SigBlk")
-	return (procfs.SignalSet(x.t.Tid, "SigPnd")|procfs.SignalSet(x.t.Tid, "ShdPnd"))&^blocked != 0
+func (x *Thread) signalled() bool {
+	blocked := procfs.SignalSet(x.Tid, "SigBlk")
+	return (procfs.SignalSet(x.Tid, "SigPnd")|procfs.SignalSet(x.Tid, "ShdPnd"))&^blocked != 0
+}
+
+// stoppedAgain records whether a thread that was resumed for one instruction is in a stop again.
+func (x *Thread) stoppedAgain(stopped bool) {
+	if stopped {
+		x.parts.State.To(threadstate.Stopped)
+	}
 }
