@@ -30,7 +30,7 @@
 // A Session is made of parts, each with a state that only its own methods change: stops waits for tracees (stops.go);
 // stopWorld stops threads and is the only one that does (stopworld.go); space.Patcher makes points, chooses the
 // executor of each (package executor) and is the only one that writes breakpoints; otherProbes are those that a breakpoint alone does not serve
-// (special.go, syscalls.go, watch.go; packages syscallprobe and watchpoint); sampler looks at threads once in a period (sample.go, package sampling); loading follows the dynamic loader (modules.go, ifunc.go); launching starts
+// (special.go, syscalls.go, watch.go; packages syscallprobe and watchpoint); sampling.Sampler looks at threads once in a period; loading follows the dynamic loader (modules.go, ifunc.go); launching starts
 // programs (launch.go, package command); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
 // able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (package throttle,
 // resting.go); affinity shares a CPU with the target (package affinity, affinityhost.go); lifecycle leads from the start

@@ -122,16 +122,16 @@ func (t tracer) SyncCalls() error {
 }
 
 // AddSample implements probes.Tracer.
-func (t tracer) AddSample(pr *probe, spec place.Spec) error { return t.s.sampler.add(pr, spec) }
+func (t tracer) AddSample(pr *probe, spec place.Spec) error { return t.s.sampler.Add(pr, spec) }
 
 // SyncSamples implements probes.Tracer.
-func (t tracer) SyncSamples() { t.s.sampler.sync() }
+func (t tracer) SyncSamples() { t.s.sampler.Sync() }
 
 // DropSamples implements probes.Tracer.
-func (t tracer) DropSamples(pr *probe) { t.s.sampler.drop(pr) }
+func (t tracer) DropSamples(pr *probe) { t.s.sampler.Drop(pr) }
 
 // Samples implements probes.Tracer.
-func (t tracer) Samples(pr *probe) int { return t.s.sampler.count(pr) }
+func (t tracer) Samples(pr *probe) int { return t.s.sampler.Count(pr) }
 
 // SyncWatches implements probes.Tracer.
 func (t tracer) SyncWatches() error { return t.s.others.syncWatches() }

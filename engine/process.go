@@ -118,7 +118,7 @@ func (t *thread) forget() {
 		s.launching.settleEnd()
 	}
 	t.view.CloseFiles()
-	s.sampler.forget(t)
+	s.sampler.Forget(&t.sample)
 	if s.cfg.Arena != nil {
 		s.cfg.Arena.DropThread(uint32(t.Tid))
 	}

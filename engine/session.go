@@ -18,6 +18,7 @@ import (
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
 	"gotap/engine/report"
+	"gotap/engine/sampling"
 	"gotap/engine/space"
 	"gotap/engine/syscallprobe"
 	"gotap/engine/threadstate"
@@ -53,7 +54,7 @@ type Session struct {
 	patcher   *space.Patcher
 	natives   trampoline.Executor
 	others    otherProbes
-	sampler   sampler
+	sampler   sampling.Sampler
 	images    *view.Images
 	keys      *emulation.Keys    // nil if the processor has no protection keys
 	hasShadow func(tid int) bool // see shadow.go; nil if no thread has a shadow stack
@@ -107,7 +108,8 @@ func (s *Session) makeParts() {
 		s.patcher.Executors = executor.List{&s.natives, s.patcher.Breakpoints()}
 	}
 	s.life.s, s.stops.s, s.world.s, s.others.s = s, s, s, s
-	s.loading.s, s.launching.s, s.arrivals.s, s.sampler.s = s, s, s, s
+	s.loading.s, s.launching.s, s.arrivals.s = s, s, s
+	s.sampler.Init(sampleHost{s})
 	s.guards.Init(sessionHost{s})
 }
 
@@ -160,7 +162,7 @@ func (s *Session) Start() error {
 		s.life.started = true
 		s.DropBegun()
 		s.throttle.Restart()
-		s.sampler.sync()
+		s.sampler.Sync()
 		for _, t := range s.threads {
 			if t.state.Now() == threadstate.Parked {
 				t.state.To(threadstate.Stopped)

@@ -168,7 +168,7 @@ func (t *thread) eventStop(st ptrace.Status) {
 	if !st.GroupStop() {
 		if !t.exec.IsActive() {
 			t.exec.RepairCall()
-			t.s.sampler.stopped(t)
+			t.s.sampler.Stopped(&t.sample)
 		}
 		t.resume(0)
 		return

@@ -13,6 +13,7 @@ import (
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/hit"
 	"gotap/engine/registry/retprobe"
+	"gotap/engine/sampling"
 	"gotap/engine/sigqueue"
 	"gotap/engine/stepping"
 	"gotap/engine/threadstate"
@@ -49,6 +50,7 @@ type thread struct {
 	watch      watches
 	inject     inject.Caller
 	protection protection
+	sample     sampling.Thread
 }
 
 // newThread adds a thread to a process.
@@ -75,6 +77,7 @@ func makeThread(s *Session, p *process, tid int) *thread {
 	t.native.Init(&t.Thread, &p.native, &s.natives, threadHost{t}, trampoline.Parts{
 		State: &t.state, Hit: &t.h, Calls: &t.calls, View: &t.view, Inject: &t.inject, Queue: &t.queue, Guard: &t.guard,
 	})
+	t.sample.Init(&t.Thread, threadHost{t}, &t.h, &t.view, &t.native)
 	t.emu.Init(&t.Thread, threadHost{t}, s.keys)
 	t.queue.Init(&t.Thread, threadHost{t})
 	t.inject.Init(&t.Thread, threadHost{t})

@@ -77,6 +77,7 @@ var special = map[string]string{
 	"engine/space":                    "engine engine/probes engine/remote compile runtime",                  // memory of a process
 	"engine/trampoline":               "engine engine/probes engine/remote compile",                          // an executor
 	"engine/stepping":                 "engine engine/probes engine/remote compile runtime",                  // one thread
+	"engine/sampling":                 "engine engine/probes engine/remote compile",                          // threads
 	"engine/view":                     "engine engine/probes engine/remote compile",                          // one thread
 	"engine/command":                  "engine engine/tracee engine/probes engine/registry compile",          // a child of this process
 	"engine/emulation":                "engine compile runtime " + sessions,                                  // one thread

@@ -1,5 +1,5 @@
-// Package sampling decides when threads are sampled: a Schedule when a session looks at its threads, a Credit which of them have run long
-// enough since their last sample.
+// Package sampling takes samples of threads: a Sampler looks at them, a Schedule says when, a Credit which of them have run long enough since
+// their last sample.
 //
 // # What is fair
 //
@@ -16,5 +16,12 @@
 //
 // # Threads
 //
-// The values belong to one goroutine at a time. They read no clock.
+// Only the session's tracing thread uses a Sampler and what belongs to it. A Schedule and a Credit read no clock.
+//
+// # One sample, from start to end
+//
+// Add has the program of a probe compiled. Sync begins when the probe is enabled: Host.After calls for a look once in a period. A look
+// goes through all threads of the session for which MayLook. Those that run and are due are asked to stop (PTRACE_INTERRUPT), and the session goes on. When
+// such a thread stops, the session calls Stopped with the registers readable; the program runs on them and its log is committed. The
+// sample of a thread that sleeps is taken at once, from what is known of its sleep. Forget is called when a thread has ended.
 package sampling

@@ -1,4 +1,4 @@
-package engine
+package sampling
 
 import (
 	"slices"
@@ -11,31 +11,29 @@ import (
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/place"
 	"gotap/engine/registry"
-	"gotap/engine/sampling"
-	"gotap/engine/threadstate"
 )
 
-// sampler takes samples of all threads. For each probe that samples it looks at the threads once in a period (package sampling): those
-// that run are asked to stop, and their samples are taken when they do (stopped), so that nothing waits for a thread which waits for a
+// Sampler takes samples of all threads. For each probe that samples it looks at the threads once in a period: those
+// that run are asked to stop, and their samples are taken when they do (Stopped), so that nothing waits for a thread which waits for a
 // processor.
 //
 // A thread that sleeps keeps its system call. By processor time it has no samples before it runs again. By the clock its registers are
 // those of the first look at the same sleep, for which it is stopped once, unless the call would notice that (abi.CallTable.GoesOnExactly):
 // then only the program counter and the stack pointer are known, which /proc/TID/syscall has.
-type sampler struct {
-	s   *Session
+type Sampler struct {
+	on  Host
 	all []*samples
 }
 
 // samples are those of one probe.
 type samples struct {
-	s        *Session
-	pr       *probe
+	on       Host
+	pr       *registry.Probe
 	period   time.Duration
 	wall     bool
-	code     map[arch.Arch]*placement // by the registers that programs may name
-	threads  map[*thread]*sampled
-	schedule sampling.Schedule
+	code     map[arch.Arch]*registry.Placement // by the registers that programs may name
+	threads  map[*Thread]*sampled
+	schedule Schedule
 	begun    bool          // the threads that were there at the beginning are known
 	waiting  bool          // for the next look
 	busy     time.Duration // since the look before
@@ -43,24 +41,24 @@ type samples struct {
 
 // sampled is one thread of one probe that samples.
 type sampled struct {
-	asked  bool            // its next stop is a sample
-	credit sampling.Credit // of processor time
-	sleep  string          // /proc/TID/syscall of the sleep that it was stopped in
-	regs   arch.Regs       // as of then
+	asked  bool      // its next stop is a sample
+	credit Credit    // of processor time
+	sleep  string    // /proc/TID/syscall of the sleep that it was stopped in
+	regs   arch.Regs // as of then
 }
 
-// add adds the samples of a probe.
-func (x *sampler) add(pr *probe, spec place.Spec) error {
-	m := &samples{s: x.s, pr: pr, period: spec.Period, wall: spec.Wall, code: map[arch.Arch]*placement{}, threads: map[*thread]*sampled{}}
+// Add adds the samples of a probe.
+func (x *Sampler) Add(pr *registry.Probe, spec place.Spec) error {
+	m := &samples{on: x.on, pr: pr, period: spec.Period, wall: spec.Wall, code: map[arch.Arch]*registry.Placement{}, threads: map[*Thread]*sampled{}}
 	if !m.wall && !procfs.CountsRunTime() {
 		return &place.RefusedError{Place: spec.String(), Reason: "this kernel does not tell how long threads have run: /proc/PID/schedstat is missing",
 			Help: `on: "wall" needs no such clock`}
 	}
-	for _, c := range x.s.others.calls.Conventions {
+	for _, c := range x.on.Conventions() {
 		if m.code[c.Regs] != nil {
 			continue
 		}
-		code, err := pr.Spec.Compile(x.s.otherInfo(spec.String(), c.Regs))
+		code, err := pr.Spec.Compile(x.on.Info(spec.String(), c.Regs))
 		if err == nil {
 			err = code.Fits(spec)
 		}
@@ -73,8 +71,8 @@ func (x *sampler) add(pr *probe, spec place.Spec) error {
 	return nil
 }
 
-// drop removes the samples of a probe.
-func (x *sampler) drop(pr *probe) {
+// Drop removes the samples of a probe.
+func (x *Sampler) Drop(pr *registry.Probe) {
 	x.all = slices.DeleteFunc(x.all, func(m *samples) bool {
 		if m.pr == pr {
 			for t := range m.threads {
@@ -85,8 +83,8 @@ func (x *sampler) drop(pr *probe) {
 	})
 }
 
-// count counts the samples of a probe.
-func (x *sampler) count(pr *probe) (n int) {
+// Count counts the samples of a probe.
+func (x *Sampler) Count(pr *registry.Probe) (n int) {
 	for _, m := range x.all {
 		if m.pr == pr {
 			n++
@@ -95,26 +93,26 @@ func (x *sampler) count(pr *probe) (n int) {
 	return n
 }
 
-// forget is called when a thread has ended.
-func (x *sampler) forget(t *thread) {
+// Forget is called when a thread has ended.
+func (x *Sampler) Forget(t *Thread) {
 	for _, m := range x.all {
 		m.forget(t)
 	}
 }
 
-func (m *samples) forget(t *thread) {
+func (m *samples) forget(t *Thread) {
 	delete(m.threads, t)
 }
 
-// sync begins to take the samples of probes that are armed. Those of others end with their next look.
-func (x *sampler) sync() {
+// Sync begins to take the samples of probes that are armed. Those of others end with their next look.
+func (x *Sampler) Sync() {
 	for _, m := range x.all {
 		if !m.waiting && m.wanted() {
 			m.begun, m.busy = false, 0
 			for t := range m.threads {
 				m.forget(t)
 			}
-			m.schedule = sampling.NewSchedule(m.period, ptrace.Now())
+			m.schedule = NewSchedule(m.period, ptrace.Now())
 			m.lookAgain()
 		}
 	}
@@ -122,13 +120,13 @@ func (x *sampler) sync() {
 
 // wanted reports whether the samples are to be taken.
 func (m *samples) wanted() bool {
-	return m.pr.Armed() && m.s.life.started && !m.s.life.closing
+	return m.pr.Armed() && m.on.Samples()
 }
 
 // lookAgain has the threads looked at when the schedule says so.
 func (m *samples) lookAgain() {
 	m.waiting = true
-	m.s.loop.After(m.schedule.Wait(ptrace.Now()), func() {
+	m.on.After(m.schedule.Wait(ptrace.Now()), func() {
 		m.waiting = false
 		if m.wanted() {
 			m.lookAtAll()
@@ -140,11 +138,11 @@ func (m *samples) lookAgain() {
 // lookAtAll looks at all threads, unless probes rest for the sake of the budget.
 func (m *samples) lookAtAll() {
 	began := ptrace.ThreadTime()
-	if m.s.throttle.Resting() {
+	if m.on.Resting() {
 		m.pr.Samples.Skipped++
 	} else {
-		for _, t := range m.s.threads {
-			if !t.unprobed && !t.proc.unprobed && t.state.Now() == threadstate.Running && t.mayRun() && !t.exec.IsActive() {
+		for t := range m.on.Threads() {
+			if t.on.MayLook() {
 				m.look(t)
 			}
 		}
@@ -163,7 +161,7 @@ func (m *samples) took(began uint64, more time.Duration) {
 }
 
 // look looks at a thread that is not stopped.
-func (m *samples) look(t *thread) {
+func (m *samples) look(t *Thread) {
 	of := m.threads[t]
 	if of == nil {
 		of = &sampled{}
@@ -177,15 +175,15 @@ func (m *samples) look(t *thread) {
 }
 
 // lookByTime samples a thread that has run for a period and runs.
-func (m *samples) lookByTime(t *thread, of *sampled) {
+func (m *samples) lookByTime(t *Thread, of *sampled) {
 	ran, ok := t.view.RunTime()
 	switch {
 	case !ok:
 		return
-	case of.credit == sampling.Credit{} && !m.begun: // what it did before is not sampled
-		of.credit = sampling.NewCredit(m.period, ran)
-	case of.credit == sampling.Credit{}:
-		of.credit = sampling.NewCredit(m.period, 0)
+	case of.credit == Credit{} && !m.begun: // what it did before is not sampled
+		of.credit = NewCredit(m.period, ran)
+	case of.credit == Credit{}:
+		of.credit = NewCredit(m.period, 0)
 	}
 	for range of.credit.Ran(ran) {
 		m.pr.Miss()
@@ -199,7 +197,7 @@ func (m *samples) lookByTime(t *thread, of *sampled) {
 const runningCall = "running\n"
 
 // lookByClock samples a thread that runs or sleeps.
-func (m *samples) lookByClock(t *thread, of *sampled) {
+func (m *samples) lookByClock(t *Thread, of *sampled) {
 	if of.asked { // it has not stopped since the look before
 		m.pr.Miss()
 	}
@@ -213,7 +211,7 @@ func (m *samples) lookByClock(t *thread, of *sampled) {
 	case text == of.sleep:
 		t.Regs = of.regs
 		m.take(t)
-	case t.proc.arch.Calls.GoesOnExactly(call) && strings.HasPrefix(t.Status("State"), "S"):
+	case t.view.Space.ABI.Calls.GoesOnExactly(call) && strings.HasPrefix(t.Status("State"), "S"):
 		of.sleep = text
 		of.ask(t)
 	default:
@@ -222,7 +220,7 @@ func (m *samples) lookByClock(t *thread, of *sampled) {
 }
 
 // takeAsleep takes the sample of a thread that sleeps and is not to be stopped.
-func (m *samples) takeAsleep(t *thread, call []string) {
+func (m *samples) takeAsleep(t *Thread, call []string) {
 	sp, err := strconv.ParseUint(call[len(call)-2], 0, 64)
 	pc, err2 := strconv.ParseUint(call[len(call)-1], 0, 64)
 	if err != nil || err2 != nil {
@@ -230,15 +228,15 @@ func (m *samples) takeAsleep(t *thread, call []string) {
 		return
 	}
 	t.Regs = arch.Regs{}
-	t.Regs[t.proc.arch.SP()], *t.PC() = sp, pc
+	t.Regs[t.view.Space.ABI.SP()], *t.PC() = sp, pc
 	m.take(t)
 }
 
 // ask asks a thread to stop. One that has ended is reported soon.
-func (of *sampled) ask(t *thread) { of.asked = ptrace.Interrupt(t.Tid) == 0 }
+func (of *sampled) ask(t *Thread) { of.asked = ptrace.Interrupt(t.Tid) == 0 }
 
-// stopped is called when a thread is in a stop that may be the one it was asked for. Its registers can be read.
-func (x *sampler) stopped(t *thread) {
+// Stopped is called when a thread is in a stop that may be the one it was asked for. Its registers can be read.
+func (x *Sampler) Stopped(t *Thread) {
 	for _, m := range x.all {
 		of := m.threads[t]
 		if of == nil || !of.asked {
@@ -263,9 +261,8 @@ const switching = 15 * time.Microsecond
 
 // takeStopped takes the sample of a thread that is stopped. It returns false if the thread is in code that the session has put there, or is
 // about to report that it has hit a breakpoint.
-func (m *samples) takeStopped(t *thread, of *sampled) bool {
-	sp := t.proc.space
-	if len(sp.ByAddr) > 0 && t.RaisedTrap() || !t.GetRegs() || t.native.InStub() {
+func (m *samples) takeStopped(t *Thread, of *sampled) bool {
+	if len(t.view.Space.ByAddr) > 0 && t.RaisedTrap() || !t.GetRegs() || t.native.InStub() {
 		of.sleep = ""
 		return false
 	}
@@ -275,18 +272,18 @@ func (m *samples) takeStopped(t *thread, of *sampled) bool {
 }
 
 // take runs the program. The registers are those of the moment that is sampled; they are not written.
-func (m *samples) take(t *thread) {
-	pl := m.code[t.proc.arch.Names]
+func (m *samples) take(t *Thread) {
+	pl := m.code[t.view.Space.ABI.Names]
 	from := 0
-	if t.exec.HasPosts() { // programs wait for the end of the call
-		from = t.h.Len()
+	if t.on.HasPosts() { // programs wait for the end of the call
+		from = t.hit.Len()
 	} else {
-		t.h.Begin(t.proc.arch.WordSize())
+		t.hit.Begin(t.view.Space.ABI.WordSize())
 	}
 	t.view.Begin(nil)
-	if !t.h.Wanted(pl) || !t.h.Admit(pl.Probe) {
+	if !t.hit.Wanted(pl) || !t.hit.Admit(pl.Probe) {
 		return
 	}
-	t.h.Start(pl, pl.Code.Enter, t.h.Alloc(pl), 0, true).Leave = true // nothing runs after it
-	t.h.CommitFrom(from)
+	t.hit.Start(pl, pl.Code.Enter, t.hit.Alloc(pl), 0, true).Leave = true // nothing runs after it
+	t.hit.CommitFrom(from)
 }
