@@ -65,7 +65,7 @@ func (r sharer) Modules() []module.Loaded { return r.t.proc.space.Modules }
 // IsLibC implements affinity.Target.
 func (r sharer) IsLibC(m *module.Loaded) bool {
 	sp := r.t.proc.space
-	return sp.Loader.At != 0 && (sp.Guard.IsLibC(m) || isLoader(m))
+	return sp.Loader.At != 0 && (sp.Guard.IsLibC(m) || m.IsLoader())
 }
 
 // RecordPinned implements affinity.Target.

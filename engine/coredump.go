@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"os"
 
 	"gotap/engine/linux/coredump"
 	"gotap/engine/linux/procfs"
@@ -25,7 +24,7 @@ func (t *thread) dump(regs []uint64) {
 	}
 }
 
-// writeCore writes a core that shows a thread first, with the given registers. It removes the rest of a failed one.
+// writeCore writes a core that shows a thread first, with the given registers.
 func writeCore(t *thread, regs []uint64, name string) (path string, size int64, err error) {
 	held := t.s.world.holdWorld(t)
 	defer t.s.world.releaseWorld(held)
@@ -46,18 +45,7 @@ func writeCore(t *thread, regs []uint64, name string) (path string, size int64, 
 		}
 	}
 	p.Read = t.proc.space.Peek
-	f, err := coredump.Create(t.s.cfg.CoreDir, name, t.Tid)
-	if err != nil {
-		return "", 0, err
-	}
-	size, err = coredump.Write(f, p)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		os.Remove(f.Name())
-	}
-	return f.Name(), size, err
+	return coredump.Save(t.s.cfg.CoreDir, name, t.Tid, p)
 }
 
 // coreThread returns a thread for a core. ok is false if the thread is not stopped. A thread in the middle of an

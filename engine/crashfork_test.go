@@ -107,7 +107,7 @@ func (plan crashPlan) attachAtSection(s *Session) error {
 		return err
 	}
 	s.awaitFallback(p)
-	for !asleep(plan.Pid) { // until it waits to be told to begin
+	for !procfs.Asleep(plan.Pid) { // until it waits to be told to begin
 		time.Sleep(time.Millisecond)
 	}
 	err := s.do(func() error {

@@ -260,20 +260,12 @@ func (l *lifecycle) interruptBusy() {
 		if t.vforking || !t.state.Is(threadstate.Running, threadstate.Fresh) {
 			continue
 		}
-		if !t.mustStop && !t.guard.IsOpen() && !t.exec.IsActive() && !t.exec.HasPosts() && !t.watch.Armed() && asleep(t.Tid) {
+		if !t.mustStop && !t.guard.IsOpen() && !t.exec.IsActive() && !t.exec.HasPosts() && !t.watch.Armed() && procfs.Asleep(t.Tid) {
 			t.state.To(threadstate.LeftAsleep)
 			continue
 		}
 		ptrace.Interrupt(t.Tid)
 	}
-}
-
-// asleep reports whether a thread sleeps inside a system call. The kernel reports the number of the call only for a
-// thread that is off the processor. A thread that is stopped with a report for us is not asleep.
-func asleep(tid int) bool {
-	number, _, _ := strings.Cut(procfs.Read(tid, "syscall"), " ")
-	n, err := strconv.Atoi(number)
-	return err == nil && n >= 0 && strings.HasPrefix(procfs.Status(tid, "State"), "S")
 }
 
 // untilGone handles stops until all threads that were interrupted have been detached.

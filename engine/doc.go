@@ -38,7 +38,7 @@
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
 // stepping and emulation, which complete instructions (packages of these names), what programs see of it
-// (package view), native code (package trampoline), calling (syscalls.go, package syscallprobe), watches (watch.go, armwatch.go, package
+// (package view), native code (package trampoline), calling (syscalls.go, package syscallprobe), watches (watch.go, package
 // watchpoint) and protection (protect.go). Parts in packages of their own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
 // call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go, viewhost.go, sessionhost.go, patchhost.go and trampolinehost.go.
 //
@@ -53,14 +53,11 @@
 // of it, is a probes.Set, which is the same for remote stubs, with its probes on system calls, data and static marks; probe.go and arm.go are
 // what it asks of the session.
 //
-// # Why this is one package
+// # What is left here
 //
-// This is the only package with more than 5,000 lines besides the instruction sets. Its subject is one: processes that
-// are traced with ptrace. What can be said about a single thread, an address space or a probe without the others has a
-// package of its own (tracingthread, command, tracee, emulation, threadstate, inject, sigqueue, crashsafe, throttle, syscallprobe, watchpoint, probes, arming, executor,
-// and those of registry). What is left here changes several of them in one stop: a thread's state, the points of its address space
-// and the session's lists, in an order that matters if the session is killed in between. An interface between these
-// would have nearly all of their methods.
+// What can be said about a thread, an address space or a probe without the session has a package of its own. Here is what changes several of
+// them in one stop: a thread's state, the points of its address space and the session's lists, in an order that matters if the session is
+// killed in between.
 //
 // # Other processors
 //
@@ -73,7 +70,7 @@
 // them, so a hit is one stop. Three cases take more. The thread makes a system call at a probed place through
 // another instruction of the same kind; the call's entry and its end are seen. What the emulation
 // cannot do, above all an access that faults, runs at its own address with a breakpoint behind it. A
-// watchpoint stops before an access, which is then emulated (armwatch.go). Code is written while the threads are
+// watchpoint stops before an access, which is then emulated (watch.go). Code is written while the threads are
 // held (stopworld.go).
 //
 // ARM processes have these limits. Instructions that sign and authenticate pointers run at their own address on

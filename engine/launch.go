@@ -13,31 +13,15 @@ import (
 	"gotap/engine/tracee"
 )
 
+// LaunchError reports a command that cannot be run.
+type LaunchError = command.Error
+
 // launching starts programs under trace.
 type launching struct {
 	s        *Session
 	settling settle
 	command  []string // the program that was launched last and its arguments
 }
-
-// LaunchError reports a command that cannot be run.
-type LaunchError struct {
-	Path string
-	Err  error
-	help string
-}
-
-func (e *LaunchError) Error() string {
-	if e.Path == "" {
-		return fmt.Sprintf("cannot run %q: %v", e.Path, e.Err)
-	}
-	return fmt.Sprintf("cannot run %s: %v", e.Path, e.Err)
-}
-
-func (e *LaunchError) Unwrap() error { return e.Err }
-
-// Hint says what would help. It may be empty.
-func (e *LaunchError) Hint() string { return e.help }
 
 // Launch starts a program and holds it before the first instruction of its own. A static program is held where the
 // kernel starts it. A dynamic one is held when its loader has mapped the libraries it was linked with and not yet
@@ -87,13 +71,7 @@ func (s *Session) Settle(pid int) error {
 	return nil
 }
 
-// launch starts the program under trace. A child can only request the old kind of tracing for itself. launch replaces
-// it with the new kind (PTRACE_SEIZE), without which job-control stops cannot be distinguished from others and left
-// alone. The child stops at its exec, before its first instruction. launch detaches it with a SIGSTOP, which stops it
-// again before that instruction. launch seizes it in that stop and continues it with a SIGCONT, which it does not
-// deliver. The child has run nothing meanwhile.
-//
-// If the session were killed in between, the child would stay stopped forever, with nothing left to control it. So
+// launch starts the program under trace (command.Fork, command.Seize). If the session were killed in between, the child would stay stopped forever, with nothing left to control it. So
 // until the fallback is installed, the kernel kills the child when the tracing thread ends (PR_SET_PDEATHSIG); nobody
 // can notice that the program ever began. Then the child is made to undo that setting itself.
 func (l *launching) launch(c Command, path string) (int, error) {
@@ -101,12 +79,12 @@ func (l *launching) launch(c Command, path string) (int, error) {
 	leashed := ptrace.CanSetDeathSignal()
 	pid, err := command.Fork(&c, path, leashed)
 	if err != nil {
-		return 0, explainRefused(&c, path, err)
+		return 0, command.Explain(&c, path, err)
 	}
-	if err := l.seizeChild(pid); err != nil {
+	if err := command.Seize(pid, options, func() { l.s.passed(tracee.InCall) }); err != nil {
 		ptrace.SendProcess(pid, ptrace.SIGKILL)
 		l.s.stops.waitFor(pid)
-		return 0, explainRefused(&c, path, err)
+		return 0, command.Explain(&c, path, err)
 	}
 	p := l.s.newProcess(pid, unopened(l.s), abi.Host()[0])
 	p.launched = true
@@ -135,62 +113,6 @@ func (t *thread) unleash() {
 	}
 	if err != nil && !errors.Is(err, syscall.ESRCH) {
 		t.s.warn(fmt.Sprintf("process %d ends when gotap ends: it cannot be told to outlive it: %v", t.proc.pid, err))
-	}
-}
-
-// seizeChild takes over a child as described at launch. All waits are for this child only.
-func (l *launching) seizeChild(pid int) error {
-	if st, ok := l.s.stops.waitFor(pid); !ok || !st.Stopped() {
-		return errors.New("it ended before it began")
-	}
-	l.s.passed(tracee.InCall)
-	if e := ptrace.Detach(pid, ptrace.SIGSTOP); e != 0 {
-		return fmt.Errorf("cannot stop it: %w", e)
-	}
-	l.s.passed(tracee.InCall)
-	if err := l.waitStopped(pid); err != nil {
-		return err
-	}
-	l.s.passed(tracee.InCall)
-	if e := ptrace.Seize(pid, options); e != 0 {
-		return fmt.Errorf("cannot trace it: %w", e)
-	}
-	l.s.passed(tracee.InCall)
-	if st, ok := l.s.stops.waitFor(pid); !ok || !st.GroupStop() {
-		return errors.New("it did not stop")
-	}
-	l.s.passed(tracee.InCall)
-	ptrace.SendProcess(pid, ptrace.SIGCONT)
-	ptrace.Listen(pid)
-	for {
-		l.s.passed(tracee.InCall)
-		st, ok := l.s.stops.waitFor(pid)
-		switch {
-		case !ok || !st.Stopped():
-			return errors.New("it ended before it began")
-		case st.Signal() == ptrace.SIGCONT && st.Event() == ptrace.EventNone:
-			return nil
-		}
-		if e := ptrace.Cont(pid, 0); e != 0 {
-			return fmt.Errorf("cannot continue it: %w", e)
-		}
-	}
-}
-
-// waitStopped waits until an untraced child has stopped.
-func (l *launching) waitStopped(pid int) error {
-	var ws syscall.WaitStatus
-	for {
-		_, err := syscall.Wait4(pid, &ws, syscall.WALL|syscall.WUNTRACED, nil)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case err != nil:
-			return fmt.Errorf("cannot wait for it: %w", err)
-		case ws.Stopped():
-			return nil
-		default:
-			return errors.New("it ended before it began")
-		}
 	}
 }
 

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"path/filepath"
 
 	"gotap/engine/image/module"
 	"gotap/engine/isa"
@@ -22,7 +21,7 @@ func (d *loading) watchLoader(sp *space.Space) {
 	}
 	for i := range sp.Modules {
 		m := &sp.Modules[i]
-		if !isLoader(m) {
+		if !m.IsLoader() {
 			continue
 		}
 		addr, ok := m.ListChanged()
@@ -47,22 +46,6 @@ func (d *loading) watchLoader(sp *space.Space) {
 		}
 		return
 	}
-}
-
-// isLoader recognises dynamic loaders by the file names that all distributions use. Debian's musl has the loader in
-// libc.so. Elsewhere a libc.so may be a C library without a loader.
-func isLoader(m *module.Loaded) bool {
-	base := filepath.Base(m.Path)
-	if base == "libc.so" && m.File != nil && m.Err == nil {
-		_, ok := m.ListChanged()
-		return ok
-	}
-	for _, pattern := range []string{"ld-linux*.so*", "ld-*.so", "ld-musl-*.so*", "ld.so*", "ld64.so*", "libc.musl-*.so*"} {
-		if ok, _ := filepath.Match(pattern, base); ok && m.File != nil && m.Err == nil {
-			return true
-		}
-	}
-	return false
 }
 
 // loaderChanged runs when the loader reports that its list is about to change or has changed. Only the latter matters:

@@ -155,7 +155,7 @@ func (t tracer) Warn(text string) { t.s.warn(text) }
 func (t tracer) Unsettled() bool { return t.s.launching.settling.t != nil }
 
 // IsLoader implements probes.Launcher.
-func (t tracer) IsLoader(m *module.Loaded) bool { return isLoader(m) }
+func (t tracer) IsLoader(m *module.Loaded) bool { return m.IsLoader() }
 
 // Begun implements probes.Launcher. If the loader of a program has breakpoints, the program hits them at once, so
 // it gets the fallback now.

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"os"
 
-	"golang.org/x/sys/unix"
-
-	"gotap/engine/command"
 	"gotap/engine/linux/permission"
 )
 
@@ -19,19 +16,6 @@ func explainDenied(pid int, err error) error {
 		return e
 	}
 	why, help := permission.ToAttach(pid, err)
-	if e.help = help; why != "" {
-		e.Err = fmt.Errorf("%s: %w", why, err)
-	}
-	return e
-}
-
-// explainRefused returns an error that explains why a program cannot be started under trace, and what would help.
-func explainRefused(c *Command, path string, err error) error {
-	e := &LaunchError{Path: c.Path, Err: err}
-	if !errors.Is(err, unix.EPERM) {
-		return e
-	}
-	why, help := permission.ToStart(command.At(c, path))
 	if e.help = help; why != "" {
 		e.Err = fmt.Errorf("%s: %w", why, err)
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
 	"gotap/engine/threadstate"
@@ -57,7 +58,7 @@ func (w *stopWorld) holdWorld(but *thread) []*thread {
 // holdRunning stops the threads of the selected address spaces that run code. Threads that sleep in a system call are
 // left alone.
 func (w *stopWorld) holdRunning(in func(*space.Space) bool) []*thread {
-	return w.hold(func(t *thread) bool { return in(t.proc.space) && !t.still() && !asleep(t.Tid) })
+	return w.hold(func(t *thread) bool { return in(t.proc.space) && !t.still() && !procfs.Asleep(t.Tid) })
 }
 
 // pause holds the running threads of an address space on ARM until unpause.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"gotap/engine/linux/procfs"
 	"gotap/engine/space"
 	"gotap/engine/trampoline"
 )
@@ -53,7 +54,7 @@ func (h nativeHost) HoldAll() (release func()) {
 
 // Hold implements trampoline.Host.
 func (h nativeHost) Hold(which func(*trampoline.Thread) bool) (held []*trampoline.Thread) {
-	for _, t := range h.s.world.hold(func(t *thread) bool { return which(&t.native) && !t.still() && !asleep(t.Tid) }) {
+	for _, t := range h.s.world.hold(func(t *thread) bool { return which(&t.native) && !t.still() && !procfs.Asleep(t.Tid) }) {
 		held = append(held, &t.native)
 	}
 	return held

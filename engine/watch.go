@@ -119,3 +119,34 @@ func (d *watches) commit() {
 		d.t.calling.Commit(0)
 	}
 }
+
+// Watchpoints on processors where nothing is stepped. The debug unit of ARM stops a thread before the access or the
+// instruction, and would do so again and again. So the instruction is emulated, as at a probe, and the programs run
+// after it, as on x86. The debug unit does not see what the emulation reads and writes, so the emulation compares
+// its accesses with the watchpoints (emulation.Memory).
+
+// watchedAccess handles a stop of the debug unit. The registers have been read. An instruction that cannot be
+// emulated, such as a store-exclusive, runs without the watchpoints that it hit. Those see nothing more of its
+// thread until they are set again.
+func (d *watches) watchedAccess() bool {
+	met := d.Met()
+	if met == 0 {
+		return false
+	}
+	if d.t.exec.EmulateHere() {
+		d.runWatches(met&d.t.proc.watches.Of(place.OnExecute) | d.t.emu.Met())
+		d.commit()
+		d.t.SetRegs()
+	} else {
+		ran := met
+		if d.t.exec.LoadsHere() {
+			ran &^= d.t.proc.watches.Of(place.OnWrite)
+		}
+		d.t.s.stats.Unwatched++
+		d.runWatches(ran)
+		d.commit()
+		d.t.s.warnOf(d.Unwatch(met))
+	}
+	d.t.resume(0)
+	return true
+}
