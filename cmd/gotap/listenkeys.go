@@ -45,6 +45,8 @@ func (k *keyInput) terminal(r *run) (f *os.File, why string) {
 	switch {
 	case r.plan.background:
 		return nil, "a session in the background has no terminal"
+	case r.plan.shown.Top():
+		return nil, "they are those of the view of --top"
 	case isTerminal && len(r.plan.command) > 0:
 		return nil, "the terminal is the input of COMMAND; keys are read with -p, or if COMMAND has another input (</dev/null)"
 	case isTerminal:
