@@ -50,6 +50,7 @@ func completeFlags(w *World, c *cobra.Command) {
 		"engine": words("auto", "inline", "emulate", "step"), "affinity": words(affinityAuto, affinityOff), "for": words("1s", "10s", "1m"), "budget": words("5", "10", "25"),
 		"topic": words("start", "functions", "memory", "threads", "files", "network", "languages", "process", "changing", "kernels"),
 		"pid":   completePid, "arg": completeArgument(w), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),
+		"listen": words("9100"), "listen-token": words(), "otlp": words("http://localhost:4318"),
 	} {
 		if c.Flag(name) != nil {
 			c.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one already

@@ -21,6 +21,7 @@ var topics = []struct{ name, about string }{
 	{"builtins", "every name that a script finds"},
 	{"dpdf", "definition files of DProbes"},
 	{"engines", "how a hit runs, and --engine"},
+	{"output", "formats of the data, and live views"},
 	{"safety", "what is promised about targets"},
 }
 
@@ -36,7 +37,7 @@ func addTopics(root *cobra.Command) {
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND or TOPIC]",
-		Short: "Help about any command, and pages about probes, language, builtins, dpdf, engines, safety",
+		Short: "Help about any command, and pages about probes, language, builtins, dpdf, engines, output, safety",
 		ValidArgsFunction: func(c *cobra.Command, args []string, toComplete string) (names []string, _ cobra.ShellCompDirective) {
 			above, _, err := c.Root().Find(args)
 			if err != nil {

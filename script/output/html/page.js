@@ -219,7 +219,9 @@ addEventListener("resize", () => fit());
 function timeline(names, calls, events) {
   const { threads, rows } = lanes(calls, events);
   const all = [...calls.map(c => c.Start + c.Duration), ...events.map(e => e.Start)].reduce((a, b) => Math.max(a, b), 1);
-  const view = { from: 0, to: all }, canvas = element("canvas"), told = element("div", { className: "told" });
+  const view = remembered("time line", () => ({ whole: true }));
+  if (view.whole) Object.assign(view, { from: 0, to: all });
+  const canvas = element("canvas"), told = element("div", { className: "told" });
   const row = (thread, lane) => (threads.get(thread).first + 1 + lane) * rowHeight;
   const x = time => (time - view.from) / (view.to - view.from) * canvas.width;
   const draw = () => {
@@ -260,6 +262,7 @@ function timeline(names, calls, events) {
     const here = at(e), by = e.deltaY > 0 ? 1.25 : 0.8;
     view.from = Math.max(0, here - (here - view.from) * by);
     view.to = Math.min(all, here + (view.to - here) * by);
+    view.whole = view.from === 0 && view.to === all;
     draw();
   }, { passive: false });
   canvas.addEventListener("mousedown", e => { dragged = at(e); });
@@ -270,6 +273,7 @@ function timeline(names, calls, events) {
     const by = Math.min(Math.max(dragged - at(e), -view.from), all - view.to);
     view.from += by;
     view.to += by;
+    view.whole = false;
     draw();
   });
   fit = draw;
@@ -306,6 +310,7 @@ function live(main, source) {
     const inputs = [...main.querySelectorAll("input")], typed = inputs.indexOf(document.activeElement), cursor = inputs[typed]?.selectionStart;
     const positions = scrolled(main).map(e => [e.scrollTop, e.scrollLeft]);
     main.replaceChildren(element("p", { className: "live" }, pause, state), ...page(latest));
+    fit();
     scrolled(main).forEach((e, i) => { [e.scrollTop, e.scrollLeft] = positions[i] ?? [0, 0]; });
     const input = [...main.querySelectorAll("input")][typed];
     input?.focus();
