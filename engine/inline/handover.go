@@ -82,7 +82,7 @@ func (t Target) Unmap(i *Island) error {
 // mapArena makes the target map size bytes of our file fd at an address, over what is mapped there.
 func (t Target) mapArena(at, size uint64, fd int) error {
 	const readWrite, shared, fixed, dontDump = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_SHARED | unix.MAP_NORESERVE, unix.MAP_FIXED, unix.MADV_DONTDUMP
-	theirs, err := t.hand(fd)
+	theirs, err := t.hand(fd, at)
 	if err != nil {
 		return err
 	}
@@ -94,17 +94,13 @@ func (t Target) mapArena(at, size uint64, fd int) error {
 	return errors.Join(err, closed)
 }
 
-// hand gives our file fd to the target, and returns its number there.
-func (t Target) hand(fd int) (theirs uint64, err error) {
-	const readWrite, private = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_PRIVATE | unix.MAP_ANON
-	scratch, err := t.Calls.Call(callMmap, 0, scratchSize, readWrite, private, ^uint64(0), 0)
-	if err != nil {
+// hand gives our file fd to the target, and returns its number there. For that it uses a page of the memory at an address, which is ours. A page that
+// the kernel chooses might be where another thread has just unmapped something, in order to map something else there.
+func (t Target) hand(fd int, scratch uint64) (theirs uint64, err error) {
+	const readWrite, private = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_FIXED
+	if _, err := t.Calls.Call(callMmap, scratch, scratchSize, readWrite, private, ^uint64(0), 0); err != nil {
 		return 0, err
 	}
-	defer func() {
-		_, e := t.Calls.Call(callMunmap, scratch, scratchSize)
-		err = errors.Join(err, e)
-	}()
 	if _, err := t.Calls.Call(callSocketpair, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0, scratch+pairAt); err != nil {
 		return 0, err
 	}
