@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotap/engine/abi"
+	"gotap/engine/crashsafe"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
@@ -55,7 +56,7 @@ func (s *Session) Attach(pid int) error {
 		if s.life.undoes {
 			return nil
 		}
-		if err := s.do(func() error { s.loading.rescan(p); return nil }); err != nil {
+		if err := s.scanWhenSeen(p); err != nil {
 			return err
 		}
 	}
@@ -80,6 +81,24 @@ func (s *Session) awaitVforked(pid int) {
 	}
 	if !s.life.undoes {
 		s.warn(fmt.Sprintf("process %d shares the memory of process %d and is not traced: a breakpoint would end it", left[0], pid))
+	}
+}
+
+// scanWhenSeen looks for the modules of a process that has been attached to, and plants the first breakpoints in them. A thread that blocks all
+// signals while it waits for a child of vfork cannot be stopped: SIGTRAP would stay blocked in it until it hits a breakpoint, which would end
+// the target if the session were killed before. So the wait has to be over.
+func (s *Session) scanWhenSeen(p *process) error {
+	for end := time.Now().Add(vforkPatience); ; time.Sleep(time.Millisecond) {
+		scanned := false
+		err := s.do(func() error {
+			if scanned = !crashsafe.Hindered(p.pid) || time.Now().After(end); scanned {
+				s.loading.rescan(p)
+			}
+			return nil
+		})
+		if err != nil || scanned {
+			return err
+		}
 	}
 }
 

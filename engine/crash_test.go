@@ -46,7 +46,8 @@ type crashPlan struct {
 	Cleans  bool          // Clean runs on Pid instead of a session
 	Begin   string        // the pipe that tells the target to begin a section: see attachAtSection
 	Late    bool          // the section begins while breakpoints are planted
-	Looks   int           // with Late: the session is killed just before it looks for such sections for the nth time; 0: never
+	Waits   bool          // it has begun when the breakpoints are planted that show sections, and its thread waits for a child of vfork
+	Looks   int           // with Late or Waits: the session is killed just before it looks for such sections for the nth time; 0: never
 	Within  []string      `json:"-"` // the command that runs the session
 }
 

@@ -63,6 +63,20 @@ func TestKilledInLateSection(t *testing.T) {
 	}
 }
 
+// TestKilledWhileVforkWaits is the same with a section in which the thread cannot be stopped.
+func TestKilledWhileVforkWaits(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	looks := 1
+	for ; inSection(t, "slow vfork", crashPlan{Waits: true, Looks: looks}); looks++ {
+		if t.Failed() {
+			t.Fatalf("killed at look %d", looks)
+		}
+	}
+	if looks == 1 {
+		t.Error("the session does not look for sections")
+	}
+}
+
 // inSection attaches a session to a target that begins a section meanwhile, and reports whether the session came to its step before all was
 // armed. The target has to be unharmed.
 func inSection(t *testing.T, kind string, plan crashPlan) (reached bool) {
@@ -109,6 +123,14 @@ func (plan crashPlan) attachAtSection(s *Session) error {
 	s.awaitFallback(p)
 	for !procfs.Asleep(plan.Pid) { // until it waits to be told to begin
 		time.Sleep(time.Millisecond)
+	}
+	if plan.Waits {
+		tell(plan.Begin)
+		for !crashsafe.Hindered(plan.Pid) {
+			time.Sleep(time.Millisecond)
+		}
+		s.do(func() error { s.guards.Init(&lateSection{sessionHost: sessionHost{s}, end: plan.Looks}); return nil })
+		return s.scanWhenSeen(p)
 	}
 	err := s.do(func() error {
 		if !p.guard.Handled() {

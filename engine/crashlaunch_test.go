@@ -97,18 +97,19 @@ func (l *launch) ends(t *testing.T) (ran bool) {
 	t.Helper()
 	l.hand.Write([]byte("x"))
 	pid, ws := orphan(), syscall.WaitStatus(0)
+	over := pid == 0 // its number is free, and may be that of any other process
 	t.Cleanup(func() {
-		if pid != 0 && state(pid) != "" {
+		if !over {
 			syscall.Kill(pid, syscall.SIGKILL)
 			syscall.Wait4(pid, nil, 0, nil)
 		}
 	})
 	eventually(t, "the command's end", func() bool {
-		if pid == 0 {
-			return true
+		if !over {
+			got, _ := syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
+			over = got == pid
 		}
-		got, _ := syscall.Wait4(pid, &ws, syscall.WNOHANG, nil)
-		return got == pid
+		return over
 	})
 	l.ear.SetReadDeadline(time.Now().Add(patience()))
 	text, err := io.ReadAll(l.lines)

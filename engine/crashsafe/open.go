@@ -3,6 +3,8 @@ package crashsafe
 // Unblocking SIGTRAP in threads that block all signals, and blocking it again: see mask.go.
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"gotap/engine/crashsafe/fallback"
@@ -54,6 +56,13 @@ func (g *Guards) OpenBlockers(in func(*Space) bool) {
 			}
 		}
 	}
+}
+
+// Hindered reports whether a thread of a process blocks all signals and cannot be stopped for a moment, as while it waits for a child of vfork.
+func Hindered(pid int) bool {
+	return slices.ContainsFunc(procfs.Threads(pid), func(tid int) bool {
+		return blocksAll(procfs.SignalSet(tid, "SigBlk")) && strings.HasPrefix(procfs.Status(tid, "State"), "D")
+	})
 }
 
 // openBlocker unblocks SIGTRAP in one thread that blocks all signals. The session may not know the thread yet.

@@ -42,9 +42,12 @@ static pid_t make(const char *kind)
 	pid_t pid = -1;
 	if (!strcmp(kind, "spawn")) {
 		posix_spawn(&pid, "/bin/sh", NULL, NULL, argv, environ);
-	} else if (!strcmp(kind, "vfork")) {
-		if (!(pid = vfork()))
+	} else if (!strcmp(kind, "vfork") || !strcmp(kind, "slow vfork")) {
+		if (!(pid = vfork())) {
+			if (*kind == 's')
+				usleep(100000);
 			_exit(3);
+		}
 	} else if (!(pid = fork())) {
 		live();
 		_exit(3);
