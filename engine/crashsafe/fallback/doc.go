@@ -77,10 +77,10 @@
 // SIGTRAP by a system call of its own (Go's runtime does) replaces ours until the tracer notices. A program that
 // queries its action by a bare system call sees ours.
 //
-// A session killed in the hundred microseconds in which it plants or removes the breakpoints that keep SIGTRAP
-// unblocked. Threads that run are held meanwhile, but one that sleeps may wake, begin a section at a place without a
-// breakpoint, and come to one that has a breakpoint. After the planting, SIGTRAP is unblocked in such a thread: at once,
-// or at its next stop if it sleeps in a call that must not be interrupted; and in a child that it has created, at the
+// A session killed in the moment in which it plants or removes the breakpoints that keep SIGTRAP unblocked. Threads that run are held
+// meanwhile, but one that sleeps may wake, begin a section at a place without a breakpoint, and come to one that has a breakpoint. Threads are
+// looked at behind each kind of these breakpoints, so that takes two calls within some ten microseconds. SIGTRAP is unblocked in such a thread
+// at once, or at its next stop if it sleeps in a call that must not be interrupted; and in a child that it has created, at the
 // child's first stop. A process that sends itself signals faster than threads can be stopped may get its handler only
 // with its first hit.
 //
