@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"gotap/compile/diag"
+	"gotap/compile/queue"
 	"gotap/runtime/opcode"
 	rtvalue "gotap/runtime/value"
 )
@@ -131,7 +132,7 @@ type flow struct {
 	nodes    []node
 	index    map[[2]int]int // node by routine and block
 	own      []int          // nodes of routine 0 by block, plus 1
-	queue    queue
+	queue    queue.Queue
 	diags    *diag.List
 	said     map[int]bool // commands for which an error was reported
 	uses     map[int]use
@@ -162,7 +163,7 @@ func analyse(p *Program, diags *diag.List) *flow {
 	f.routines = []routine{{entry: 0, handles: -1, start: &state{item: -1, words: make([]value, min(p.Temps, followedTemps))}}}
 	f.flowInto(0, 0, f.routines[0].start.clone(), false)
 	for len(f.queue) > 0 {
-		n := f.queue.pop()
+		n := f.queue.Pop()
 		f.nodes[n].queued = false
 		f.visit(n)
 	}
@@ -250,7 +251,7 @@ func (f *flow) widening(n int) widening {
 func (f *flow) enqueue(n int) {
 	if !f.nodes[n].queued {
 		f.nodes[n].queued = true
-		f.queue.push(f.nodes[n].block, n)
+		f.queue.Push(f.nodes[n].block, n)
 	}
 }
 
@@ -376,4 +377,24 @@ func (f *flow) afterCall(n int, before *state) *state {
 	after.base += depth
 	after.sbp = before.sbp
 	return after
+}
+
+// nodeOf finds the node of a block in a routine. The program itself has a slice, because most blocks belong to it
+// alone. Slices for all routines would take as many words as blocks times routines.
+func (f *flow) nodeOf(r, b int) (node int, known bool) {
+	if r == 0 {
+		node = f.own[b] - 1
+		return node, node >= 0
+	}
+	node, known = f.index[[2]int{r, b}]
+	return node, known
+}
+
+// setNode records the node of a block in a routine.
+func (f *flow) setNode(r, b, node int) {
+	if r == 0 {
+		f.own[b] = node + 1
+	} else {
+		f.index[[2]int{r, b}] = node
+	}
 }
