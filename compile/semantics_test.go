@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"encoding/binary"
 	"fmt"
 	fnv64 "hash/fnv"
 	"math"
@@ -123,7 +124,7 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.Arg: {{"", "1", "31", 0}, {"", "9", "", outcome.TrapRegister}}, opcode.ArgF: {{"", "0", half, 0}, {"", "9", "", outcome.TrapRegister}},
 	opcode.Retval: {{"", "", "77", 0}}, opcode.SetRet: {{"5", "", "", 0}}, opcode.Field: {{"", "tid", "201", 0}},
 	opcode.Text: {{"", "comm", `"comm"`, 0}}, opcode.Skip: {{"5", "", "", 0}}, opcode.Signal: {{"9", "", "", 0}, {"65", "", "", outcome.TrapIndex}},
-	opcode.Element: {{"4096 3", "1", "478560413035", 0}, {"8 0", "1", "0", 0}}, // buffer and capacity are the word "hello"
+	opcode.Element: {{"4128 3", "1", "4099", 0}, {"4096 3", "1", "0", 0}, {"8 0", "1", "0", 0}}, // buffer and capacity are the word there
 	opcode.Bias:    {{"", "0", "65536", 0}},
 
 	opcode.Str:   {{"4096 16", "", `"hello"`, 0}, {"4096 2", "", `"he".."`, 0}, {"8 1", "", "", outcome.TrapRead}},
@@ -222,6 +223,7 @@ type known struct {
 func newKnown() *known {
 	k := &known{ret: 77}
 	copy(k.memory[:], "hello\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\xc0\x3f")
+	binary.LittleEndian.PutUint64(k.memory[32:], 4096)
 	return k
 }
 
