@@ -51,10 +51,17 @@ func (s *Session) record(rec *record.Record) bool {
 // printed.
 func (s *Session) printVariables() {
 	for _, f := range s.definitions.Files() {
-		s.printArray(f.Locals)
+		s.printArrays(f)
 	}
 	if id, made := s.definitions.Shared.Object(); made {
 		s.printArray(id)
+	}
+}
+
+// printArrays prints the variables of a definition file.
+func (s *Session) printArrays(f *definition.File) {
+	for _, m := range f.Modules() {
+		s.printArray(m.Locals)
 	}
 }
 

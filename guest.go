@@ -320,7 +320,7 @@ func (m *guests) leave(g *guest) {
 	switch {
 	case g.definition != nil:
 		if host.CatchUp() == nil {
-			m.s.printArray(g.definition.Locals)
+			m.s.printArrays(g.definition)
 			m.s.opts.Output.Flush()
 		}
 		m.s.definitions.Drop(g.definition)

@@ -187,8 +187,10 @@ func (c *Control) arrays(visit func(name string, h *arena.Handle)) {
 				name = g.name
 			}
 		}
-		if f.Locals >= 0 {
-			visit(name, c.s.arena.Handle(f.Locals))
+		for _, m := range f.Modules() {
+			if m.Locals >= 0 {
+				visit(name, c.s.arena.Handle(m.Locals))
+			}
 		}
 	}
 	if id, made := c.s.definitions.Shared.Object(); made {

@@ -40,17 +40,23 @@ type Options struct {
 	Unsafe  bool // commands that change the target are allowed
 }
 
-// File is one definition file: a module and its probes.
+// File is one definition file: a module and its probes. Of a file with several modules it is the first, and Others are those that follow;
+// each has variables of its own.
 type File struct {
+	Others        []*File
+	Array         string // what its local variables are called: "lv", with the module where there are several
 	Name          string // the module: name or path
 	Major         int
 	ID            int
-	DefaultExit   int // facility of a plain exit: recorded, not acted on
-	Vars, Globals int // how many
-	Locals        int // number of the array of local variables in the arena, -1 when there are none
-	GlobalVars    int // the same for global ones
-	Probes        []Probe
+	DefaultExit   int     // facility of a plain exit: recorded, not acted on
+	Vars, Globals int     // how many
+	Locals        int     // number of the array of local variables in the arena, -1 when there are none
+	GlobalVars    int     // the same for global ones
+	Probes        []Probe // those of Others included
 }
+
+// Modules returns the file itself and those that follow it.
+func (f *File) Modules() []*File { return append([]*File{f}, f.Others...) }
 
 // Probe is one probe of the file.
 type Probe struct {
@@ -68,40 +74,80 @@ type Probe struct {
 // Parse reads a definition file. When the list holds errors, there may be no File. The list is in the order of the file.
 func Parse(src *diag.Source, o Options) (*File, diag.List) {
 	var diags diag.List
-	p := parser{o: o, diags: &diags, src: src, file: &File{Locals: -1, GlobalVars: -1}, stack: runtime.DefaultStack}
-	p.parse()
-	inOrder(diags, p.from)
+	made := preprocess(src, o, &diags)
+	if made.missing {
+		inOrder(diags, made.from)
+		return nil, diags
+	}
+	unsure := diags.HasErrors()
+	var parts []*parser
+	for _, lines := range sections(made.lines) {
+		parts = append(parts, &parser{o: o, diags: &diags, src: src, file: &File{Array: "lv", Locals: -1, GlobalVars: -1}, stack: runtime.DefaultStack,
+			lines: lines, from: made.from, unsure: unsure, incomplete: made.wrong})
+	}
+	parse(parts, &diags)
+	inOrder(diags, made.from)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	return p.file, diags
+	f := parts[0].file
+	for _, p := range parts[1:] {
+		f.Others = append(f.Others, p.file)
+		f.Probes = append(f.Probes, p.file.Probes...)
+	}
+	return f, diags
 }
 
-// parse goes through the stages. What is wrong with a line does not hide what is wrong with others; but nothing is said
-// of a file that lacks others, and of labels where a directive was wrong: they might be there otherwise.
-func (p *parser) parse() {
-	made := preprocess(p.src, p.o, p.diags)
-	if p.lines, p.from = made.lines, made.from; made.missing {
-		return
-	}
-	p.unsure, p.incomplete = p.diags.HasErrors(), made.wrong
-	p.header()
-	p.probes()
-	if p.file.Name == "" && !p.badHeader && !p.incomplete {
-		p.diags.Errorf(diag.Span{Source: p.src}, `name = "/path/of/module"`, "the file does not name its module")
-	}
-	switch {
-	case p.incomplete:
-		return
-	case p.diags.HasErrors():
-		p.pretend()
-	default:
-		if err := p.file.Declare(p.o); err != nil {
-			p.diags.Errorf(diag.Span{Source: p.src}, "", "%v", err)
-			return
+// sections splits a file where a name stands behind a probe: there begins the header of a further module.
+func sections(lines []line) (all [][]line) {
+	first, probes := 0, false
+	for i, l := range lines {
+		s, ok := asSetting(l)
+		switch {
+		case ok && beginsProbe(s.key.text):
+			probes = true
+		case ok && s.key.text == "name" && probes:
+			all = append(all, lines[first:i])
+			first, probes = i, false
 		}
 	}
-	p.build()
+	return append(all, lines[first:])
+}
+
+// parse goes through the stages, each for all modules of a file. What is wrong with a line does not hide what is wrong with others; but
+// nothing is said of a file that lacks others, and of labels where a directive was wrong: they might be there otherwise.
+func parse(parts []*parser, diags *diag.List) {
+	named := map[string]bool{}
+	for _, p := range parts {
+		p.header()
+		p.probes()
+		if p.file.Name == "" && !p.badHeader && !p.incomplete {
+			diags.Errorf(diag.Span{Source: p.src}, `name = "/path/of/module"`, "the file does not name its module")
+		}
+		if named[p.file.Name] {
+			diags.Errorf(p.spans["name"], "its probes belong behind the others of the module", "the module %s is in the file already", p.file.Name)
+		}
+		named[p.file.Name] = true
+		if len(parts) > 1 {
+			p.file.Array = "lv(" + p.file.Name + ")"
+		}
+	}
+	for _, p := range parts {
+		switch {
+		case p.incomplete:
+			return
+		case diags.HasErrors():
+			p.pretend()
+		default:
+			if err := p.file.Declare(p.o); err != nil {
+				diags.Errorf(diag.Span{Source: p.src}, "", "%v", err)
+				return
+			}
+		}
+	}
+	for _, p := range parts {
+		p.build()
+	}
 }
 
 // pretend continues without an arena: the file has errors, and the rest of it is checked as well. How many variables
@@ -426,7 +472,7 @@ func (p *parser) place(s setting) string {
 // It comes after parsing, so that a file with errors leaves nothing in the arena.
 func (f *File) Declare(o Options) (err error) {
 	if f.Vars > 0 {
-		if f.Locals, err = o.Arena.Declare(object.Object{Name: "lv", Kind: object.KindArray, Size: f.Vars}); err != nil {
+		if f.Locals, err = o.Arena.Declare(object.Object{Name: f.Array, Kind: object.KindArray, Size: f.Vars}); err != nil {
 			return err
 		}
 	}

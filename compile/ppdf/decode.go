@@ -153,7 +153,7 @@ const leastProbe = 10
 
 // definition takes the header and the probes. Arrays have no numbers yet: Bind declares them.
 func (d *decoder) definition() *dpdf.File {
-	f := &dpdf.File{Name: d.text(), Locals: -1, GlobalVars: -1}
+	f := &dpdf.File{Array: "lv", Name: d.text(), Locals: -1, GlobalVars: -1}
 	f.Major, f.ID, f.DefaultExit = d.code(), d.code(), d.code()
 	f.Vars, f.Globals = int(d.number(mostVariables)), int(d.number(mostVariables))
 	count := d.number(uint64(len(d.b) / leastProbe))

@@ -33,6 +33,9 @@ const (
 // another session, so programs are given the numbers of variables within the file.
 func Build(name string, d *dpdf.File) (*File, error) {
 	c := *d
+	if len(d.Others) > 0 {
+		return nil, errors.New("a prebuilt file has one module; write a definition file for each")
+	}
 	c.Locals, c.GlobalVars = -1, -1
 	c.Probes = slices.Clone(d.Probes)
 	for i := range c.Probes {

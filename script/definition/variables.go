@@ -34,8 +34,12 @@ func (s *Shared) Object() (id int, made bool) {
 
 // Declare implements dpdf.Declarer.
 func (v Variables) Declare(o object.Object) (id int, err error) {
-	if b := v.Before; b != nil && o.Name == "lv" && b.Vars == o.Size {
-		return b.Locals, nil
+	if v.Before != nil {
+		for _, b := range v.Before.Modules() {
+			if b.Array == o.Name && b.Vars == o.Size {
+				return b.Locals, nil
+			}
+		}
 	}
 	return v.Arena.Declare(o)
 }
