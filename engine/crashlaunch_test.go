@@ -14,7 +14,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"gotap/engine/linux/procfs"
 )
 
 // TestKilledInLaunch kills sessions at each step of a launch. Their command ends before it has run anything, or goes on unharmed:
@@ -146,10 +145,4 @@ func orphan() int {
 		}
 	}
 	return 0
-}
-
-// state is the letter of a process's state, "" when it is gone.
-func state(pid int) string {
-	word, _, _ := strings.Cut(procfs.Status(pid, "State"), " ")
-	return word
 }

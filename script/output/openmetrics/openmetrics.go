@@ -21,7 +21,7 @@ func Write(w io.Writer, s metric.Set) error {
 
 // Respond writes metrics in the format that a reader asks for.
 func Respond(w http.ResponseWriter, r *http.Request, s metric.Set) error {
-	format := expfmt.NegotiateIncludingOpenMetrics(r.Header)
+	format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...)
 	if t := format.FormatType(); t != expfmt.TypeOpenMetrics && t != expfmt.TypeTextPlain {
 		format = expfmt.NewFormat(expfmt.TypeTextPlain)
 	}
