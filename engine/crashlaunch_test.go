@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-
 )
 
 // TestKilledInLaunch kills sessions at each step of a launch. Their command ends before it has run anything, or goes on unharmed:
