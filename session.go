@@ -10,9 +10,10 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"gotap/compile/diag"
 	"gotap/engine/link"
-	"gotap/engine/linux/ptrace"
 	"gotap/runtime/arena"
 	"gotap/runtime/facility"
 	"gotap/script"
@@ -262,7 +263,9 @@ func (s *Session) ListensToKeys() bool { return s.script().Armed("key") }
 // Key reports a key that the user has pressed, to the callbacks of on("key"): a character, or a name such as "up", "enter", "ctrl-a".
 // It does not block.
 func (s *Session) Key(key string) {
-	s.script().Lifecycle(script.Event{Kind: "key", Fields: map[string]any{"key": key, "time": ptrace.Now()}})
+	var now unix.Timespec
+	unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // the clock of all events
+	s.script().Lifecycle(script.Event{Kind: "key", Fields: map[string]any{"key": key, "time": uint64(now.Nano())}})
 }
 
 // PrintAll prints all aggregations as they are now. It does not block.

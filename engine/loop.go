@@ -54,7 +54,7 @@ func (s *Session) recoverLoop() {
 	s.life.failure.Store(&failure{fmt.Errorf("internal error on the tracing thread: %v\n%s", r, debug.Stack())})
 	defer func() {
 		if again := recover(); again != nil {
-			s.life.failure.Store(&failure{fmt.Errorf("internal error while detaching: %v, after %v", again, r)})
+			s.life.failure.Store(&failure{fmt.Errorf("internal error while detaching: %v, after %v\n%s", again, r, debug.Stack())})
 		}
 		s.life.over()
 	}()

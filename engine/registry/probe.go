@@ -125,7 +125,7 @@ func (pr *Probe) Refuse(text string) {
 func (pr *Probe) State(where map[string]int, others int) State {
 	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits(), RateLimited: pr.RateLimited(),
 		Missed: pr.Missed(), TooDeep: pr.TooDeep(), Skipped: pr.Samples.Skipped, Spent: pr.Samples.Spent,
-		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where), Kind: pr.Spec.Specs[0].Kind.String(), Sites: pr.sites()}
+		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where), Kind: pr.kind(), Sites: pr.sites()}
 	if st.Places == 0 && !pr.Removed && len(pr.Last) > 0 { // it had places in a process that ended
 		st.Places, st.Strategy, st.Stops = total(pr.Last), maps.Clone(pr.Last), maps.Clone(pr.Stopped)
 	}
@@ -138,6 +138,14 @@ func (pr *Probe) State(where map[string]int, others int) State {
 		st.State = "pending"
 	}
 	return st
+}
+
+// kind is what its first place is; a probe of which all places may be absent can have none.
+func (pr *Probe) kind() string {
+	if len(pr.Spec.Specs) == 0 {
+		return ""
+	}
+	return pr.Spec.Specs[0].Kind.String()
 }
 
 // sites returns the first places of code that the probe was compiled for.

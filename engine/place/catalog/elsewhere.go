@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"bytes"
+	"debug/elf"
 	"errors"
 	"os"
 	"os/exec"
@@ -103,19 +104,22 @@ func startable(command []string) (paths []string) {
 	return paths
 }
 
-// isProgram reports whether a path leads to a program file.
+// isProgram reports whether a path leads to a program file. Libraries are files of the same type, without an interpreter or the flag of
+// position-independent programs.
 func isProgram(path string) bool {
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return false
 	}
-	f, err := os.Open(path)
+	f, err := elf.Open(path)
 	if err != nil {
 		return false
 	}
 	defer f.Close()
-	magic := make([]byte, 4)
-	n, _ := f.Read(magic)
-	return bytes.Equal(magic[:n], []byte("\x7fELF"))
+	if f.Type == elf.ET_EXEC || slices.ContainsFunc(f.Progs, func(p *elf.Prog) bool { return p.Type == elf.PT_INTERP }) {
+		return true
+	}
+	flags, err := f.DynValue(elf.DT_FLAGS_1)
+	return err == nil && len(flags) > 0 && elf.DynFlag1(flags[0])&elf.DF_1_PIE != 0
 }
 
 // entries are what names of the kernel's functions for system calls begin with.
