@@ -80,7 +80,7 @@ func (p *plan) openOutput() error {
 	return err
 }
 
-// openReplaced has metrics replace a file as a whole. done is false when it is no regular file.
+// openReplaced has metrics replace a file as a whole. done is false when the file is not a regular one.
 func (p *plan) openReplaced() (done bool, err error) {
 	name, done, err := datafile.Replaceable(p.output)
 	if err != nil {
@@ -112,7 +112,7 @@ func (p *plan) openViews(w *World) error {
 	return err
 }
 
-// writeMetrics writes metrics to what is no regular file, at the end.
+// writeMetrics writes metrics at the end, to a file that is not a regular one.
 func (p *plan) writeMetrics() {
 	p.views.AddFile(func(text []byte) error {
 		_, err := p.sinkFile.Write(text)

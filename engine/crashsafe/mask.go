@@ -64,7 +64,7 @@ func (g *Guards) watchSignalCalls(sp *Space, m *module.Loaded) (found signalSite
 	if shows {
 		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked. So would one that sleeps
 		// now, and wakes and begins a section before the breakpoints are planted that show it. So threads are looked at before, and
-		// behind each kind: whoever began a section unseen by the first kind is found before there is a breakpoint that it could hit.
+		// after each kind has been planted: a thread that began a section before the first kind was there is found before it can hit one of the others.
 		defer g.on.HoldRunning(in)()
 		sp.seesMasks = true
 		g.OpenBlockers(in)

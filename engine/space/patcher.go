@@ -111,7 +111,7 @@ func (c *Patcher) lost(p *Point) {
 	}
 }
 
-// Unmapped discards the points of a module that is no longer mapped, and returns them: the memory is used for something else by now.
+// Unmapped discards the points of a module that is no longer mapped, and returns them. The memory may be in use for something else.
 func (c *Patcher) Unmapped(sp *Space, gone *module.Loaded) (points []*Point) {
 	for addr, p := range sp.ByAddr {
 		if !gone.Contains(addr) {

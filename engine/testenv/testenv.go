@@ -54,6 +54,7 @@ const (
 	Taskset   Need = "taskset"
 	CPUs      Need = "more than one CPU"
 	Populate  Need = "MADV_POPULATE_WRITE, of Linux 5.14"
+	RunTimes  Need = "a kernel that counts the run times of threads (CONFIG_SCHED_INFO)"
 )
 
 // checks tell of needs that are no commands; all others are looked up in PATH.

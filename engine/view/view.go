@@ -169,7 +169,7 @@ func (w *View) getFPRegs() bool {
 	return w.fpRead
 }
 
-// RepairFPRegs reads the floating-point and vector registers anew, and writes them back if they are to be changed.
+// RepairFPRegs reads the floating-point and vector registers again, and writes them back if they have to be changed.
 func (w *View) RepairFPRegs(change func(*ptrace.FPRegs) bool) syscall.Errno {
 	word := w.ABI().WordSize()
 	_, e := ptrace.GetFPRegs(w.Tid, &w.fp, word)

@@ -60,12 +60,12 @@ func Parse(text string) (Layout, error) {
 		for _, word := range strings.Fields(rest) {
 			n, err := strconv.ParseInt(word, 10, 64)
 			if err != nil || n < 0 || n >= maxNumber {
-				return Layout{}, fmt.Errorf("%q is no layout of a container: %s is not a number from 0 to %d", text, word, maxNumber-1)
+				return Layout{}, fmt.Errorf("%q does not describe a container: %s is not a number from 0 to %d", text, word, maxNumber-1)
 			}
 			l.Numbers = append(l.Numbers, n)
 		}
 		if len(l.Numbers) != kinds[kind].numbers {
-			return Layout{}, fmt.Errorf("%q is no layout of a container: %s has %d numbers", text, name, kinds[kind].numbers)
+			return Layout{}, fmt.Errorf("%q does not describe a container: %s has %d numbers", text, name, kinds[kind].numbers)
 		}
 		return l, nil
 	}

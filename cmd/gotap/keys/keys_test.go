@@ -20,7 +20,7 @@ func TestNames(t *testing.T) {
 		"\x1bOP\x1b[24~":            {"f1", "f12"},
 		"\x01\x1a":                  {"ctrl-a", "ctrl-z"},
 		"\x00 ":                     {"ctrl-space", " "},
-		"\x1b[99;99Rx":              {"x"}, // a report, which is no key
+		"\x1b[99;99Rx":              {"x"}, // an answer of the terminal, not a key
 		"\x1b[":                     nil,
 		"\xff\xfez":                 {"z"},
 		"\x1bx":                     {"escape", "x"},

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gotap/engine/testenv"
 )
 
 // TestRunClock compares with the thread's own clock, which the kernel reads from the same counter.
 func TestRunClock(t *testing.T) {
 	if !CountsRunTime() {
-		t.Skip("the kernel does not count (CONFIG_SCHED_INFO)")
+		testenv.Lack(t, testenv.RunTimes)
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
