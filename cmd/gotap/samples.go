@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -67,11 +68,12 @@ func listSamples(w *World, word string) error {
 	if word != "" {
 		all = slices.DeleteFunc(all, func(s samples.Sample) bool { return !ofTopic(s, word) })
 	}
+	scripts := slices.DeleteFunc(slices.Clone(all), func(s samples.Sample) bool { return !isScript(s) })
 	topic, width := "", 0
-	for _, s := range all {
+	for _, s := range scripts {
 		width = max(width, len(s.Name))
 	}
-	for _, s := range all {
+	for _, s := range scripts {
 		if s.Topic != topic {
 			if topic != "" {
 				fmt.Fprintln(w.Stdout)
@@ -81,8 +83,16 @@ func listSamples(w *World, word string) error {
 		}
 		fmt.Fprintf(w.Stdout, "  %-*s %s\n", width, s.Name, s.Purpose)
 	}
+	for _, s := range all {
+		if !isScript(s) {
+			fmt.Fprintf(w.Stdout, "\ndefinition file (gotap help dpdf): %s, %s\n", s.Name, s.Purpose)
+		}
+	}
 	return nil
 }
+
+// isScript reports whether a sample is a script and not a definition file.
+func isScript(s samples.Sample) bool { return path.Ext(s.File) != ".dpdf" }
 
 // nearSample asks whether a sample of a similar name was meant; without one the hint is otherwise.
 func nearSample(name, otherwise string) string {
