@@ -24,15 +24,19 @@ func TestGapNear(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		maps []module.Mapping
+		brk  uint64
 		want uint64
 	}{
-		{"below the code", around(), code - size},
-		{"between the code and a mapping close behind it", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 0x10000 + 2*size, End: code + 0x80000}}, code + 0x10000 + size},
-		{"away from the heap", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 1<<29, End: code + 1<<29 + 1}}, code + 0x10000 + 1<<20},
-		{"none", []module.Mapping{{Start: 1 << 20, End: code + 4<<30}}, 0},
-		{"not below the stack", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 1<<29, End: code + 4<<30, Path: "[stack]"}}, 0},
+		{"below the code", around(), 0, code - size},
+		{"between the code and a mapping close behind it", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 0x10000 + 2*size, End: code + 0x80000}}, 0, code + 0x10000 + size},
+		{"away from the heap", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 1<<29, End: code + 1<<29 + 1}}, 0, code + 0x10000 + 1<<20},
+		{"none", []module.Mapping{{Start: 1 << 20, End: code + 4<<30}}, 0, 0},
+		{"not below the stack", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 1<<29, End: code + 4<<30, Path: "[stack]"}}, 0, 0},
+		{"away from the heap, which is not there yet", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 1<<31, End: code + 1<<31 + 1}}, code + 0x18000, code + 0x18000 + 1<<29},
+		{"far above the heap", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 0x10000, End: code + 0x20000, Path: "[heap]"}, {Start: code + 1<<31, End: code + 1<<31 + 1}}, code + 0x10000, code + 0x20000 + 1<<29},
+		{"not above the heap", []module.Mapping{{Start: code, End: code + 0x10000}, {Start: code + 0x11000, End: code + 0x20000, Path: "[heap]"}, {Start: code + 1<<31, End: code + 1<<31 + 1}}, code + 0x11000, code - size},
 	} {
-		if got := gapNear(c.maps, code+0x100, size); got != c.want {
+		if got := gapNear(c.maps, c.brk, code+0x100, size); got != c.want {
 			t.Errorf("%s: %#x, want %#x", c.name, got, c.want)
 		}
 	}

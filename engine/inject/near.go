@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gotap/engine/image/module"
+	"gotap/engine/linux/procfs"
 )
 
 // slotReach is how far a slot may be from its instruction: less than the range of a 32-bit displacement, because
@@ -21,9 +22,10 @@ func (j *Caller) MapNear(addr, size uint64) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
+	brk := procfs.HeapStart(j.t.Of.Pid())
 	var last error
 	for tries := 0; tries < 4; tries++ {
-		at := gapNear(maps, addr, size)
+		at := gapNear(maps, brk, addr, size)
 		if at == 0 {
 			break
 		}
@@ -41,31 +43,57 @@ func (j *Caller) MapNear(addr, size uint64) (uint64, error) {
 	return 0, fmt.Errorf("cannot map memory near %#x", addr)
 }
 
+// apart is how far memory in a gap stays from the mapping below it, which may grow, and aboveHeap how far it stays from the heap: where the heap cannot
+// grow, brk fails, and programs notice.
+const (
+	apart     = 1 << 20
+	aboveHeap = 1 << 29
+)
+
 // gapNear returns the address of the nearest gap to addr between mappings, which are sorted by address; 0 if there
 // is none within reach. The first pages of the address space are not used, nor is the room below the stack, which
-// grows.
-func gapNear(maps []module.Mapping, addr, size uint64) uint64 {
-	const lowest, apart = 1 << 20, 1 << 20
-	best, from := uint64(0), uint64(lowest)
+// grows. The room above the heap, which begins at brk, is used only if there is no other.
+func gapNear(maps []module.Mapping, brk, addr, size uint64) uint64 {
+	const lowest = 1 << 20
+	best, last, from := uint64(0), uint64(0), uint64(lowest)
 	consider := func(at uint64) {
 		if Near(at, addr) && (best == 0 || distance(at, addr) < distance(best, addr)) {
 			best = at
 		}
 	}
+	within := func(from, to uint64) {
+		if to > from && to-from >= size {
+			consider(to - size)
+			if from > lowest && to-from > apart+size {
+				consider(from + apart)
+			}
+		}
+	}
+	above := func(heap, to uint64) {
+		for _, far := range []uint64{aboveHeap, apart} {
+			if at := heap + far; last == 0 && to > at && to-at >= size && Near(at, addr) {
+				last = at
+			}
+		}
+	}
+	isHeap := false
 	for _, m := range maps {
 		to := m.Start
 		if m.Path == "[stack]" {
 			to -= min(to, 1<<30)
 		}
-		if to > from && to-from >= size {
-			consider(to - size)
-			if from > lowest && to-from > apart+size { // away from mappings that grow upwards, such as the heap
-				consider(from + apart)
-			}
+		switch {
+		case isHeap:
+			above(from, to)
+		case brk >= from && brk < to: // it has none yet
+			within(from, brk)
+			above(brk, to)
+		default:
+			within(from, to)
 		}
-		from = max(from, m.End)
+		from, isHeap = max(from, m.End), m.Path == "[heap]"
 	}
-	return best
+	return cmp.Or(best, last)
 }
 
 func distance(a, b uint64) uint64 {

@@ -2,12 +2,16 @@ package procfs
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 )
 
 // TestNames: a process is known by its file, by the command as it was called, and by its own name; afterwards by none.
@@ -58,6 +62,32 @@ func TestParsePid(t *testing.T) {
 		"0": "0: process numbers are 1 to 4194304", "4194305": "4194305: process numbers are 1 to 4194304"} {
 		if _, err := ParsePid(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, not %s", text, err, want)
+		}
+	}
+}
+
+// TestHeapStart compares with the heap that the kernel shows of a program that has one.
+func TestHeapStart(t *testing.T) {
+	c := exec.Command("cat")
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer c.Wait()
+	defer in.Close()
+	heap := regexp.MustCompile(`(?m)^([0-9a-f]+)-.*\[heap\]$`)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if m := heap.FindStringSubmatch(Read(c.Process.Pid, "maps")); m != nil {
+			if got := fmt.Sprintf("%x", HeapStart(c.Process.Pid)); got != strings.TrimLeft(m[1], "0") {
+				t.Errorf("%s, the heap begins at %s", got, m[1])
+			}
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("cat has no heap")
 		}
 	}
 }

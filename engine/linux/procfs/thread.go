@@ -106,6 +106,19 @@ func Ended(tid int) bool {
 	return i < len(stat) && (stat[i] == 'Z' || stat[i] == 'X')
 }
 
+// HeapStart returns the address where the heap of a process begins (brk), rounded up to a page; 0 if it is not known. Only who may trace the
+// process may know it.
+func HeapStart(pid int) uint64 {
+	const startBrk, page = 47, 4096 // the field, counted from 1 (proc_pid_stat(5))
+	stat := Read(pid, "stat")
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // from the third on
+	if len(fields) <= startBrk-3 {
+		return 0
+	}
+	at, _ := strconv.ParseUint(fields[startBrk-3], 10, 64)
+	return (at + page - 1) &^ (page - 1)
+}
+
 // Children returns the child processes of a process that have not ended, by number, or nothing where the kernel does
 // not list them (proc_pid_task_tid_children(5)).
 func Children(pid int) (pids []int) {
