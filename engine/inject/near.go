@@ -52,7 +52,7 @@ const (
 
 // gapNear returns the address of the nearest gap to addr between mappings, which are sorted by address; 0 if there
 // is none within reach. The first pages of the address space are not used, nor is the room below the stack, which
-// grows. The room above the heap, which begins at brk, is used only if there is no other.
+// grows. The room above the heap, which begins at brk, is the last choice.
 func gapNear(maps []module.Mapping, brk, addr, size uint64) uint64 {
 	const lowest = 1 << 20
 	best, last, from := uint64(0), uint64(0), uint64(lowest)

@@ -69,5 +69,5 @@ func Parse(text string) (Layout, error) {
 		}
 		return l, nil
 	}
-	return Layout{}, fmt.Errorf("%q is no layout of a container: %q is unknown", text, name)
+	return Layout{}, fmt.Errorf("%q does not describe a container: %q is unknown", text, name)
 }

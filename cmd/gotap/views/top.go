@@ -38,7 +38,7 @@ func newTerminal(real Streams) (*terminal, error) {
 	case !isTerminal(real.Out):
 		return nil, mistake{errors.New("--top needs a terminal, and standard output is none"), "--listen 9100 shows the run in a browser"}
 	case !isTerminal(real.In):
-		return nil, mistake{errors.New("--top needs the keyboard, and standard input is no terminal"), "COMMAND gets no input with --top: give it a file, as in -- sh -c 'prog <FILE'"}
+		return nil, mistake{errors.New("--top needs the keyboard, and standard input is not a terminal"), "COMMAND gets no input with --top: give it a file, as in -- sh -c 'prog <FILE'"}
 	}
 	t := &terminal{Sink: output.Discard, real: real, shown: real, command: real}
 	put := func(to *os.File, keep bool) *os.File {

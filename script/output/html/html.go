@@ -68,7 +68,7 @@ type (
 // Write writes a page. It fails only when w does.
 func Write(w io.Writer, p *picture.Picture) error { return write(w, p, false) }
 
-// WriteLive writes a page that asks its server for /events, whose data are as Data returns them, and draws itself anew with each.
+// WriteLive writes a page that asks its server for /events, whose data are as Data returns them, and is drawn again with each.
 func WriteLive(w io.Writer, p *picture.Picture) error { return write(w, p, true) }
 
 // Data returns the data of a page as one line of JSON.

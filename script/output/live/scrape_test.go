@@ -18,9 +18,6 @@ import (
 
 // TestScraped: a Prometheus that scrapes a session answers queries about its metrics.
 func TestScraped(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a Prometheus")
-	}
 	testenv.Require(t, testenv.Scraper)
 	s := listen(t, board(42), "a long secret")
 	dir := t.TempDir()

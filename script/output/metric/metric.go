@@ -202,7 +202,7 @@ func (p Point) lines(k Kind) int {
 	return 1
 }
 
-// point returns the point of an entry, and a text that tells its labels from others. ok is false when it is no number.
+// point returns the point of an entry, and a text that tells its labels from others. ok is false when the entry is not a number.
 func (f *Family) point(e snapshot.Entry, o object.Object, stack value.NameStack) (p Point, id string, ok bool) {
 	p.Labels = keyLabels(e.Key, stack)
 	for _, l := range p.Labels {
