@@ -518,6 +518,7 @@ func TestSymbolText(t *testing.T) {
 	for want, y := range map[string]script.Symbol{
 		"0x5":                                   {Addr: 5},
 		"0x401136 main+0x4 (prog) at prog.c:12": {Addr: 0x401136, Func: "main", Offset: 4, Module: "/bin/prog", File: "/src/prog.c", Line: 12},
+		"0x401136 swap [inlined] (prog)":        {Addr: 0x401136, Func: "swap", Module: "/bin/prog", Inlined: true},
 		"0x401136 (prog:0x1136)":                {Addr: 0x401136, Offset: 0x1136, Module: "/bin/prog"},
 		"0x401136 (prog)":                       {Addr: 0x401136, Module: "/bin/prog"},
 	} {

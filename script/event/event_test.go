@@ -41,7 +41,7 @@ func TestStackWithInlinedCalls(t *testing.T) {
 	r := scripttest.New(t, `probe("a", { enter(c) { exit({ two: c.stack(2), all: c.stack(9) }); },
   exit(e) { console.log(e.two.frames.map(f => f.func).join(), e.two.length); console.log(e.all.frames.map(f => f.func).join()); } });`)
 	r.Tracer.Inlined = true
-	scripttest.WantLines(t, r.Once(func() { r.Enter(0, 1) }), "inlined,func 2", "inlined,func,inlined,func")
+	scripttest.WantLines(t, r.Once(func() { r.Enter(0, 1) }), "small,func 2", "small,func,small,func")
 }
 
 // A stack is named as a whole wherever it is shown: an address alone does not tell whether it is an instruction or where a call returns
@@ -51,7 +51,7 @@ func TestEveryStackIsNamedAsAWhole(t *testing.T) {
 probe("a", c => { log(c.stack(2)); printf("%s;", c.stack(2)); n.at(c.stack(2)).inc(); log(`+"`<${c.stack(2)}>`"+`); });
 end(() => n.print());`)
 	r.Tracer.Inlined = true
-	const frames = "\n    0x401136 inlined+0x0\n    0x401136 func+0x36 (libx.so)\n"
+	const frames = "\n    0x401136 small [inlined]\n    0x401136 func+0x36 (libx.so)\n"
 	got := r.Once(func() { r.Enter(0, 1) })
 	if n := strings.Count(got, frames); n != 4 {
 		t.Errorf("%d stacks of 4 are as they should:\n%s", n, got)

@@ -99,7 +99,7 @@ func (f *Tracer) Stack(pid int, pcs []uint64) []script.Symbol {
 	var all []script.Symbol
 	for _, pc := range pcs {
 		if f.Inlined {
-			all = append(all, script.Symbol{Addr: pc, Func: "inlined"})
+			all = append(all, script.Symbol{Addr: pc, Func: "small", Inlined: true})
 		}
 		all = append(all, f.Symbol(pid, pc))
 	}

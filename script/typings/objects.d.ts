@@ -74,8 +74,10 @@ interface Stack {
 interface Frame {
   addr: Int;
   func: string;
-  /** of the address in the function */
+  /** of the address in the function; 0 for an inlined call */
   offset: Int;
+  /** the compiler put the function's code into that of the next frame */
+  inlined: boolean;
   module: string;
   file: string;
   line: number;

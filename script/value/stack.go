@@ -135,6 +135,7 @@ func (v *Values) frameObjects(st *stackValue) goja.Value {
 		obj.Set("addr", v.m.Unsigned(f.Addr))
 		obj.Set("func", f.Func)
 		obj.Set("offset", v.m.Unsigned(f.Offset))
+		obj.Set("inlined", f.Inlined)
 		obj.Set("module", f.Module)
 		obj.Set("file", f.File)
 		obj.Set("line", f.Line)

@@ -14,14 +14,20 @@ type Symbol struct {
 	Module string // path of the file
 	File   string
 	Line   int
+
+	Inlined bool // a call without code of its own, so without an Offset
 }
 
 // String returns the symbol as stacks print it: "0x401136 main+0x4 (prog) at prog.c:12", without its unknown parts. An address outside of
-// functions has its offset in the file: "0x401136 (prog:0x1136)".
+// functions has its offset in the file: "0x401136 (prog:0x1136)". An inlined call has no offset: "0x401136 swap [inlined] (prog)".
 func (y Symbol) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "0x%x", y.Addr)
-	if y.Func != "" {
+	switch {
+	case y.Func == "":
+	case y.Inlined:
+		fmt.Fprintf(&b, " %s [inlined]", y.Func)
+	default:
 		fmt.Fprintf(&b, " %s+0x%x", y.Func, y.Offset)
 	}
 	switch {

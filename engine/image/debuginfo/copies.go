@@ -136,12 +136,35 @@ func (is *inlines) copiesIn(u *entry.Unit, o *original) (copies []Copy, err erro
 			if err != nil {
 				return copies, err
 			}
+			if is.remainder(u, e) {
+				continue
+			}
 			if c, ok := is.copyAt(u, e); ok {
 				copies = append(copies, c)
 			}
 		}
 	}
 	return copies, nil
+}
+
+// remainder reports whether an inlined call stands for the rest of the function that contains it. A compiler splits a
+// function to inline its beginning alone; where it then puts the rest back, the debug information has a call of the
+// function in itself, made where it is declared. The program makes no such call. Without columns it looks like a
+// function of one line that calls itself, and is taken for a call.
+func (is *inlines) remainder(u *entry.Unit, e *dwarf.Entry) bool {
+	line, _ := e.Val(dwarf.AttrCallLine).(int64)
+	column, _ := e.Val(dwarf.AttrCallColumn).(int64)
+	field, origin, err := is.entries.Attr(e, dwarf.AttrDeclColumn)
+	if err != nil || field == nil || column == 0 || field.Val != column {
+		return false
+	}
+	called, err := is.lines.Of(u)
+	if err != nil {
+		return false
+	}
+	file, _ := e.Val(dwarf.AttrCallFile).(int64)
+	name, declared := is.declared(is.entries.UnitOf(origin.Offset), origin)
+	return int64(declared) == line && name == called.File(file)
 }
 
 // linkageOf returns the linkage name of an abstract function, or "".

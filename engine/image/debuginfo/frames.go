@@ -61,6 +61,9 @@ func (in *Info) FramesAt(vaddr uint64) (frames []Frame, err error) {
 		if i > 0 && e.Tag != dwarf.TagInlinedSubroutine {
 			continue
 		}
+		if i > 0 && in.inlines.remainder(u, e) {
+			continue // the same call as the frame around it
+		}
 		// The line belongs to the innermost function; the line of each outer one is that of the call.
 		cur.Func = in.entries.QualifiedName(e)
 		frames = append(frames, cur)

@@ -302,6 +302,35 @@ func TestCopies(t *testing.T) {
 	}
 }
 
+// TestSplit: the rest of a function that a compiler split and put together again is no copy of it, and no frame of its
+// own. A function that calls itself on the line of its declaration has copies.
+func TestSplit(t *testing.T) {
+	testenv.Require(t, testenv.GCC)
+	c := build(t, "testdata/split.c", "-O2")
+	copies, err := c.info.Copies(c.address(t, "part"))
+	if want := "[{once split.c 12} {twice split.c 13}]"; err != nil || places(copies) != want {
+		t.Errorf("part has the copies %v, %v; want %s", copies, err, want)
+	}
+	if copies, err := c.info.Copies(c.address(t, "again")); err != nil || len(copies) == 0 {
+		t.Errorf("again has the copies %v, %v", copies, err)
+	}
+	addrs, _, err := c.info.AddrsOf("split.c", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, addr := range addrs {
+		frames, err := c.info.FramesAt(addr)
+		if err != nil || frames[0].Func != "part" || frames[0].Line != 8 {
+			t.Errorf("the frames at %#x are %v, %v", addr, frames, err)
+		}
+		for _, f := range frames[1:] {
+			if f.Func == "part" {
+				t.Errorf("the frames at %#x have part twice: %v", addr, frames)
+			}
+		}
+	}
+}
+
 // TestInlined asks for a function that has no code of its own, one that has, and one that there is not.
 func TestInlined(t *testing.T) {
 	testenv.Require(t, testenv.GCC)

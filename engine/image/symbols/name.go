@@ -10,6 +10,8 @@ type Symbol struct {
 	Module string // path of the file
 	File   string // source
 	Line   int
+
+	Inlined bool // a call without code of its own, so without an Offset
 }
 
 // Name names an address; m is the module that is mapped there, nil when there is none.
@@ -84,9 +86,9 @@ func (l *Files) inlined(sym Symbol, m *module.Loaded, at uint64) []Symbol {
 	}
 	var all []Symbol
 	for i, f := range frames {
-		e := Symbol{Addr: sym.Addr, Func: f.Func, Module: m.Path, File: f.File, Line: f.Line}
+		e := Symbol{Addr: sym.Addr, Func: f.Func, Module: m.Path, File: f.File, Line: f.Line, Inlined: true}
 		if i == len(frames)-1 {
-			e.Func, e.Offset = sym.Func, sym.Offset
+			e.Func, e.Offset, e.Inlined = sym.Func, sym.Offset, false
 		}
 		all = append(all, e)
 	}

@@ -43,7 +43,7 @@ func (p *Picture) Stacks() (all []Stacks) {
 // A line of a stack is an address, mostly a name with an offset, the module, and the place in the source.
 var (
 	frameAddress = regexp.MustCompile(`^0x[0-9a-f]+ `)
-	frameText    = regexp.MustCompile(`^(.*?)(?:\+0x[0-9a-f]+)?(?:(?:^| )\(([^()]*)\))?(?: at \S+:\d+)?$`)
+	frameText    = regexp.MustCompile(`^(.*?)(?:\+0x[0-9a-f]+| \[inlined\])?(?:(?:^| )\(([^()]*)\))?(?: at \S+:\d+)?$`)
 )
 
 // FrameName returns the function of a stack's line; without one the module and the address in it.
