@@ -18,7 +18,7 @@ func TestKindsOfPrograms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if len(flags) > 0 && flags[0] == "-m32" {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
 			path := program(t, "plain.c", flags...)
 			eachEngine(t, func(t *testing.T, e Engine) {

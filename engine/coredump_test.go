@@ -46,7 +46,7 @@ func TestCore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			testenv.Require(t, testenv.GDB)
 			if name == "32" {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
 			path := program(t, "dumped.c", flags...)
 			core, tg := dumpAt(t, path, false)

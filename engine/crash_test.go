@@ -150,7 +150,7 @@ func crashCases() []crashCase {
 	c := func(flags ...string) func(t *testing.T) string {
 		return func(t *testing.T) string {
 			if len(flags) > 0 && flags[0] == "-m32" {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
 			return program(t, "victim.c", flags...)
 		}
@@ -475,7 +475,7 @@ func TestKilledWatch(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	for i, flags := range [][]string{nil, {"-m32"}, nil, {"-m32"}} {
 		if len(flags) > 0 {
-			testenv.Require(t, testenv.M32)
+			testenv.Require(t, testenv.M32, testenv.IA32)
 		}
 		p := start(t, program(t, "victim.c", flags...), "2")
 		if line, err := p.out.ReadString('\n'); err != nil {

@@ -13,7 +13,7 @@ func TestFloatAddress(t *testing.T) {
 	for name, flags := range map[string][]string{"64": nil, "fixed": {"-no-pie"}, "32": append([]string{"-no-pie"}, variants["32"]...)} {
 		t.Run(name, func(t *testing.T) {
 			if name == "32" {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
 			path := program(t, "float.c", flags...)
 			want(t, "alone", runPlainly(t, path, "20"), outcome{text: "float bad=0\n"})

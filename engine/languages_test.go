@@ -73,7 +73,7 @@ func TestEveryInstructionOfLanguages(t *testing.T) {
 			return builtWith(t, testenv.GXX, "thrower", "g++", "-O2", "-g", "-o", "OUT", "testdata/thrower.cc")
 		}, []string{"30"}, []string{"thrower:*+*"}, []string{"thrower:*"}},
 		{"exceptions, 32 bits", func(t *testing.T) string {
-			testenv.Require(t, testenv.M32)
+			testenv.Require(t, testenv.M32, testenv.IA32)
 			return builtWith(t, testenv.GXX, "thrower32", "g++", "-m32", "-idirafter", "/usr/include/x86_64-linux-gnu", "-O2", "-g", "-o", "OUT", "testdata/thrower.cc")
 		}, []string{"30"}, []string{"thrower32:*+*"}, []string{"thrower32:*"}},
 		{"static, musl", musl, []string{"100", "3"}, []string{"musl:work+*", "musl:fact+*", "musl:main+*", "musl:run+*", "musl:*printf*+*", "musl:mem*+*", "musl:*fork*+*", "musl:*pthread_create*+*"}, []string{"musl:*"}},

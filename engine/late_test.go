@@ -83,7 +83,7 @@ func TestFirstHitWithSignalsBlocked(t *testing.T) {
 	path := program(t, "torture/signals.c")
 	for _, flags := range []string{"", "-static", "-m32"} {
 		if flags == "-m32" {
-			testenv.Require(t, testenv.M32)
+			testenv.Require(t, testenv.M32, testenv.IA32)
 			path = program(t, "torture/signals.c", variants["32"]...)
 		} else if flags != "" {
 			path = program(t, "torture/signals.c", flags)

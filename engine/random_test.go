@@ -22,7 +22,7 @@ func TestRandomPrograms(t *testing.T) {
 		t.Run(fmt.Sprintf("%d %s", seed, flags[0]), func(t *testing.T) {
 			testenv.Require(t, testenv.AMD64, testenv.GCC, testenv.Ptrace)
 			if len(flags) > 2 {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
 			g := &generator{Rand: rand.New(rand.NewPCG(seed, 2)), n: 12}
 			g.run(t, []Engine{Auto, Emulate, Step}[g.IntN(3)], flags)

@@ -72,7 +72,7 @@ func TestDisarmedTimer(t *testing.T) {
 	for name, flags := range map[string][]string{"64": nil, "32": variants["32"]} {
 		t.Run(name, func(t *testing.T) {
 			if flags != nil {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
 			path := program(t, "disarm.c", flags...)
 			eachEngine(t, func(t *testing.T, e Engine) {

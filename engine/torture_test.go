@@ -41,7 +41,7 @@ func TestTorture(t *testing.T) {
 			for mode := range strings.FieldsSeq(o.modes) {
 				t.Run(name+" "+mode, func(t *testing.T) {
 					if len(flags) > 2 {
-						testenv.Require(t, testenv.M32)
+						testenv.Require(t, testenv.M32, testenv.IA32)
 					}
 					path := program(t, filepath.Join("torture", o.source), flags...)
 					plain := runPlainly(t, path, mode)
@@ -105,7 +105,7 @@ func TestOutlive(t *testing.T) {
 		for mode := range strings.FieldsSeq("threads process clear") {
 			t.Run(name+" "+mode, func(t *testing.T) {
 				if len(flags) > 2 {
-					testenv.Require(t, testenv.M32)
+					testenv.Require(t, testenv.M32, testenv.IA32)
 				}
 				path := program(t, "torture/outlive.c", flags...)
 				for i := range scaled(3, 100) {

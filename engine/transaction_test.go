@@ -25,7 +25,7 @@ func TestTransactions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			start := 7 // where the function has its xbegin
 			if name == "32" {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 				start = 5
 			}
 			path := program(t, "transaction.c", flags...)

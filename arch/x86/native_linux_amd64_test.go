@@ -83,7 +83,7 @@ func (c *child) farSlot() uint64 {
 func newChild(t testing.TB, m *isa) *child {
 	testenv.Require(t, testenv.AMD64, testenv.GCC, testenv.Ptrace)
 	if !m.long {
-		testenv.Require(t, testenv.M32)
+		testenv.Require(t, testenv.M32, testenv.IA32)
 	}
 	dir := t.TempDir()
 	src, exe := filepath.Join(dir, "child.c"), filepath.Join(dir, "child")

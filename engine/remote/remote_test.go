@@ -46,7 +46,7 @@ var kinds = []kind{
 	{"arm64", []testenv.Need{testenv.GCCARM64, testenv.QEMUARM64}, []string{"aarch64-linux-gnu-gcc", "-static"}, "", qemu("qemu-aarch64")},
 	{"amd64", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.QEMUAMD64}, []string{"gcc", "-static"}, "", qemu("qemu-x86_64")},
 	{"i386", []testenv.Need{testenv.GCC, testenv.M32, testenv.AMD64, testenv.QEMUI386}, []string{"gcc", "-m32", "-static"}, "", qemu("qemu-i386")},
-	{"gdbserver32", []testenv.Need{testenv.GCC, testenv.M32, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc", "-m32"}, "", gdbserver},
+	{"gdbserver32", []testenv.Need{testenv.GCC, testenv.M32, testenv.IA32, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc", "-m32"}, "", gdbserver},
 	{"gdbserver", []testenv.Need{testenv.GCC, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, []string{"gcc"}, "", gdbserver},
 }
 

@@ -1,7 +1,10 @@
 package testenv
 
 import (
+	"bytes"
 	"cmp"
+	"debug/elf"
+	"encoding/binary"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +25,35 @@ func canBuild32() bool {
 	cmd := exec.Command("gcc", "-m32", "-x", "c", "-", "-o", filepath.Join(dir, "a.out"))
 	cmd.Stdin = strings.NewReader("int main(void){return 0;}")
 	return cmd.Run() == nil
+}
+
+// canRun32 runs a program of the 32-bit kind, which ends at once: kernels may be built or started without them.
+func canRun32() bool {
+	dir, err := os.MkdirTemp("", "gotap-ia32-")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "exits")
+	if err := os.WriteFile(path, exits32(), 0o700); err != nil {
+		return false
+	}
+	return exec.Command(path).Run() == nil
+}
+
+// exits32 returns a program for IA32 that ends with status 0.
+func exits32() []byte {
+	const base, head = 0x08048000, 52 + 32
+	code := []byte{0xb8, 1, 0, 0, 0, 0x31, 0xdb, 0xcd, 0x80} // mov $1, %eax; xor %ebx, %ebx; int $0x80
+	header := elf.Header32{Type: uint16(elf.ET_EXEC), Machine: uint16(elf.EM_386), Version: 1, Entry: base + head, Phoff: 52, Ehsize: 52, Phentsize: 32, Phnum: 1}
+	copy(header.Ident[:], elf.ELFMAG+"\x01\x01\x01")
+	size := uint32(head + len(code))
+	segment := elf.Prog32{Type: uint32(elf.PT_LOAD), Vaddr: base, Filesz: size, Memsz: size, Flags: uint32(elf.PF_R | elf.PF_X), Align: 0x1000}
+	var file bytes.Buffer
+	binary.Write(&file, binary.LittleEndian, header)
+	binary.Write(&file, binary.LittleEndian, segment)
+	file.Write(code)
+	return file.Bytes()
 }
 
 // canTrace traces a child that ends at once: seccomp filters of containers may forbid even that.

@@ -121,7 +121,7 @@ func TestParametersByConvention(t *testing.T) {
 	for i, flags := range []string{"-O0", "-O2", "-O2 -gdwarf-4", "-O1 -fcf-protection=full", "-O0 -m32", "-O2 -m32"} {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			if strings.Contains(flags, "-m32") {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
 			compareParameters(t, int64(i+1), strings.Fields(flags))
 		})

@@ -49,7 +49,7 @@ func TestValuesAgreeWithGDB(t *testing.T) {
 		"-O2 -gz=zlib", "-O2 -gdwarf-4 -fdebug-types-section", "-O2 -fdebug-types-section", "-O2 -flto", "-O3 -funroll-loops"} {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			if strings.Contains(flags, "-m32") {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
 			p := build(t, "testdata/values.c", strings.Fields(flags)...)
 			var sum tally
@@ -209,6 +209,7 @@ func TestObjectsOfCPlusPlus(t *testing.T) {
 		"_ZN3zoo7diamondEPNS_5RightE":                     {"r.right": "2"},
 		"_ZN3zoo7nothingEDnDsi":                           {"wide": "119", "after": "-6"},
 		"_ZN3zoo6memberEMNS_5PlainElMNS_6AnimalEFliRKfEi": {"after": "-8"},
+		"wrapped": {"text._M_payload._M_engaged": "1", "either._M_index": "1", "after": "-9"},
 		"_ZN3zoo3Pet5adoptERS0_OS0_NSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEEPPKNS_6AnimalE": {
 			"who.id": "7", "other.weight": "3.25", "label._M_string_length": "5", "animals.1.id": "7", "animals.0.legs": "4"},
 	}
@@ -219,7 +220,7 @@ func TestObjectsOfCPlusPlus(t *testing.T) {
 	for _, flags := range []string{"-O0", "-O2", "-O2 -gdwarf-4", "-O0 -m32", "-O2 -fdebug-types-section"} {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			if strings.Contains(flags, "-m32") {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
 			p := build(t, "testdata/objects.cc", strings.Fields(flags)...)
 			stops := map[uint64]*stop{}

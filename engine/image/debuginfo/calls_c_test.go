@@ -42,6 +42,11 @@ var cClasses = []struct{ name, path, literal string }{
 	{"std::shared_ptr<int>", "_M_ptr.0", "std::make_shared<int>(%d)"}, {"std::unique_ptr<int>", "", "std::unique_ptr<int>(new int(%d))"},
 	{"std::pair<int, char>", "first", "std::make_pair(%d, 'c')"}, {"std::string_view", "_M_len", "std::string_view(\"0123456789\", %d & 7)"},
 	{"std::optional<long>", "", "std::optional<long>(%d)"}, {"std::array<int, 3>", "_M_elems.0", "std::array<int, 3>{%d}"},
+	{"std::optional<std::string>", "", "std::optional<std::string>(\"x\")"}, {"std::variant<int, std::string, double>", "", "std::variant<int, std::string, double>(2.5)"},
+	{"std::tuple<int, std::string, char>", "", "std::make_tuple(%d, std::string(\"x\"), 'c')"}, {"std::tuple<int, char>", "", "std::make_tuple(%d, 'c')"},
+	{"std::variant<int, float>", "", "std::variant<int, float>(%d)"}, {"std::function<int()>", "", "std::function<int()>([] { return %d; })"},
+	{"std::weak_ptr<int>", "", "std::weak_ptr<int>()"}, {"std::optional<std::unique_ptr<int>>", "", "std::optional<std::unique_ptr<int>>()"},
+	{"std::map<int, int>", "", "std::map<int, int>{{1, %d}}"}, {"std::deque<int>", "", "std::deque<int>(3, %d)"}, {"std::any", "", "std::any(%d)"},
 }
 
 const cClassText = `
@@ -52,6 +57,12 @@ const cClassText = `
 #include <string_view>
 #include <optional>
 #include <array>
+#include <any>
+#include <deque>
+#include <functional>
+#include <map>
+#include <tuple>
+#include <variant>
 struct Tracked { int n; Tracked(int v) : n(v) {} Tracked(const Tracked &o) : n(o.n) {} ~Tracked() {} };
 struct Movable { int n; Movable(int v) : n(v) {} Movable(Movable &&o) : n(o.n) {} };
 struct Copied { int n; Copied(int v) : n(v) {} Copied(const Copied &o, int add = 0) : n(o.n + add) {} };

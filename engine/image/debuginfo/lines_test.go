@@ -83,7 +83,7 @@ func TestLinesRunAsOftenAsGcovSays(t *testing.T) {
 	for _, flags := range []string{"-O0", "-O0 -gdwarf-4", "-O0 -m32", "-Og", "-O1", "-O2"} {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			if strings.Contains(flags, "-m32") {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
 			p := build(t, "testdata/lines.c", append(strings.Fields(flags), "-no-pie")...)
 			compareLines(t, p, want, strings.HasPrefix(flags, "-O0"))

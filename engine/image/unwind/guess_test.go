@@ -25,7 +25,7 @@ func TestFramesWithoutTables(t *testing.T) {
 		t.Run(strings.ReplaceAll(c.flags, " ", ""), func(t *testing.T) {
 			flags := strings.Fields(c.flags)
 			if c.machine == elf.EM_386 {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 				flags = append(flags, "-idirafter", "/usr/include/x86_64-linux-gnu")
 			}
 			p, stops := record(t, build(t, "frames.c", flags...), c.machine, 1, "mark bare variable recurse")

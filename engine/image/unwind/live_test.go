@@ -207,7 +207,7 @@ func TestBacktracesAgreeWithGDB(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			flags := strings.Fields(c.flags)
 			if c.machine == elf.EM_386 {
-				testenv.Require(t, testenv.M32)
+				testenv.Require(t, testenv.M32, testenv.IA32)
 				flags = append(flags, "-idirafter", "/usr/include/x86_64-linux-gnu")
 			}
 			p, stops := record(t, build(t, c.source, flags...), c.machine, c.steps, "mark")

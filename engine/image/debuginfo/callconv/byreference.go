@@ -18,15 +18,26 @@ func (cl *classes) byReference(t *ctype.Type, depth int) bool {
 	}
 	if t.ByRef == ctype.PassingUnknown {
 		t.ByRef = ctype.ByValue
-		if cl.hasVirtual(t) || cl.hasSpecial(t) || cl.hasReferencePart(t, depth) {
+		if cl.hasVirtual(t) || cl.hasSpecial(t) || cl.isStuck(t) || cl.hasPart(t, depth, cl.byReference) {
 			t.ByRef = ctype.ByReference
 		}
 	}
 	return t.ByRef == ctype.ByReference
 }
 
-// hasReferencePart reports whether a member or base class is passed by reference.
-func (cl *classes) hasReferencePart(t *ctype.Type, depth int) bool {
+// byReferenceAlways is byReference for what all compilers agree on: not for classes that can be neither copied nor moved.
+func (cl *classes) byReferenceAlways(t *ctype.Type, depth int) bool {
+	switch {
+	case t.Kind != ctype.Struct && t.Kind != ctype.Union || depth > ctype.MaxNesting:
+		return false
+	case t.Told || t.Declared:
+		return t.ByRef == ctype.ByReference
+	}
+	return cl.hasVirtual(t) || cl.hasSpecial(t) || cl.hasPart(t, depth, cl.byReferenceAlways)
+}
+
+// hasPart reports whether is holds for a member or base class of t, or an element of such an array. depth is that of t.
+func (cl *classes) hasPart(t *ctype.Type, depth int, is func(part *ctype.Type, depth int) bool) bool {
 	members, err := cl.types.Members(t)
 	if err != nil {
 		return false
@@ -36,7 +47,7 @@ func (cl *classes) hasReferencePart(t *ctype.Type, depth int) bool {
 		for err == nil && inner.Kind == ctype.Array {
 			inner, err = cl.types.Strip(inner.Elem, inner.HasElem)
 		}
-		if m.Virtual || err == nil && cl.byReference(inner, depth+1) {
+		if m.Virtual || err == nil && is(inner, depth+1) {
 			return true
 		}
 	}
@@ -57,8 +68,7 @@ func (cl *classes) hasVirtual(t *ctype.Type) bool {
 // attrDefaulted is DW_AT_defaulted. Its value is 1 for "= default" within the class, which keeps a function trivial.
 const attrDefaulted = dwarf.Attr(0x8b)
 
-// hasSpecial reports whether the source defines a destructor of t or a constructor from a reference to a t, or deletes
-// all such constructors.
+// hasSpecial reports whether the source defines a destructor of t or a constructor from a reference to a t.
 func (cl *classes) hasSpecial(t *ctype.Type) bool {
 	found := false
 	cl.constructors(t, func(c *dwarf.Entry) {
@@ -69,7 +79,7 @@ func (cl *classes) hasSpecial(t *ctype.Type) bool {
 		fn, _ := c.Val(dwarf.AttrName).(string)
 		found = found || strings.HasPrefix(fn, "~") || cl.takesItself(t, c) == takesAlone
 	})
-	return found || cl.isStuck(t)
+	return found
 }
 
 // constructors calls f for each constructor of t in the source, and for its destructor.

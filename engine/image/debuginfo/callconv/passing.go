@@ -59,10 +59,10 @@ func (cl *classes) passing(t *ctype.Type, depth int) error {
 // passingClass is passing for a class. The members of one that is passed by reference do not matter.
 func (cl *classes) passingClass(t *ctype.Type, depth int) error {
 	switch {
-	case t.ByRef == ctype.ByReference:
-		return nil
-	case t.Declared:
+	case t.Declared && t.ByRef != ctype.ByReference:
 		return undeclaredError(t)
+	case cl.byReferenceAlways(t, 0):
+		return nil
 	}
 	members, err := cl.types.Members(t)
 	if err != nil {

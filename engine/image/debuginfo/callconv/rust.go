@@ -268,7 +268,7 @@ func (rs rust) asReturned(fn *function.Function, t *ctype.Type) *ctype.Type {
 	case isPair && size <= 2*word:
 		return &ctype.Type{Kind: ctype.Int, Size: size}
 	case size > 2*word && (!isPair || rs.isModern(fn)), rs.isSince(fn, 95) && size > word:
-		return &ctype.Type{Kind: ctype.Struct, Size: size, ByRef: ctype.ByReference}
+		return &ctype.Type{Kind: ctype.Struct, Size: size, ByRef: ctype.ByReference, Told: true}
 	case size <= word && rs.isModern(fn):
 		return &ctype.Type{Kind: ctype.Int, Size: size}
 	}

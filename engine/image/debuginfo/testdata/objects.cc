@@ -1,7 +1,10 @@
 // objects: what C++ adds to parameters: this, references, base classes, by-value classes with constructors.
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
+#include <tuple>
+#include <variant>
 
 #define FUNC __attribute__((noipa))
 
@@ -65,6 +68,12 @@ FUNC long member(long Plain::*which, long (Animal::*call)(int, const float &), i
 
 } // namespace zoo
 
+/* Their bases and members delete or default constructors; only their strings make them differ from plain data. */
+extern "C" FUNC long wrapped(std::optional<std::string> text, std::variant<int, std::string, double> either, std::tuple<int, std::string, char> all, int after)
+{
+	return (long)text->size() + (long)either.index() + std::get<0>(all) + after;
+}
+
 int main()
 {
 	using namespace zoo;
@@ -79,5 +88,6 @@ int main()
 	Right r;
 	sum += diamond(&r);
 	sum += nothing(nullptr, u'w', -6) + member(&Plain::a, &Animal::feed, -8);
+	sum += wrapped("hello", "other", {1, "two", '3'}, -9);
 	std::printf("%ld\n", sum);
 }
