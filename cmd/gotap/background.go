@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/cmd/gotap/datafile"
+	"gotap/cmd/gotap/status"
 )
 
 // A session in the background (--background) has a supervisor like any other, but the supervisor is not the process
@@ -31,7 +32,7 @@ func (w World) enterBackground() (World, error) {
 	}
 	fd, err := strconv.Atoi(w.Args[1])
 	if err != nil {
-		return w, withStatus(statusUsage, fmt.Errorf("%s is for gotap itself", backgroundWord))
+		return w, status.With(status.Usage, fmt.Errorf("%s is for gotap itself", backgroundWord))
 	}
 	if w.control != nil {
 		unix.CloseOnExec(fd) // the traced program must not hold the pipe
@@ -45,11 +46,11 @@ func (w World) enterBackground() (World, error) {
 func launchBackground(w *World) error {
 	exe, err := ownProgram()
 	if err != nil {
-		return withStatus(statusTarget, err)
+		return status.With(status.Target, err)
 	}
 	var pipe [2]int
 	if err := unix.Pipe2(pipe[:], 0); err != nil {
-		return withStatus(statusFailure, fmt.Errorf("cannot make a pipe: %w", err))
+		return status.With(status.Failure, fmt.Errorf("cannot make a pipe: %w", err))
 	}
 	unix.CloseOnExec(pipe[0])
 	argv := append([]string{"gotap", backgroundWord, strconv.Itoa(pipe[1])}, w.Args...)
@@ -60,7 +61,7 @@ func launchBackground(w *World) error {
 	})
 	unix.Close(pipe[1])
 	if err != nil {
-		return withStatus(statusFailure, fmt.Errorf("cannot start a session: %w", err))
+		return status.With(status.Failure, fmt.Errorf("cannot start a session: %w", err))
 	}
 	return awaitBackground(w, os.NewFile(uintptr(pipe[0]), "background"), pid)
 }
@@ -72,11 +73,11 @@ func awaitBackground(w *World, ready *os.File, pid int) error {
 		if err := awaitSession(pid, func() {}); err != nil {
 			return err
 		}
-		return withStatus(statusFailure, errors.New("the session ended before it was ready"))
+		return status.With(status.Failure, errors.New("the session ended before it was ready"))
 	}
 	id := strings.TrimSpace(line)
 	if _, err := fmt.Fprintf(w.Stdout, "session %s supervisor %d\n", id, pid); err != nil {
-		return withStatus(statusFailure, err)
+		return status.With(status.Failure, err)
 	}
 	return nil
 }
@@ -114,7 +115,7 @@ func (p *plan) checkBackground() error {
 		}
 	}
 	if p.output == "" && len(p.logNames) == 0 {
-		return &hintError{errors.New("--background needs somewhere to write"), "-o FILE, or --log " + logTargetUse}
+		return status.Hinted(errors.New("--background needs somewhere to write"), "-o FILE, or --log "+logTargetUse)
 	}
 	return nil
 }
@@ -146,22 +147,22 @@ func (r *run) leaveTerminal() error {
 	if to == nil {
 		return nil
 	}
-	var status *os.File
+	var lines *os.File // of status
 	if r.plan.output != "" {
 		var err error
-		if status, err = datafile.Create(r.plan.output + ".err"); err != nil {
-			return withStatus(statusFailure, fmt.Errorf("cannot run in the background: %w", err))
+		if lines, err = datafile.Create(r.plan.output + ".err"); err != nil {
+			return status.With(status.Failure, fmt.Errorf("cannot run in the background: %w", err))
 		}
-		defer status.Close()
+		defer lines.Close()
 	}
 	if _, err := fmt.Fprintf(to, "%d\n", os.Getpid()); err != nil {
 		r.note("the process that started this session has ended: %v", err)
 	}
 	redirect(0, 1)
-	if status == nil {
+	if lines == nil {
 		redirect(2)
 	} else {
-		unix.Dup3(int(status.Fd()), 2, 0)
+		unix.Dup3(int(lines.Fd()), 2, 0)
 	}
 	to.Close()
 	return nil

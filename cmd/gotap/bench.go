@@ -7,6 +7,7 @@ import (
 
 	"gotap/cmd/gotap/bench"
 	"gotap/cmd/gotap/filewatch"
+	"gotap/cmd/gotap/status"
 )
 
 func newBench(w *World) *cobra.Command {
@@ -17,9 +18,9 @@ func newBench(w *World) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if o.Hits < 1 || o.Rounds < 1 {
-				return withStatus(statusUsage, fmt.Errorf("--hits and --rounds take numbers from 1"))
+				return status.With(status.Usage, fmt.Errorf("--hits and --rounds take numbers from 1"))
 			}
-			return withStatus(statusFailure, bench.Run(w.Stdout, w.Stderr, o))
+			return status.With(status.Failure, bench.Run(w.Stdout, w.Stderr, o))
 		},
 	}
 	c.Flags().IntVar(&o.Hits, "hits", 10_000, "hits a round")

@@ -11,6 +11,7 @@ import (
 
 	"gotap"
 	"gotap/cmd/gotap/datafile"
+	"gotap/cmd/gotap/status"
 	"gotap/compile/diag"
 	"gotap/compile/ppdf"
 )
@@ -30,7 +31,7 @@ gotap run accepts that file in place of the source. The target does not have to 
 			}
 			f, err := flags.build(w, text)
 			if err != nil {
-				return withStatus(statusUsage, err)
+				return status.With(status.Usage, err)
 			}
 			return writeBuilt(w, f, out)
 		},
@@ -58,7 +59,7 @@ func (f *scriptFlags) build(w *World, text gotap.Script) (*ppdf.File, error) {
 func writeBuilt(w *World, f *ppdf.File, out string) error {
 	data, err := ppdf.Encode(f)
 	if err != nil {
-		return withStatus(statusFailure, err)
+		return status.With(status.Failure, err)
 	}
 	if out == "" {
 		out = strings.TrimSuffix(f.Name, filepath.Ext(f.Name)) + ".ppdf"
@@ -74,7 +75,7 @@ func writeBuilt(w *World, f *ppdf.File, out string) error {
 	}
 	if err != nil {
 		os.Remove(fresh)
-		return withStatus(statusFailure, fmt.Errorf("cannot write %s: %w", out, err))
+		return status.With(status.Failure, fmt.Errorf("cannot write %s: %w", out, err))
 	}
 	fmt.Fprintf(w.errs(), "gotap: %s: %d bytes\n", out, len(data))
 	return nil
@@ -93,7 +94,7 @@ func unpack(text gotap.Script) (gotap.Script, error) {
 	}
 	f, err := ppdf.Decode([]byte(text.Text))
 	if err != nil {
-		return text, withStatus(statusUsage, fmt.Errorf("cannot read %s: %w", text.Name, err))
+		return text, status.With(status.Usage, fmt.Errorf("cannot read %s: %w", text.Name, err))
 	}
 	if f.Definition == nil {
 		return gotap.Script{Name: f.Name, Text: f.Script}, nil

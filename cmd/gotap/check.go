@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap"
+	"gotap/cmd/gotap/status"
 	"gotap/compile"
 	"gotap/script/output"
 )
@@ -35,7 +36,7 @@ func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*gotap.Ch
 	}
 	o, err := f.options(w, text)
 	if err != nil {
-		return nil, withStatus(statusUsage, err)
+		return nil, status.With(status.Usage, err)
 	}
 	t, err := gotap.Check(text, o)
 	if err != nil && f.lookOnly && !o.Unsafe && !isDefinition(text) && gotap.NeedsUnsafe(err) {
@@ -54,7 +55,7 @@ func (f *scriptFlags) load(w *World, c *cobra.Command, args []string) (*gotap.Ch
 
 // options understands the flags that go with the kind of the text.
 func (f *scriptFlags) options(w *World, text gotap.Script) (o gotap.CheckOptions, err error) {
-	o = gotap.CheckOptions{Unsafe: f.unsafe, Output: output.NewText(io.Discard, w.Stderr), Stuck: w.stuck(statusUsage)}
+	o = gotap.CheckOptions{Unsafe: f.unsafe, Output: output.NewText(io.Discard, w.Stderr), Stuck: w.stuck(status.Usage)}
 	switch {
 	case isListing(text):
 		return o, nil
@@ -139,7 +140,7 @@ func printListing(w *World, t *gotap.Checked) error {
 			fmt.Fprintln(w.out())
 		}
 		if err := compile.List(w.out(), p.Program, options); err != nil {
-			return withStatus(statusFailure, fmt.Errorf("cannot write the listing: %w", err))
+			return status.With(status.Failure, fmt.Errorf("cannot write the listing: %w", err))
 		}
 	}
 	return nil

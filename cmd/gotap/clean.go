@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap/cmd/gotap/doctor"
+	"gotap/cmd/gotap/status"
 	"gotap/engine"
 	"gotap/engine/linux/procfs"
 )
@@ -21,7 +22,7 @@ set others. A process without such remains is not changed.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			pid, err := procfs.ParsePid(args[0])
 			if err != nil {
-				return withStatus(statusUsage, fmt.Errorf("PID %w", err))
+				return status.With(status.Usage, fmt.Errorf("PID %w", err))
 			}
 			done, err := engine.Clean(pid)
 			for _, place := range done.Restored {
@@ -31,7 +32,7 @@ set others. A process without such remains is not changed.`,
 				fmt.Fprintf(w.out(), "restored CPUs %s\n", done.CPUs)
 			}
 			if err != nil {
-				return withStatus(statusTarget, err)
+				return status.With(status.Target, err)
 			}
 			if len(done.Restored) == 0 && done.CPUs == "" {
 				fmt.Fprintf(w.out(), "process %d: nothing to restore\n", pid)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
 
+	"gotap/cmd/gotap/client"
 	"gotap/cmd/gotap/wire"
 	"gotap/engine/place"
 	"gotap/engine/place/catalog"
@@ -34,7 +35,7 @@ func addCompletion(w *World, root *cobra.Command) {
 	}
 	for path, complete := range map[string]cobra.CompletionFunc{
 		"samples": completeSample, "list": completePlace, "trace": completePlace, "clean": completePid, "init": completeDirectory, "man": completeDirectory,
-		"ctl enable": completeProbe(w), "ctl disable": completeProbe(w), "ctl remove": completeProbe(w),
+		"ctl enable": completeProbe(), "ctl disable": completeProbe(), "ctl remove": completeProbe(),
 	} {
 		if c, _, err := root.Find(strings.Fields(path)); err == nil {
 			c.ValidArgsFunction = complete
@@ -149,17 +150,14 @@ func completePlace(c *cobra.Command, args []string, typed string) (list []cobra.
 }
 
 // completeProbe offers the names of the probes of the session that gotap ctl would talk to.
-func completeProbe(w *World) cobra.CompletionFunc {
+func completeProbe() cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 		if len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		k := &ctlClient{w: w, format: "text", quiet: true}
-		k.session, _ = c.Flags().GetInt("session")
-		conn, reply, err := k.exchange(wire.Request{Verb: "query"})
-		if conn != nil {
-			conn.Close()
-		}
+		k := client.Client{}
+		k.Session, _ = c.Flags().GetInt("session")
+		reply, err := k.Exchange(wire.Request{Verb: "query"})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

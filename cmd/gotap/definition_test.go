@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"gotap/cmd/gotap/status"
 	"gotap/script/definition"
 )
 
@@ -15,7 +16,7 @@ func TestDefinitionFlags(t *testing.T) {
 		t.Errorf("%+v, %v", o, err)
 	}
 	for _, bad := range []definitionFlags{{defs: []string{"=1"}}, {groups: "1,"}, {types: "70000"}, {groups: "-1"}} {
-		if _, err := bad.options(false); err == nil || hintOf(err) == "" {
+		if _, err := bad.options(false); err == nil || status.HintOf(err) == "" {
 			t.Errorf("%+v: %v", bad, err)
 		}
 	}

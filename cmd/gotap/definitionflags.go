@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap"
+	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/wire"
 	"gotap/script/definition"
 )
@@ -41,7 +42,7 @@ func (o *definitionFlags) options(unsafe bool) (d definition.Options, err error)
 	for _, def := range o.defs {
 		name, value, given := strings.Cut(def, "=")
 		if name == "" {
-			return d, &hintError{fmt.Errorf("-D %s: no name", def), "as in -D SIZE=0x1000"}
+			return d, status.Hinted(fmt.Errorf("-D %s: no name", def), "as in -D SIZE=0x1000")
 		}
 		if !given {
 			value = "1" // as a C compiler has it
@@ -63,7 +64,7 @@ func numbers(flag, text string) (list []int, err error) {
 	for part := range strings.SplitSeq(text, ",") {
 		n, err := strconv.ParseUint(strings.TrimSpace(part), 0, 16)
 		if err != nil {
-			return nil, &hintError{fmt.Errorf("%s %s: %q is not a number from 0 to 65535", flag, text, part), "as in " + flag + " 1,2"}
+			return nil, status.Hinted(fmt.Errorf("%s %s: %q is not a number from 0 to 65535", flag, text, part), "as in "+flag+" 1,2")
 		}
 		list = append(list, int(n))
 	}
@@ -100,8 +101,8 @@ func (o *definitionFlags) refuse(text gotap.Script) error {
 		given bool
 	}{{"-D", len(o.defs) > 0}, {"-I", len(o.include) > 0}, {"--group", o.groups != ""}, {"--type", o.types != ""}, {"--dont-verify-opcodes", o.anyCode}} {
 		if f.given {
-			return withStatus(statusUsage, &hintError{fmt.Errorf("%s is for definition files, and %s is a script", f.name, text.Name),
-				"scripts read --arg name=value with option()"})
+			return status.With(status.Usage, status.Hinted(fmt.Errorf("%s is for definition files, and %s is a script", f.name, text.Name),
+				"scripts read --arg name=value with option()"))
 		}
 	}
 	return nil

@@ -23,7 +23,7 @@
 //   - those of package gotap: the tracing thread, the script's host, and one that calls the hooks;
 //   - one that reads the supervisor's pipe (control.go), and one that passes on what it reads (run.attend);
 //   - with --watch, one that replaces the script when its files change (reload.go);
-//   - the control socket's: one accepts clients, each client has another (wire.Server, manage.go).
+//   - the control socket's: one accepts clients, each client has another (wire.Server, package manager).
 //
 // # Rules of output
 //
@@ -31,5 +31,5 @@
 // standard error: errors in the form of package diag, how a target has failed with the target's name in front, other
 // lines as "gotap: …". Losses are always printed, also with -q.
 //
-// Exit statuses are in status.go. An error carries its own status; without an error, run.exitStatus decides.
+// Exit statuses are in package status. An error carries its own status; without an error, run.exitStatus decides.
 package main

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap/cmd/gotap/emulate"
+	"gotap/cmd/gotap/status"
 )
 
 func newEmulate(w *World) *cobra.Command {
@@ -47,9 +48,9 @@ unsupported.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			if !emulate.Known(name) {
-				return withStatus(statusUsage, fmt.Errorf("--arch %q is not arm, thumb, arm64, x86-64 or ia32", name))
+				return status.With(status.Usage, fmt.Errorf("--arch %q is not arm, thumb, arm64, x86-64 or ia32", name))
 			}
-			return withStatus(statusFailure, emulate.Run(name, w.Stdin, w.Stdout))
+			return status.With(status.Failure, emulate.Run(name, w.Stdin, w.Stdout))
 		},
 	}
 	c.Flags().StringVar(&name, "arch", "", "arm, thumb, arm64, x86-64 or ia32")

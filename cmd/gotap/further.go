@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gotap"
+	"gotap/cmd/gotap/status"
 )
 
 // scriptEndings are those of files that can be a further script of a run.
@@ -37,7 +38,7 @@ func (r *run) joinFurther() error {
 		}
 		in := gotap.Insertion{Script: text}
 		if in.Path, err = filepath.Abs(path); err != nil {
-			return withStatus(statusFailure, err)
+			return status.With(status.Failure, err)
 		}
 		if isDefinition(text) {
 			options := r.plan.definition

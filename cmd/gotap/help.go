@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/cmd/gotap/status"
 	"gotap/compile/js/builtin"
 	"gotap/script"
 )
@@ -53,8 +54,9 @@ func newHelp() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			found, rest, err := c.Root().Find(args)
 			if err != nil || found == nil || len(rest) > 0 {
-				return &hintError{withStatus(statusUsage, fmt.Errorf("unknown command or topic %q", strings.Join(args, " "))),
-					nearCommand(c.Root(), args[len(args)-1])}
+				return status.Hinted(status.With(status.Usage, fmt.Errorf("unknown command or topic %q", strings.Join(args, " "))),
+					nearCommand(c.Root(), args[len(args)-1]))
+
 			}
 			found.InitDefaultHelpFlag()
 			return found.Help()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/cmd/gotap/status"
 	"gotap/samples"
 	"gotap/script/typings"
 )
@@ -30,7 +31,7 @@ func newInit(w *World) *cobra.Command {
 // writeProject writes what is not there yet; a file of the user's is never overwritten, but the types always are.
 func writeProject(w *World, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return withStatus(statusFailure, fmt.Errorf("cannot make %s: %w", dir, err))
+		return status.With(status.Failure, fmt.Errorf("cannot make %s: %w", dir, err))
 	}
 	first, _ := samples.Find("hello")
 	for _, f := range []struct {
@@ -42,10 +43,10 @@ func writeProject(w *World, dir string) error {
 			fmt.Fprintf(w.errs(), "gotap: %s is there already\n", path)
 			continue
 		} else if err != nil && !errors.Is(err, os.ErrNotExist) {
-			return withStatus(statusFailure, err)
+			return status.With(status.Failure, err)
 		}
 		if err := os.WriteFile(path, []byte(f.text), 0o644); err != nil {
-			return withStatus(statusFailure, fmt.Errorf("cannot write %s: %w", path, err))
+			return status.With(status.Failure, fmt.Errorf("cannot write %s: %w", path, err))
 		}
 		fmt.Fprintln(w.out(), path)
 	}

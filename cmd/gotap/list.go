@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/cmd/gotap/status"
 	"gotap/engine"
 	"gotap/engine/place"
 	"gotap/engine/place/catalog"
@@ -36,12 +37,12 @@ With -v, 'inline' means that programs can run there without a stop, on x86-64, a
 				own = []string{place.MainProgram + ":*"}
 			}
 			if len(own) != 1 {
-				return withStatus(statusUsage, errors.New("list takes one SPEC"))
+				return status.With(status.Usage, errors.New("list takes one SPEC"))
 			}
 			text := w.listed(own[0], pid != "" || len(command) > 0)
 			spec, err := place.Parse(text)
 			if err != nil {
-				return withStatus(statusUsage, err)
+				return status.With(status.Usage, err)
 			}
 			found, err := listPlaces(w, spec, pid, command, verbose)
 			if err != nil {
@@ -102,7 +103,7 @@ func listPlaces(w *World, spec place.Spec, pid string, command []string, detail 
 	var missing *place.NotFoundError
 	switch {
 	case pid != "" && len(command) > 0:
-		return nil, withStatus(statusUsage, errors.New("-p and a COMMAND exclude each other"))
+		return nil, status.With(status.Usage, errors.New("-p and a COMMAND exclude each other"))
 	case pid != "":
 		pids, perr := w.processes(pid)
 		if perr != nil {
@@ -115,8 +116,9 @@ func listPlaces(w *World, spec place.Spec, pid string, command []string, detail 
 	case len(command) > 0:
 		found, err = listCommand(all, spec, command)
 	case spec.Module == "" && spec.Kind != place.Syscall:
-		return nil, &hintError{withStatus(statusUsage, fmt.Errorf("%s: where is it to be looked for?", spec)),
-			"name a file (libc:malloc, ./prog:main), or give -p PID or -- COMMAND"}
+		return nil, status.Hinted(status.With(status.Usage, fmt.Errorf("%s: where is it to be looked for?", spec)),
+			"name a file (libc:malloc, ./prog:main), or give -p PID or -- COMMAND")
+
 	default:
 		found, err = all.File(spec)
 	}
@@ -124,15 +126,15 @@ func listPlaces(w *World, spec place.Spec, pid string, command []string, detail 
 	case err == nil:
 		return found, nil
 	case errors.As(err, &missing):
-		err = withStatus(statusNoProbe, err)
+		err = status.With(status.NoProbe, err)
 		if hint := catalog.Elsewhere(missing, command); hint != "" {
-			err = &hintError{err, hint}
+			err = status.Hinted(err, hint)
 		}
 		return nil, err
-	case statusOf(err) != statusUsage:
+	case status.Of(err) != status.Usage:
 		return nil, err
 	}
-	return nil, withStatus(statusTarget, err)
+	return nil, status.With(status.Target, err)
 }
 
 // listCommand starts a program, lists the places in what it maps before its first instruction, and kills it: nothing of
@@ -140,12 +142,12 @@ func listPlaces(w *World, spec place.Spec, pid string, command []string, detail 
 func listCommand(all *catalog.Catalog, spec place.Spec, command []string) ([]catalog.Entry, error) {
 	s, err := engine.New(engine.Config{})
 	if err != nil {
-		return nil, withStatus(statusTarget, err)
+		return nil, status.With(status.Target, err)
 	}
 	pid, err := s.Launch(engine.Command{Path: command[0], Args: command})
 	if err != nil {
 		s.Close(true)
-		return nil, withStatus(statusTarget, err)
+		return nil, status.With(status.Target, err)
 	}
 	found, err := all.Process(pid, spec)
 	syscall.Kill(pid, syscall.SIGKILL)

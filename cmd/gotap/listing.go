@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"gotap"
+	"gotap/cmd/gotap/status"
 )
 
 // isListing reports whether a text is what `gotap dis` printed. check and dis take it, to show that a listing is the
@@ -16,8 +17,8 @@ func isListing(text gotap.Script) bool { return filepath.Ext(text.Name) == ".rpn
 func readProgram(w *World, args []string, eval string, hasEval bool) (gotap.Script, error) {
 	text, err := readScript(w, args, eval, hasEval)
 	if err == nil && isListing(text) {
-		err = withStatus(statusUsage, &hintError{fmt.Errorf("%s is a listing, which does not say where its programs belong", text.Name),
-			"give the script or definition file that it was made of; gotap check and gotap dis take listings"})
+		err = status.With(status.Usage, status.Hinted(fmt.Errorf("%s is a listing, which does not say where its programs belong", text.Name),
+			"give the script or definition file that it was made of; gotap check and gotap dis take listings"))
 	}
 	return text, err
 }
@@ -30,7 +31,7 @@ func printBytes(w *World, t *gotap.Checked) error {
 			_, err = fmt.Fprintf(w.out(), "%s: %s\n", p.Name, hex.EncodeToString(data))
 		}
 		if err != nil {
-			return withStatus(statusFailure, fmt.Errorf("cannot write the bytes: %w", err))
+			return status.With(status.Failure, fmt.Errorf("cannot write the bytes: %w", err))
 		}
 	}
 	return nil

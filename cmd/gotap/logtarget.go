@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gotap/cmd/gotap/datafile"
+	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/terminal"
 	"gotap/script/output"
 	"gotap/script/output/picture"
@@ -30,7 +31,7 @@ func (p *plan) openLogs() error {
 	for _, text := range p.logNames {
 		kind, path, given := strings.Cut(text, ":")
 		if (kind == "file" || kind == "json" || given) && path == "" || kind == "terminal" && given {
-			return &hintError{fmt.Errorf("--log %s: no such target", text), logTargetUse}
+			return status.Hinted(fmt.Errorf("--log %s: no such target", text), logTargetUse)
 		}
 		t, err := p.openLog(kind, path)
 		if err != nil {
@@ -56,7 +57,7 @@ func (p *plan) openLog(kind, path string) (*logTarget, error) {
 		}
 		s, err := syslog.Open(path)
 		if err != nil {
-			return nil, &hintError{err, "is a logger running? --log syslog:SOCKET names another socket, --log file:PATH needs none"}
+			return nil, status.Hinted(err, "is a logger running? --log syslog:SOCKET names another socket, --log file:PATH needs none")
 		}
 		return &logTarget{sink: s, sys: s}, nil
 	case "file", "json":
@@ -71,7 +72,7 @@ func (p *plan) openLog(kind, path string) (*logTarget, error) {
 		text.Own = &p.own
 		return &logTarget{sink: textLog{text}}, nil
 	}
-	return nil, &hintError{fmt.Errorf("--log %s: no such target", kind), logTargetUse}
+	return nil, status.Hinted(fmt.Errorf("--log %s: no such target", kind), logTargetUse)
 }
 
 // textLog is a text file that several sessions append to.

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap/cmd/gotap/manpage"
+	"gotap/cmd/gotap/status"
 )
 
 // exitStatuses are those of status.go, as the manual has them.
@@ -37,7 +38,7 @@ func writeManual(w *World, root *cobra.Command, dir string) error {
 			err = os.WriteFile(path, []byte(p.Text()), 0o644)
 		}
 		if err != nil {
-			return withStatus(statusFailure, fmt.Errorf("cannot write the manual: %w", err))
+			return status.With(status.Failure, fmt.Errorf("cannot write the manual: %w", err))
 		}
 		n++
 	}

@@ -16,6 +16,7 @@ import (
 
 	"gotap"
 	"gotap/cmd/gotap/datafile"
+	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/views"
 	"gotap/compile/diag"
 	"gotap/engine"
@@ -30,9 +31,6 @@ type runOptions struct {
 	pids     []string
 	follow   string
 	duration string
-	output   string
-	rotate   string // --rotate
-	format   string
 	args     []string
 	unsafe   bool
 	engine   string
@@ -46,7 +44,6 @@ type runOptions struct {
 	watch    bool
 	preserve bool // --preserve-status
 
-	logNames   []string // --log
 	background bool
 	exits      string // a script beside a definition file
 	record     string // --record
@@ -56,8 +53,15 @@ type runOptions struct {
 
 	generated bool // the script is one of gotap with words from the command line: errors do not show its text
 
+	outputFlags
 	reportFlags
 	definitionFlags
+}
+
+// outputFlags say where the data go, and as what.
+type outputFlags struct {
+	output, rotate, format string   // -o, --rotate, -f
+	logNames               []string // --log
 }
 
 // reportFlags say how much is reported besides the data.
@@ -167,11 +171,11 @@ func (o runOptions) check(w *World, script string, command []string) (*plan, err
 	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
 	for _, step := range []func() error{func() error { return p.checkPids(w) }, p.checkRemote, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkAffinity, p.checkDuration, p.checkBudget, p.checkArgs,
 		p.checkWords, p.checkFormat, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, func() error { return p.openViews(w) }, p.openOutput, p.openLogs, p.readExits} {
-		var known *statusError
+		var known *status.Error
 		if err := step(); errors.As(err, &known) {
 			return nil, err
 		} else if err != nil {
-			return nil, withStatus(statusUsage, err)
+			return nil, status.With(status.Usage, err)
 		}
 	}
 	return p, nil
@@ -217,7 +221,7 @@ func (p *plan) checkPreserve() error {
 	case targets > 1:
 		return errors.New("--preserve-status needs one target: -p gives several")
 	}
-	return &hintError{errors.New("--preserve-status needs a target"), commandBehind}
+	return status.Hinted(errors.New("--preserve-status needs a target"), commandBehind)
 }
 
 func (p *plan) checkFollow() error {
@@ -250,7 +254,7 @@ func (p *plan) checkEngine() error {
 	case "inline":
 		p.engine = engine.Inline
 	case "bpf":
-		return &hintError{fmt.Errorf("--engine %s: this build has no such engine", p.runOptions.engine), "auto, inline, emulate and step are here"}
+		return status.Hinted(fmt.Errorf("--engine %s: this build has no such engine", p.runOptions.engine), "auto, inline, emulate and step are here")
 	default:
 		return fmt.Errorf("--engine is auto, inline, emulate or step, not %q", p.runOptions.engine)
 	}
@@ -284,7 +288,7 @@ func (p *plan) checkDuration() error {
 		// a number without a unit means seconds, as with timeout(1)
 		n, numeric := strconv.ParseFloat(p.runOptions.duration, 64)
 		if numeric != nil {
-			return &hintError{fmt.Errorf("-T %s: not a time", p.runOptions.duration), "as in 10s, 500ms, 1m30s"}
+			return status.Hinted(fmt.Errorf("-T %s: not a time", p.runOptions.duration), "as in 10s, 500ms, 1m30s")
 		}
 		if !(n*float64(time.Second) < math.MaxInt64) {
 			return fmt.Errorf("-T %s: longer than a time can be", p.runOptions.duration)
@@ -305,9 +309,9 @@ func (p *plan) checkBudget() error {
 	n, err := strconv.ParseFloat(strings.TrimSuffix(p.runOptions.budget, "%"), 64)
 	switch {
 	case err != nil:
-		return &hintError{fmt.Errorf("--budget %s: not a number", p.runOptions.budget), "percent of the time, as in --budget 10"}
+		return status.Hinted(fmt.Errorf("--budget %s: not a number", p.runOptions.budget), "percent of the time, as in --budget 10")
 	case !(n >= leastBudget && n <= 100):
-		return &hintError{fmt.Errorf("--budget %s: from %g to 100", p.runOptions.budget, leastBudget), "percent of the time, as in --budget 10"}
+		return status.Hinted(fmt.Errorf("--budget %s: from %g to 100", p.runOptions.budget, leastBudget), "percent of the time, as in --budget 10")
 	}
 	p.share = n / 100
 	return nil
@@ -321,7 +325,7 @@ func (p *plan) checkArgs() error {
 	for _, a := range p.runOptions.args {
 		name, value, found := strings.Cut(a, "=")
 		if !found || name == "" {
-			return &hintError{fmt.Errorf("--arg %s: no name=value", a), "as in --arg top=5"}
+			return status.Hinted(fmt.Errorf("--arg %s: no name=value", a), "as in --arg top=5")
 		}
 		p.args[name] = value
 	}

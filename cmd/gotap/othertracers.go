@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/cmd/gotap/status"
 	"gotap/samples"
 )
 
@@ -71,7 +72,7 @@ func explainCommand(root *cobra.Command, err error) error {
 	if bad != nil {
 		return err
 	}
-	return &hintError{withStatus(statusUsage, err), commandHint(root, name)}
+	return status.Hinted(status.With(status.Usage, err), commandHint(root, name))
 }
 
 func commandHint(root *cobra.Command, name string) string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gotap/cmd/gotap/datafile"
+	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/terminal"
 	"gotap/cmd/gotap/views"
 	"gotap/script/output/format"
@@ -98,7 +99,7 @@ func (p *plan) openViews(w *World) error {
 		return nil
 	}
 	if p.shown.Top() && (p.background || p.output == "" && (p.apart || p.shape.Name != "text")) {
-		return &hintError{errors.New("--top has the terminal: data of other formats need a file, and the run cannot go to the background"), "as in --top -o FILE"}
+		return status.Hinted(errors.New("--top has the terminal: data of other formats need a file, and the run cannot go to the background"), "as in --top -o FILE")
 	}
 	p.views = views.New(p.targetText())
 	err := p.views.Open(p.shown, views.Streams{In: w.Stdin, Out: w.Stdout, Err: w.Stderr}, func(must bool, line string) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"gotap/cmd/gotap/status"
 	"gotap/engine/linux/procfs"
 )
 
@@ -23,9 +24,9 @@ func (w *World) processes(text string) ([]int, error) {
 	case err == nil:
 		return []int{pid}, nil
 	case text == "" || text[0] == '-' || text[0] >= '0' && text[0] <= '9' || !strings.ContainsFunc(text, unicode.IsLetter):
-		return nil, withStatus(statusUsage, fmt.Errorf("-p %w", err))
+		return nil, status.With(status.Usage, fmt.Errorf("-p %w", err))
 	}
-	return nil, &hintError{withStatus(statusTarget, fmt.Errorf("-p %s: no process has this name", text)), cmp.Or(w.nearProcess(text), "ps -e lists the processes")}
+	return nil, status.Hinted(status.With(status.Target, fmt.Errorf("-p %s: no process has this name", text)), cmp.Or(w.nearProcess(text), "ps -e lists the processes"))
 }
 
 // processesNamed returns the processes with a name, in the order of their numbers, without gotap's own.
@@ -61,4 +62,15 @@ func processList(pids []int) string {
 		return "process " + texts[0]
 	}
 	return fmt.Sprintf("%s: %s", plural(len(pids), "process"), strings.Join(texts, ", "))
+}
+
+// plural returns a number of things.
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	if strings.HasSuffix(thing, "s") {
+		thing += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -11,6 +11,7 @@ import (
 
 	"gotap"
 	"gotap/cmd/gotap/datafile"
+	"gotap/cmd/gotap/status"
 	"gotap/script/recording"
 )
 
@@ -62,14 +63,14 @@ func (r *run) startRecording(text gotap.Script) error {
 		return nil
 	}
 	if isDefinition(text) {
-		return withStatus(statusUsage, errors.New("a definition file has no callbacks to record for"))
+		return status.With(status.Usage, errors.New("a definition file has no callbacks to record for"))
 	}
 	if info, err := os.Stat(r.plan.record); err == nil && info.IsDir() { // the recording could not be renamed to it at the end
-		return withStatus(statusUsage, fmt.Errorf("cannot write the recording: %s is a directory", r.plan.record))
+		return status.With(status.Usage, fmt.Errorf("cannot write the recording: %s is a directory", r.plan.record))
 	}
 	f, err := datafile.Create(r.plan.record + unfinished)
 	if err != nil {
-		return withStatus(statusUsage, fmt.Errorf("cannot write the recording: %w", err))
+		return status.With(status.Usage, fmt.Errorf("cannot write the recording: %w", err))
 	}
 	r.recorder = &recorder{f, recording.NewWriter(f, text.Name, r.plan.args)}
 	return nil

@@ -6,6 +6,7 @@ import (
 
 	"gotap"
 	"gotap/cmd/gotap/filewatch"
+	"gotap/cmd/gotap/status"
 	"gotap/engine"
 )
 
@@ -16,14 +17,14 @@ func (r *run) openWatch(text gotap.Script) (err error) {
 		return nil
 	}
 	if !r.watchable() {
-		return withStatus(statusUsage, fmt.Errorf("--watch: %s is not a file", text.Name))
+		return status.With(status.Usage, fmt.Errorf("--watch: %s is not a file", text.Name))
 	}
 	loaded := map[string]string{}
 	if !isDefinition(text) {
 		loaded[text.Name] = text.Text
 	}
 	if r.watcher, err = filewatch.New(r.inputs(), loaded); err != nil {
-		return withStatus(statusFailure, err)
+		return status.With(status.Failure, err)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gotap"
+	"gotap/cmd/gotap/status"
 	"gotap/compile/diag"
 )
 
@@ -44,9 +45,9 @@ func (r *run) complain(err error) {
 		list = withoutPlaces(list)
 	}
 	if len(list) == 0 && !errors.As(err, &list) {
-		list = diag.List{{Text: err.Error(), Hint: hintOf(err)}}
+		list = diag.List{{Text: err.Error(), Hint: status.HintOf(err)}}
 		if !r.plan.json {
-			report(r.w.Stderr, err)
+			status.Print(r.w.Stderr, err)
 			r.logs.Error(list[0])
 			return
 		}

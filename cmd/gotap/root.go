@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"gotap/cmd/gotap/status"
 )
 
 // newRoot builds a new command tree for each call, so that tests share nothing.
@@ -51,7 +53,7 @@ func explainArguments(c *cobra.Command) {
 			if len(args) == 0 {
 				return c.Help()
 			}
-			return &hintError{withStatus(statusUsage, fmt.Errorf("unknown command %q for %q", args[0], c.CommandPath())), nearCommand(c, args[0])}
+			return status.Hinted(status.With(status.Usage, fmt.Errorf("unknown command %q for %q", args[0], c.CommandPath())), nearCommand(c, args[0]))
 		}
 		c.Args = cobra.ArbitraryArgs
 	}
@@ -61,10 +63,10 @@ func explainArguments(c *cobra.Command) {
 	}
 	c.Args = func(c *cobra.Command, args []string) error {
 		err := check(c, args)
-		if err == nil || hintOf(err) != "" {
+		if err == nil || status.HintOf(err) != "" {
 			return err
 		}
-		return &hintError{withStatus(statusUsage, err), usage}
+		return status.Hinted(status.With(status.Usage, err), usage)
 	}
 }
 
@@ -114,7 +116,7 @@ func flagError(c *cobra.Command, err error) error {
 	if other := otherFlag(c, err, c.Flags().NArg()); other != "" {
 		hint = other
 	}
-	return &hintError{withStatus(statusUsage, plainFlagError(err)), hint}
+	return status.Hinted(status.With(status.Usage, plainFlagError(err)), hint)
 }
 
 // nearFlag suggests a flag similar to the unknown one, or returns otherwise.

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap"
+	"gotap/cmd/gotap/status"
 )
 
 func newRun(w *World) *cobra.Command {
@@ -60,7 +61,7 @@ func runText(w *World, c *cobra.Command, args []string, o *runOptions, find func
 	}
 	own, command := splitCommand(c, args)
 	if c.ArgsLenAtDash() >= 0 && len(command) == 0 {
-		return withStatus(statusUsage, errors.New("no program comes after --"))
+		return status.With(status.Usage, errors.New("no program comes after --"))
 	}
 	if !c.Flags().Changed("max-probes") {
 		o.maxSites = sitesOfEngine
@@ -86,5 +87,5 @@ func (o *runOptions) unread(w *World, command []string, err error) error {
 	}
 	r := planned(w, p)
 	r.complain(err)
-	return r.end(statusOf(err))
+	return r.end(status.Of(err))
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/cmd/gotap/status"
 	"gotap/samples"
 )
 
@@ -23,7 +24,7 @@ func newSamples(w *World) *cobra.Command {
 			case len(args) == 0:
 				return listSamples(w, topic)
 			case topic != "":
-				return withStatus(statusUsage, errors.New("--topic is for the list: a NAME prints that sample"))
+				return status.With(status.Usage, errors.New("--topic is for the list: a NAME prints that sample"))
 			}
 			return printSample(w, args[0])
 		},
@@ -39,7 +40,7 @@ func printSample(w *World, name string) error {
 		if isTopic(name) {
 			otherwise = "`gotap samples --topic " + name + "` lists those of the topic"
 		}
-		return &hintError{withStatus(statusUsage, fmt.Errorf("unknown sample %q", name)), nearSample(name, otherwise)}
+		return status.Hinted(status.With(status.Usage, fmt.Errorf("unknown sample %q", name)), nearSample(name, otherwise))
 	}
 	fmt.Fprint(w.Stdout, s.Text)
 	return nil
@@ -60,10 +61,10 @@ func ofTopic(s samples.Sample, text string) bool {
 func listSamples(w *World, word string) error {
 	all, err := samples.All()
 	if err != nil {
-		return withStatus(statusFailure, err)
+		return status.With(status.Failure, err)
 	}
 	if word != "" && !isTopic(word) {
-		return &hintError{withStatus(statusUsage, fmt.Errorf("unknown topic %q", word)), "`gotap samples` lists all, by topic"}
+		return status.Hinted(status.With(status.Usage, fmt.Errorf("unknown topic %q", word)), "`gotap samples` lists all, by topic")
 	}
 	if word != "" {
 		all = slices.DeleteFunc(all, func(s samples.Sample) bool { return !ofTopic(s, word) })

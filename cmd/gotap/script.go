@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gotap"
+	"gotap/cmd/gotap/status"
 	"gotap/compile/diag"
 	"gotap/engine/linux/procfs"
 	"gotap/samples"
@@ -21,20 +22,23 @@ func isDefinition(text gotap.Script) bool { return definition.Is(text.Name, text
 func readScript(w *World, args []string, eval string, hasEval bool) (gotap.Script, error) {
 	switch {
 	case hasEval && len(args) > 0:
-		return gotap.Script{}, &hintError{withStatus(statusUsage, fmt.Errorf("there is a script already (-e), so %q is one too many", args[0])),
-			extraHint(args[0])}
+		return gotap.Script{}, status.Hinted(status.With(status.Usage, fmt.Errorf("there is a script already (-e), so %q is one too many", args[0])),
+			extraHint(args[0]))
+
 	case hasEval:
 		return gotap.Script{Name: "-e", Text: eval}, nil
 	case len(args) == 0:
-		return gotap.Script{}, &hintError{withStatus(statusUsage, errors.New("no script is given")),
-			"gotap run SCRIPT -- COMMAND, or -e 'TEXT'; `gotap samples` lists the library"}
+		return gotap.Script{}, status.Hinted(status.With(status.Usage, errors.New("no script is given")),
+			"gotap run SCRIPT -- COMMAND, or -e 'TEXT'; `gotap samples` lists the library")
+
 	case len(args) > 1:
-		return gotap.Script{}, &hintError{withStatus(statusUsage, fmt.Errorf("one script at a time, so %q is one too many", args[1])),
-			extraHint(args[0])}
+		return gotap.Script{}, status.Hinted(status.With(status.Usage, fmt.Errorf("one script at a time, so %q is one too many", args[1])),
+			extraHint(args[0]))
+
 	case args[0] == "-":
 		text, err := diag.Read(w.Stdin)
 		if err != nil {
-			return gotap.Script{}, withStatus(statusUsage, fmt.Errorf("cannot read the script from standard input: %w", err))
+			return gotap.Script{}, status.With(status.Usage, fmt.Errorf("cannot read the script from standard input: %w", err))
 		}
 		return unpack(gotap.Script{Name: "<stdin>", Text: withoutMark(text)})
 	}
@@ -59,13 +63,13 @@ func readFile(path string) (gotap.Script, error) {
 	if errors.As(err, &p) {
 		err = p.Err
 	}
-	err = withStatus(statusUsage, fmt.Errorf("cannot read the script %s: %w", path, err))
+	err = status.With(status.Usage, fmt.Errorf("cannot read the script %s: %w", path, err))
 	otherwise := ""
 	if filepath.Base(path) == path && filepath.Ext(path) == "" {
 		otherwise = "`gotap samples` lists the scripts that need no file"
 	}
 	if hint := nearSample(path, otherwise); hint != "" && errors.Is(err, os.ErrNotExist) {
-		return gotap.Script{}, &hintError{err, hint}
+		return gotap.Script{}, status.Hinted(err, hint)
 	}
 	return gotap.Script{}, err
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/cmd/gotap/status"
 	"gotap/script"
 	"gotap/script/output"
 	"gotap/stdlib"
@@ -61,7 +62,7 @@ func scriptOptions(w *World, args []string, eval string, hasEval bool) []script.
 	}
 	s, list := script.Load(script.Options{
 		Name: text.Name, Text: text.Text, Dir: text.Dir, Std: stdlib.Files(), Check: true, Unsafe: true, Output: output.NewText(io.Discard, io.Discard),
-		Stuck: w.stuck(statusUsage),
+		Stuck: w.stuck(status.Usage),
 	})
 	if list.Err() != nil {
 		return nil

@@ -16,6 +16,8 @@ import (
 	"gotap"
 	"gotap/cmd/gotap/filewatch"
 	"gotap/cmd/gotap/guardian"
+	"gotap/cmd/gotap/manager"
+	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/terminal"
 	"gotap/cmd/gotap/views"
 	"gotap/engine"
@@ -39,7 +41,7 @@ type run struct {
 
 	progress *terminal.Progress
 	watcher  *filewatch.Watcher // nil: the script is not watched
-	manager  *manager           // nil: no socket
+	manager  *manager.Manager   // nil: no socket
 	recorder *recorder          // nil: nothing is recorded
 	keys     keyInput
 }
@@ -60,43 +62,43 @@ func planned(w *World, p *plan) *run {
 
 // run goes through a session: load, start the target, arm, trace, end.
 func (r *run) run(text gotap.Script) error {
-	status, err := r.phases(text)
+	code, err := r.phases(text)
 	if err != nil {
-		status = statusOf(err)
+		code = status.Of(err)
 		r.complain(err)
 	}
 	if r.session != nil {
 		r.session.ReportOutcomes()
 	}
-	return r.end(status)
+	return r.end(code)
 }
 
 // end writes the last of the data. A status other than 0 becomes an error that prints nothing: its reason has been
 // reported.
-func (r *run) end(status int) error {
-	r.writeEnd(status)
+func (r *run) end(code int) error {
+	r.writeEnd(code)
 	werr, nothing := r.out.Err(), new(picture.NothingError)
 	switch {
 	case errors.As(werr, &nothing):
-		return withStatus(cmp.Or(status, statusFailure), fmt.Errorf("-f %s: %w", r.plan.shape.Name, nothing))
-	case werr != nil && status == statusOK && !errors.Is(werr, syscall.EPIPE):
-		return withStatus(statusFailure, fmt.Errorf("cannot write the data: %w", werr))
+		return status.With(cmp.Or(code, status.Failure), fmt.Errorf("-f %s: %w", r.plan.shape.Name, nothing))
+	case werr != nil && code == status.OK && !errors.Is(werr, syscall.EPIPE):
+		return status.With(status.Failure, fmt.Errorf("cannot write the data: %w", werr))
 	}
-	if status != statusOK {
-		return &statusError{status, nil}
+	if code != status.OK {
+		return status.Silent(code)
 	}
 	return nil
 }
 
 // writeEnd writes the record of the end, once: a second Ctrl-C or a script that cannot be interrupted may come first.
 // Safe for concurrent use.
-func (r *run) writeEnd(status int) {
+func (r *run) writeEnd(code int) {
 	r.ended.Do(func() {
 		var targets []output.Target
 		if r.session != nil {
 			targets = r.session.Targets()
 		}
-		r.out.End(output.End{Status: status, Targets: targets, Stops: r.stops.Load()})
+		r.out.End(output.End{Status: code, Targets: targets, Stops: r.stops.Load()})
 		r.out.Flush()
 	})
 }
@@ -116,9 +118,9 @@ func (r *run) phases(text gotap.Script) (int, error) {
 	}
 	defer r.closeWatch()
 	if err := r.begin(); err != nil {
-		status := r.finish()
+		code := r.finish()
 		if errors.Is(err, engine.ErrInterrupted) {
-			return status, nil
+			return code, nil
 		}
 		return 0, r.explainDemo(err)
 	}
@@ -154,7 +156,7 @@ func (r *run) checkFlags(text gotap.Script) error {
 		return nil
 	}
 	if r.plan.exits != "" {
-		return withStatus(statusUsage, fmt.Errorf("--exits is for definition files, and %s is a script", text.Name))
+		return status.With(status.Usage, fmt.Errorf("--exits is for definition files, and %s is a script", text.Name))
 	}
 	if r.plan.hasDefinition() {
 		return nil
@@ -185,7 +187,7 @@ func (r *run) options() (gotap.Options, error) {
 	o.Tool.Path, o.Command, err = demoCommand(lasts)
 	r.demo, o.Tool.MayAppear, o.Tool.Title = true, true, "the demonstration"
 	r.note("no target: probing gotap's own demonstration for %v", lasts)
-	return o, withStatus(statusTarget, err)
+	return o, status.With(status.Target, err)
 }
 
 // hooks returns the functions that take the session's reports.
@@ -297,9 +299,9 @@ func (r *run) hurry(c control) {
 		r.complain(err)
 	}
 	r.session.ReportOutcomes()
-	r.writeEnd(statusOf(err))
-	r.manager.unlink()
-	os.Exit(statusOf(err))
+	r.writeEnd(status.Of(err))
+	r.manager.Unlink()
+	os.Exit(status.Of(err))
 }
 
 // abandon ends a session that never began.
@@ -311,7 +313,7 @@ func (r *run) abandon() error {
 // finish detaches from the targets, runs end() and reports the result of the session. It returns the status.
 func (r *run) finish() int {
 	r.plan.views.Detach()
-	r.manager.close()
+	r.manager.Close()
 	result, err := r.session.Close()
 	if result != nil && r.plan.stats {
 		r.printStats(result)
@@ -320,14 +322,14 @@ func (r *run) finish() int {
 		r.warnings(leftOut(result.Probes))
 	}
 	if err == nil && result != nil {
-		err = withStatus(statusFailure, r.endRecording())
+		err = status.With(status.Failure, r.endRecording())
 	}
 	switch {
 	case err != nil:
 		r.complain(r.explainDemo(err))
-		return statusOf(err)
+		return status.Of(err)
 	case result == nil:
-		return statusOK
+		return status.OK
 	}
 	return r.exitStatus(result)
 }
@@ -335,30 +337,30 @@ func (r *run) finish() int {
 // exitStatus returns the status of a run in which nothing of gotap's own has failed: the first of these that is not 0.
 func (r *run) exitStatus(result *gotap.Result) int {
 	switch target := r.session.TargetStatus(); {
-	case result.Status != statusOK:
+	case result.Status != status.OK:
 		return result.Status
-	case r.plan.preserve && target != statusOK:
+	case r.plan.preserve && target != status.OK:
 		return target
 	case result.Faults > 0:
-		return statusFailure
+		return status.Failure
 	}
-	return statusOK
+	return status.OK
 }
 
 // explainDemo adds to the error that no probe matched that the target was only the demonstration.
 func (r *run) explainDemo(err error) error {
-	if !r.demo || statusOf(err) != statusNoProbe {
+	if !r.demo || status.Of(err) != status.NoProbe {
 		return err
 	}
-	return &hintError{err, "the demonstration has no such places; name a program, as in: gotap run SCRIPT -- ls -l, or a process with -p"}
+	return status.Hinted(err, "the demonstration has no such places; name a program, as in: gotap run SCRIPT -- ls -l, or a process with -p")
 }
 
 // stuck ends the process when the script cannot be interrupted.
 func (r *run) stuck(err error) {
-	r.manager.unlink()
+	r.manager.Unlink()
 	r.complain(err)
-	r.writeEnd(statusOf(err))
-	os.Exit(statusOf(err))
+	r.writeEnd(status.Of(err))
+	os.Exit(status.Of(err))
 }
 
 // inputs returns the files to be watched for changes.

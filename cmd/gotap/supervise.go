@@ -14,6 +14,7 @@ import (
 
 	"gotap/cmd/gotap/guardian"
 	"gotap/cmd/gotap/keys"
+	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/terminal"
 	"gotap/engine/linux/procfs"
 )
@@ -36,7 +37,7 @@ func (w World) enterSession() (World, error) {
 	pipe, ignored, _ := strings.Cut(w.Args[1], ":")
 	fd, err := strconv.Atoi(pipe)
 	if err != nil {
-		return w, withStatus(statusUsage, fmt.Errorf("%s is for gotap itself", sessionWord))
+		return w, status.With(status.Usage, fmt.Errorf("%s is for gotap itself", sessionWord))
 	}
 	ignoreAgain(ignored)
 	unix.CloseOnExec(fd) // the traced program must not hold the pipe
@@ -66,11 +67,11 @@ func (w *World) waiting() (pids []int) {
 func supervise(w *World) error {
 	exe, err := ownProgram()
 	if err != nil {
-		return withStatus(statusTarget, err)
+		return status.With(status.Target, err)
 	}
 	pipe, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET, 0) // messages stay whole
 	if err != nil {
-		return withStatus(statusFailure, fmt.Errorf("cannot make a pair of sockets: %w", err))
+		return status.With(status.Failure, fmt.Errorf("cannot make a pair of sockets: %w", err))
 	}
 	unix.CloseOnExec(pipe[1])
 	// From here on signals are passed to the session through the pipe.
@@ -89,7 +90,7 @@ func supervise(w *World) error {
 		Files: []uintptr{w.Stdin.Fd(), w.Stdout.Fd(), w.Stderr.Fd()},
 	})
 	if err != nil {
-		return withStatus(statusFailure, fmt.Errorf("cannot start a session: %w", err))
+		return status.With(status.Failure, fmt.Errorf("cannot start a session: %w", err))
 	}
 	unix.Close(pipe[0])
 	go passSignals(signals, pipe[1], w.background != nil)
@@ -188,16 +189,16 @@ func awaitSession(pid int, killed func()) error {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case err != nil:
-			return withStatus(statusFailure, fmt.Errorf("cannot wait for the session: %w", err))
+			return status.With(status.Failure, fmt.Errorf("cannot wait for the session: %w", err))
 		case ws.Signaled():
 			killed()
-			err := withStatus(statusFailure, fmt.Errorf("the session was ended by signal %d (%v)", int(ws.Signal()), ws.Signal()))
+			err := status.With(status.Failure, fmt.Errorf("the session was ended by signal %d (%v)", int(ws.Signal()), ws.Signal()))
 			if ws.Signal() == syscall.SIGKILL {
-				err = &hintError{err, "somebody has sent it, or the kernel because memory ran out, which its log (dmesg) tells"}
+				err = status.Hinted(err, "somebody has sent it, or the kernel because memory ran out, which its log (dmesg) tells")
 			}
 			return err
 		case ws.Exited() && ws.ExitStatus() != 0:
-			return &statusError{ws.ExitStatus(), nil}
+			return status.Silent(ws.ExitStatus())
 		case ws.Exited():
 			return nil
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+
+	"gotap/cmd/gotap/status"
 )
 
 // checkRemote checks the flags of a target behind a stub.
@@ -16,7 +18,7 @@ func (p *plan) checkRemote() error {
 	case len(p.command) > 0 || len(p.runOptions.pids) > 0:
 		return fmt.Errorf("--remote traces what the stub runs: it goes with neither COMMAND nor -p")
 	case p.runOptions.budget != "":
-		return &hintError{errors.New("--budget does not work with --remote: gotap cannot measure for how long a stub's target was stopped"), "the options rate, every and limit of a probe bound its hits"}
+		return status.Hinted(errors.New("--budget does not work with --remote: gotap cannot measure for how long a stub's target was stopped"), "the options rate, every and limit of a probe bound its hits")
 	case p.runOptions.affinity != "":
 		return errors.New("--affinity does not work with --remote: gotap cannot choose the CPU of a stub's target")
 	case p.runOptions.follow != "" && p.runOptions.follow != "threads":
@@ -27,7 +29,7 @@ func (p *plan) checkRemote() error {
 		_, err = net.LookupPort("tcp", port)
 	}
 	if err != nil || port == "0" || port == "" {
-		return &hintError{fmt.Errorf("--remote %s: not HOST:PORT", p.remote), "as in --remote localhost:1234, or [::1]:1234"}
+		return status.Hinted(fmt.Errorf("--remote %s: not HOST:PORT", p.remote), "as in --remote localhost:1234, or [::1]:1234")
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap"
+	"gotap/cmd/gotap/status"
 	"gotap/compile/diag"
 	"gotap/script"
 	"gotap/script/output"
@@ -36,7 +37,7 @@ Then it calls the functions passed to test(), and checks each expect().
 RECORDING is SCRIPT` + recordSuffix + ` by default. The status is 1 when an expectation fails or a callback throws.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 || len(args) > 2 {
-				return &hintError{withStatus(statusUsage, errors.New("test needs a script, and may have a recording")), "gotap test SCRIPT [RECORDING]"}
+				return status.Hinted(status.With(status.Usage, errors.New("test needs a script, and may have a recording")), "gotap test SCRIPT [RECORDING]")
 			}
 			return nil
 		},
@@ -54,7 +55,7 @@ func (f *testFlags) run(w *World, args []string) error {
 		return err
 	}
 	if isDefinition(text) {
-		return withStatus(statusUsage, errors.New("a definition file has no callbacks to test"))
+		return status.With(status.Usage, errors.New("a definition file has no callbacks to test"))
 	}
 	path := recordingOf(text.Name)
 	if len(args) > 1 {
@@ -81,16 +82,16 @@ func (f *testFlags) run(w *World, args []string) error {
 func readRecording(path string) (*recording.Recording, error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, &hintError{withStatus(statusUsage, fmt.Errorf("cannot find the recording %s", path)), "gotap record SCRIPT -o " + path + " -- COMMAND"}
+		return nil, status.Hinted(status.With(status.Usage, fmt.Errorf("cannot find the recording %s", path)), "gotap record SCRIPT -o "+path+" -- COMMAND")
 	}
 	if err != nil {
-		return nil, withStatus(statusUsage, fmt.Errorf("cannot read the recording: %w", err))
+		return nil, status.With(status.Usage, fmt.Errorf("cannot read the recording: %w", err))
 	}
 	defer file.Close()
 	rec, err := recording.Read(file)
 	if err != nil {
 		hint := "record it again: gotap record SCRIPT -o " + path + " -- COMMAND"
-		return nil, &hintError{withStatus(statusUsage, fmt.Errorf("%s: %w", path, err)), hint}
+		return nil, status.Hinted(status.With(status.Usage, fmt.Errorf("%s: %w", path, err)), hint)
 	}
 	return rec, nil
 }
@@ -109,16 +110,16 @@ func (p *playback) printed() string { return p.data.String() }
 func (p *playback) load(f *testFlags, text gotap.Script) error {
 	given := plan{runOptions: runOptions{args: f.args}}
 	if err := given.checkArgs(); err != nil {
-		return withStatus(statusUsage, err)
+		return status.With(status.Usage, err)
 	}
 	out := output.NewText(&p.data, p.w.Stderr)
 	out.Own = new(diag.Controls)
 	s, list := script.Load(script.Options{
 		Name: text.Name, Text: text.Text, Dir: text.Dir, Std: stdlib.Files(), Args: given.args, Unsafe: f.unsafe,
-		Output: out, Own: out.Own, Replay: p.player, Stuck: p.w.stuck(statusFailure),
+		Output: out, Own: out.Own, Replay: p.player, Stuck: p.w.stuck(status.Failure),
 	})
 	if err := list.Err(); err != nil {
-		return withStatus(statusUsage, err)
+		return status.With(status.Usage, err)
 	}
 	warnings(p.w, list)
 	p.script = s
@@ -145,12 +146,13 @@ func (p *playback) report() error {
 	fmt.Fprintf(p.w.out(), "%s met, %d not%s\n", plural(v.Passed, "expectation"), v.Missed, failedTests(v))
 	switch {
 	case v.Missed > 0:
-		return &statusError{statusFailure, nil}
+		return status.Silent(status.Failure)
 	case p.script.Faults() > 0:
-		return withStatus(statusFailure, fmt.Errorf("%s threw", plural(int(p.script.Faults()), "callback")))
+		return status.With(status.Failure, fmt.Errorf("%s threw", plural(int(p.script.Faults()), "callback")))
 	case v.Passed == 0:
-		return &hintError{withStatus(statusFailure, errors.New("the script expects nothing")),
-			`test("counts calls", () => { expect(calls.get()).toBe(3); }) in the script`}
+		return status.Hinted(status.With(status.Failure, errors.New("the script expects nothing")),
+			`test("counts calls", () => { expect(calls.get()).toBe(3); }) in the script`)
+
 	}
 	return nil
 }

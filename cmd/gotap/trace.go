@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap"
+	"gotap/cmd/gotap/status"
 	"gotap/samples"
 )
 
@@ -74,11 +75,11 @@ func (t *traceOptions) script(o *runOptions, patterns, command []string) (gotap.
 		name = "funclatency"
 	}
 	if err := t.check(o, patterns, command); err != nil {
-		return gotap.Script{}, withStatus(statusUsage, err)
+		return gotap.Script{}, status.With(status.Usage, err)
 	}
 	args, err := t.arguments()
 	if err != nil {
-		return gotap.Script{}, withStatus(statusUsage, err)
+		return gotap.Script{}, status.With(status.Usage, err)
 	}
 	if len(patterns) == 0 && len(command) == 0 && len(o.pids) == 0 && o.remote == "" {
 		patterns = []string{demoFunction}
@@ -117,8 +118,9 @@ func programForPattern(verb string, words []string) error {
 		if !isProgram(word) {
 			continue
 		}
-		return &hintError{fmt.Errorf("%s is a program, not a function, and there is nothing else to trace", word),
-			"the program to trace comes after --, as in: gotap " + strings.Join(append([]string{verb}, words[:i]...), " ") + " -- " + strings.Join(words[i:], " ")}
+		return status.Hinted(fmt.Errorf("%s is a program, not a function, and there is nothing else to trace", word),
+			"the program to trace comes after --, as in: gotap "+strings.Join(append([]string{verb}, words[:i]...), " ")+" -- "+strings.Join(words[i:], " "))
+
 	}
 	return nil
 }
@@ -160,7 +162,7 @@ func (t *traceOptions) arguments() (args []string, err error) {
 	if t.slower != "" {
 		d, err := time.ParseDuration(t.slower)
 		if err != nil || d <= 0 {
-			return nil, &hintError{fmt.Errorf("--slower %s: not a time", t.slower), "as in --slower 1ms, 250us, 2s"}
+			return nil, status.Hinted(fmt.Errorf("--slower %s: not a time", t.slower), "as in --slower 1ms, 250us, 2s")
 		}
 		add("slower", strconv.FormatInt(d.Nanoseconds(), 10))
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gotap"
+	"gotap/cmd/gotap/status"
 	"gotap/samples"
 	"gotap/script"
 )
@@ -43,10 +44,10 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 		err = programForPattern("run "+s.Name, words)
 	}
 	if err != nil {
-		if hintOf(err) == "" {
-			err = &hintError{err, extraHint(words[0])}
+		if status.HintOf(err) == "" {
+			err = status.Hinted(err, extraHint(words[0]))
 		}
-		return gotap.Script{}, withStatus(statusUsage, err)
+		return gotap.Script{}, status.With(status.Usage, err)
 	}
 	o.args = append(o.args, first.Name+"="+strings.Join(words, ","))
 	o.generated = true

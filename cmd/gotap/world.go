@@ -1,14 +1,11 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"os"
 
-	"gotap/cmd/gotap/terminal"
+	"gotap/cmd/gotap/status"
 	"gotap/compile/diag"
-	"gotap/script/output"
 )
 
 // World is a command's arguments and streams. Tests make their own. The streams are files because a traced program
@@ -32,14 +29,14 @@ func Main(w World) int {
 	if err == nil {
 		err = w.dispatch()
 	}
-	report(w.Stderr, err)
-	return statusOf(err)
+	status.Print(w.Stderr, err)
+	return status.Of(err)
 }
 
 // dispatch runs the command, or the part for which gotap has started itself.
 func (w World) dispatch() error {
 	if lasts, ok := demoOf(w.Args); ok {
-		return withStatus(statusFailure, runDemo(lasts))
+		return status.With(status.Failure, runDemo(lasts))
 	}
 	root := newRoot(&w)
 	root.SetArgs(w.Args)
@@ -47,10 +44,10 @@ func (w World) dispatch() error {
 }
 
 // stuck ends a command without a target when its script cannot be interrupted.
-func (w *World) stuck(status int) func(error) {
+func (w *World) stuck(code int) func(error) {
 	return func(err error) {
-		report(w.Stderr, err)
-		os.Exit(status)
+		status.Print(w.Stderr, err)
+		os.Exit(code)
 	}
 }
 
@@ -59,24 +56,3 @@ func (w *World) out() io.Writer { return diag.Escaper{W: w.Stdout} }
 
 // errs is standard error for such text.
 func (w *World) errs() io.Writer { return diag.Escaper{W: w.Stderr} }
-
-// report prints an error on a line that begins with "gotap: ", and its hint below. A diagnostic has its own form.
-func report(to io.Writer, err error) {
-	var s *statusError
-	if err == nil || errors.As(err, &s) && s.cause == nil {
-		return
-	}
-	var found diag.List
-	if errors.As(err, &found) {
-		if f, ok := to.(*os.File); ok && terminal.Coloured(f) {
-			fmt.Fprint(to, output.Paint(found...))
-			return
-		}
-		fmt.Fprintln(to, found.Error())
-		return
-	}
-	fmt.Fprintf(to, "gotap: %s\n", diag.Escape(err.Error()))
-	if hint := hintOf(err); hint != "" {
-		fmt.Fprintf(to, "hint: %s\n", diag.Escape(hint))
-	}
-}

@@ -37,6 +37,18 @@ type Request struct {
 	Script  *Script `json:"script,omitempty"`  // insert
 }
 
+// CheckInsert refuses a request to insert a script whose options exclude each other or are unknown.
+func (q Request) CheckInsert() error {
+	if q.Replace && q.Merge {
+		return errors.New("--replace and --merge exclude each other")
+	}
+	switch q.Missing {
+	case "", "error", "warn", "ignore":
+		return nil
+	}
+	return fmt.Errorf("--missing is error, warn or ignore, not %q", q.Missing)
+}
+
 // A Range is of whole numbers, both ends included.
 type Range struct {
 	First int64 `json:"first"`

@@ -132,3 +132,25 @@ func TestDescribe(t *testing.T) {
 	}
 	s.Close(func() {})
 }
+
+func TestCheckInsert(t *testing.T) {
+	for _, c := range []struct {
+		request Request
+		want    string
+	}{
+		{Request{}, ""},
+		{Request{Replace: true, Missing: "warn"}, ""},
+		{Request{Merge: true, Missing: "ignore"}, ""},
+		{Request{Missing: "error"}, ""},
+		{Request{Replace: true, Merge: true}, "--replace and --merge exclude each other"},
+		{Request{Missing: "maybe"}, `--missing is error, warn or ignore, not "maybe"`},
+	} {
+		got := ""
+		if err := c.request.CheckInsert(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%+v: %q, want %q", c.request, got, c.want)
+		}
+	}
+}

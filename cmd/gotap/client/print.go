@@ -1,4 +1,4 @@
-package main
+package client
 
 import (
 	"encoding/json"
@@ -9,56 +9,58 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/wire"
 	"gotap/engine/registry"
 )
 
 // print writes an answer: results to standard output, what was done to standard error. In JSON all of it is data, an
 // object a line with its type, as run writes it.
-func (k *ctlClient) print(verb string, r wire.Reply) error {
-	if k.format == "json" {
-		return k.printJSON(verb, r)
+func (c *Client) print(verb string, r wire.Reply) error {
+	if c.JSON {
+		return c.printJSON(verb, r)
 	}
 	for _, note := range r.Notes {
-		if !k.quiet {
-			fmt.Fprintf(k.w.errs(), "gotap: %s\n", strings.TrimRight(note, "\n"))
+		if !c.Quiet {
+			fmt.Fprintf(c.errs(), "gotap: %s\n", strings.TrimRight(note, "\n"))
 		}
 	}
 	for _, v := range r.Values {
-		fmt.Fprintln(k.w.out(), v.Text)
+		fmt.Fprintln(c.out(), v.Text)
 	}
-	return k.printProbes(r.Probes)
+	return c.printProbes(r.Probes)
 }
 
-// report prints an error in the format of --format. The error that it returns only carries the exit status.
-func (k *ctlClient) report(err error) error {
-	var refused *sessionError
+// Report prints an error: as a record in JSON, and as the session wrote it when that is a diagnostic. The error that it returns then only
+// carries the exit status; other errors are returned as they are.
+func (c *Client) Report(err error) error {
+	var refused *refusal
 	shown := errors.As(err, &refused) && refused.why.Shown
 	switch {
 	case err == nil:
 		return nil
-	case k.format == "json":
-		out := json.NewEncoder(k.w.Stdout)
+	case c.JSON:
+		out := json.NewEncoder(c.Stdout)
 		out.SetEscapeHTML(false)
 		out.Encode(struct { // a reader that went away leaves the status
 			Type string `json:"type"`
 			Text string `json:"text"`
 			Hint string `json:"hint,omitempty"`
-		}{"error", err.Error(), hintOf(err)})
+		}{"error", err.Error(), status.HintOf(err)})
 	case shown:
-		fmt.Fprintln(k.w.errs(), err)
+		fmt.Fprintln(c.errs(), err)
 	default:
 		return err
 	}
-	return &statusError{statusOf(err), nil}
+	return status.Silent(status.Of(err))
 }
 
 // printProbes writes a line a probe: name, state, hits, missed hits, places and how they are run, what was refused, and
 // the script where it is an inserted one.
-func (k *ctlClient) printProbes(probes []wire.Probe) error {
-	t := tabwriter.NewWriter(k.w.out(), 0, 8, 2, ' ', 0)
+func (c *Client) printProbes(probes []wire.Probe) error {
+	t := tabwriter.NewWriter(c.out(), 0, 8, 2, ' ', 0)
 	for _, p := range probes {
-		fmt.Fprintf(t, "%s\t%s\t%d hits\t%d missed\t%s", p.Name, p.State, p.Hits, p.Missed, plural(p.Places, "place"))
+		fmt.Fprintf(t, "%s\t%s\t%d hits\t%d missed\t%s", p.Name, p.State, p.Hits, p.Missed, places(p.Places))
 		more := slices.Concat(strategyText(p.Strategy), sitesText(p), codesText(p.Codes))
 		if len(p.Refused) > 0 {
 			more = append(more, "refused: "+strings.ReplaceAll(strings.Join(p.Refused, "; "), "\n", " "))
@@ -71,7 +73,7 @@ func (k *ctlClient) printProbes(probes []wire.Probe) error {
 		}
 		fmt.Fprintln(t)
 	}
-	return withStatus(statusFailure, t.Flush())
+	return status.With(status.Failure, t.Flush())
 }
 
 // codesText returns the numbers of a definition's probe that are not 0.
@@ -84,6 +86,14 @@ func codesText(c *wire.Codes) []string {
 		text = append(text, fmt.Sprintf("group %d, type %d", c.Group, c.Type))
 	}
 	return text
+}
+
+// places returns a number of places in words.
+func places(n int) string {
+	if n == 1 {
+		return "1 place"
+	}
+	return fmt.Sprintf("%d places", n)
 }
 
 // sitesText returns what a probe is placed on, and the address of each place of code.
@@ -111,23 +121,23 @@ func strategyText(strategy map[string]int) []string {
 }
 
 // printJSON writes probes as {"type":"probe",…}, values as the records of run, and at the end {"type":"done",…}.
-func (k *ctlClient) printJSON(verb string, r wire.Reply) error {
-	out := json.NewEncoder(k.w.Stdout)
+func (c *Client) printJSON(verb string, r wire.Reply) error {
+	out := json.NewEncoder(c.Stdout)
 	out.SetEscapeHTML(false)
 	for _, p := range r.Probes {
 		if err := out.Encode(struct {
 			Type string `json:"type"`
 			wire.Probe
 		}{"probe", p}); err != nil {
-			return withStatus(statusFailure, err)
+			return status.With(status.Failure, err)
 		}
 	}
 	for _, v := range r.Values {
 		if err := out.Encode(v.Data); err != nil {
-			return withStatus(statusFailure, err)
+			return status.With(status.Failure, err)
 		}
 	}
-	return withStatus(statusFailure, out.Encode(struct {
+	return status.With(status.Failure, out.Encode(struct {
 		Type  string   `json:"type"`
 		Verb  string   `json:"verb"`
 		Notes []string `json:"notes,omitempty"`
@@ -135,21 +145,21 @@ func (k *ctlClient) printJSON(verb string, r wire.Reply) error {
 }
 
 // printSessions lists sessions: number, script, what they trace, since when.
-func (k *ctlClient) printSessions(all []wire.Session) error {
-	if k.format == "json" {
-		out := json.NewEncoder(k.w.Stdout)
+func (c *Client) printSessions(all []wire.Session) error {
+	if c.JSON {
+		out := json.NewEncoder(c.Stdout)
 		for _, s := range all {
 			if err := out.Encode(struct {
 				Type string `json:"type"`
 				wire.Session
 			}{"session", s}); err != nil {
-				return withStatus(statusFailure, err)
+				return status.With(status.Failure, err)
 			}
 		}
 		return nil
 	}
 	for _, s := range all {
-		fmt.Fprintln(k.w.out(), sessionLine(s))
+		fmt.Fprintln(c.out(), sessionLine(s))
 	}
 	return nil
 }
@@ -170,15 +180,4 @@ func sessionLine(s wire.Session) string {
 		b += "  since " + s.Started.Local().Format("15:04:05")
 	}
 	return b
-}
-
-// plural returns a number of things.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	if strings.HasSuffix(thing, "s") {
-		thing += "e"
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -1,4 +1,4 @@
-package main
+package manager
 
 import (
 	"errors"
@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gotap/cmd/gotap/client"
 	"gotap/cmd/gotap/wire"
 	"gotap/engine/testenv"
 )
@@ -126,7 +127,7 @@ func TestAskedWhileEnding(t *testing.T) {
 			c := dial(t)
 			wg.Go(func() {
 				for {
-					_, err := exchangeWith(c, wire.Request{Verb: "query"}) // which panics here: there is no session to ask
+					_, err := client.Ask(c, wire.Request{Verb: "query"}) // which panics here: there is no session to ask
 					switch {
 					case err == nil:
 						t.Error("there is nothing to answer")
@@ -138,7 +139,7 @@ func TestAskedWhileEnding(t *testing.T) {
 			})
 		}
 		began := time.Now()
-		m.close()
+		m.Close()
 		wg.Wait()
 		if took := time.Since(began); took > wire.RequestTime {
 			t.Errorf("the end took %v", took)

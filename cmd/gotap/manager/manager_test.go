@@ -1,4 +1,4 @@
-package main
+package manager
 
 import (
 	"bytes"
@@ -18,8 +18,13 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap"
+	"gotap/cmd/gotap/client"
+	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/wire"
 )
+
+// patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as long.
+const patience = 5 * time.Minute
 
 // runtimeDir gives the test a directory for sockets of its own.
 func runtimeDir(t *testing.T) string {
@@ -32,15 +37,15 @@ func runtimeDir(t *testing.T) string {
 }
 
 // newTestManager is a manager without a session: good for everything that is refused before the session is asked.
-func newTestManager(t *testing.T) *manager { return newPatientManager(t, wire.IdleTime) }
+func newTestManager(t *testing.T) *Manager { return newPatientManager(t, wire.IdleTime) }
 
 // newPatientManager is one that lets clients be silent for a time while others wait for their places.
-func newPatientManager(t *testing.T, idle time.Duration) *manager {
-	m, err := newManager(&run{w: &World{}, plan: &plan{}, session: new(gotap.Session)}, idle)
+func newPatientManager(t *testing.T, idle time.Duration) *Manager {
+	m, err := Start(Config{Session: new(gotap.Session), Idle: idle})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(m.close)
+	t.Cleanup(m.Close)
 	return m
 }
 
@@ -93,7 +98,7 @@ func TestGarbageRequests(t *testing.T) {
 			if err := replies.Decode(&reply); err != nil {
 				t.Fatalf("%.40q: %v", line, err)
 			}
-			if reply.Error == nil || reply.Error.Status != statusUsage || reply.Version != wire.Version {
+			if reply.Error == nil || reply.Error.Status != status.Usage || reply.Version != wire.Version {
 				t.Errorf("%.40q: %+v", line, reply)
 			}
 		}
@@ -105,8 +110,8 @@ func TestPanicIsAnAnswer(t *testing.T) {
 	runtimeDir(t)
 	newTestManager(t)
 	for range 2 {
-		_, err := exchangeWith(dial(t), wire.Request{Verb: "query"}) // there is no session to ask
-		if err == nil || statusOf(err) != statusFailure || !strings.Contains(err.Error(), "internal error") {
+		_, err := client.Ask(dial(t), wire.Request{Verb: "query"}) // there is no session to ask
+		if err == nil || status.Of(err) != status.Failure || !strings.Contains(err.Error(), "internal error") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -136,18 +141,18 @@ func TestSilentClients(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 4 {
 		wg.Go(func() {
-			if _, err := exchangeWith(dial(t), wire.Request{Verb: "nix"}); statusOf(err) != statusUsage {
+			if _, err := client.Ask(dial(t), wire.Request{Verb: "nix"}); status.Of(err) != status.Usage {
 				t.Errorf("%v", err)
 			}
 		})
 	}
 	wg.Wait()
 	began := time.Now()
-	m.close()
+	m.Close()
 	if took := time.Since(began); took > wire.RequestTime {
 		t.Errorf("closing took %v", took)
 	}
-	if _, ids, err := liveSessions(); err != nil || len(ids) != 0 {
+	if _, ids, err := client.Live(); err != nil || len(ids) != 0 {
 		t.Errorf("sessions %v, %v", ids, err)
 	}
 }
@@ -163,7 +168,7 @@ func TestMoreClientsThanPlaces(t *testing.T) {
 	answers := make(chan error)
 	for range 3 {
 		go func() {
-			_, err := exchangeWith(dial(t), wire.Request{Verb: "nix"})
+			_, err := client.Ask(dial(t), wire.Request{Verb: "nix"})
 			answers <- err
 		}()
 	}
@@ -174,7 +179,7 @@ func TestMoreClientsThanPlaces(t *testing.T) {
 	}
 	silent[0].Close()
 	for range 3 {
-		if err := <-answers; statusOf(err) != statusUsage || !strings.Contains(err.Error(), "no verb") {
+		if err := <-answers; status.Of(err) != status.Usage || !strings.Contains(err.Error(), "no verb") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -208,12 +213,12 @@ func TestEndedBeforeTheAnswer(t *testing.T) {
 	}
 	waiting := make(chan error)
 	go func() {
-		k := &ctlClient{}
-		_, _, err := k.exchange(wire.Request{Verb: "query"})
+		k := new(client.Client)
+		_, err := k.Exchange(wire.Request{Verb: "query"})
 		waiting <- err
 	}()
 	time.Sleep(100 * time.Millisecond) // it may also come later: then there is no session
-	m.close()
+	m.Close()
 	if err := <-waiting; err == nil || !strings.Contains(err.Error(), "no session of this user is running") {
 		t.Errorf("%v", err)
 	}
