@@ -20,7 +20,10 @@ const (
 )
 
 // MayInflate reports whether a compressed section may have the given size when it is decompressed.
-func MayInflate(packed, size uint64) bool { return size <= inflatedBase+inflatedFactor*packed }
+func MayInflate(packed, size uint64) bool { return size <= MostInflated(packed) }
+
+// MostInflated returns how many bytes a compressed section of so many bytes may become.
+func MostInflated(packed uint64) uint64 { return inflatedBase + inflatedFactor*packed }
 
 // Image is one ELF file in memory.
 type Image struct {

@@ -17,11 +17,10 @@ func (f *File) Debug() *File {
 	return f.debug.get(debugSearch{f}.find)
 }
 
-// Stripped reports whether most names of the file are missing: it has no full symbol table, and no debug file with one
-// is installed. Go programs are never stripped, because they have a table of their own.
+// Stripped reports whether most names of the file are missing: it has no full symbol table, neither in .gnu_debugdata, and no debug
+// file with one is installed. Go programs are never stripped, because they have a table of their own.
 func (f *File) Stripped() bool {
-	has := func(f *File) bool { return f != nil && f.elf.Section(".symtab") != nil }
-	return !has(f) && !has(f.Debug()) && f.elf.Section(".gopclntab") == nil
+	return f.fullSymbols() == nil && f.elf.Section(".gopclntab") == nil
 }
 
 // debugSearch finds the debug file of a file.

@@ -3,7 +3,7 @@
 //
 // One operation from start to end: Lookup("malloc"). Open reads the ELF header and the program headers only. The first
 // question about symbols reads .symtab and .dynsym, or the symbols of a separate debug file (found by build ID or
-// .gnu_debuglink), keeps definitions, sorts them by address and combines all names of one address to a Func. Stripped Go
+// .gnu_debuglink) or of .gnu_debugdata, keeps definitions, sorts them by address and combines all names of one address to a Func. Stripped Go
 // programs get their names from the table of Go's runtime (gotable.go). Sizes that symbols lack come from .eh_frame or
 // from the next symbol. Lookup finds exact names in a hash index. Patterns, and C++ and Rust names, are compared with all
 // names; only mangled names that contain the identifiers of the pattern are demangled, because that is expensive.

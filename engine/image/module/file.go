@@ -53,6 +53,7 @@ type File struct {
 	plt      []Range
 
 	debug    lazy[*File] // the separate debug file
+	minimal  lazy[*File] // in .gnu_debugdata
 	symbols  lazy[*symbols]
 	frames   lazy[[]Range] // functions by .eh_frame, sorted by start
 	marks    lazy[markList]

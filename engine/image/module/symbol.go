@@ -81,12 +81,12 @@ func (f *File) symbolTable(s *elf.Section) (entries []byte, names string, ok boo
 	return entries, string(text), err == nil
 }
 
-// MayDefine reports whether a symbol table of the file, or of its debug file when it is stripped, can have a symbol of
+// MayDefine reports whether a symbol table of the file, or of its debug file or .gnu_debugdata when it is stripped, can have a symbol of
 // this name. Unlike Lookup it searches only the names, and a name may be the end of another ("sigaction" of
 // "__sigaction").
 func (f *File) MayDefine(name string) bool {
 	wanted := append([]byte(name), 0)
-	for _, in := range []*File{f, f.Debug()} {
+	for _, in := range []*File{f, f.Debug(), f.mini()} {
 		for i := 0; in != nil && i < len(in.elf.Sections); i++ {
 			s := in.elf.Sections[i]
 			link := in.link(s)

@@ -56,11 +56,15 @@ func (f *File) table() *symbols {
 	return f.symbols.get(f.readTable)
 }
 
-// readTable merges the tables of the file and its debug file.
+// readTable merges the tables of the file and its debug file, or .gnu_debugdata.
 func (f *File) readTable() *symbols {
 	all := readSymbols(f, elf.SHT_SYMTAB)
-	if len(all) == 0 { // stripped: names that are not exported may be in the debug file
-		if d := f.Debug(); d != nil {
+	// Stripped: names that are not exported may be in the debug file or in .gnu_debugdata.
+	for _, from := range []func() *File{f.Debug, f.mini} {
+		if len(all) > 0 {
+			break
+		}
+		if d := from(); d != nil {
 			all = readSymbols(d, elf.SHT_SYMTAB)
 		}
 	}
