@@ -12,7 +12,8 @@ const debugRoot = "/usr/lib/debug"
 
 // Debug returns the separate debug file, or nil. It is searched by build ID below /usr/lib/debug/.build-id, and by the
 // name and checksum in .gnu_debuglink next to the file, in .debug next to it and below /usr/lib/debug (GDB manual,
-// "Debugging Information in Separate Files"). Closing the file closes its debug file.
+// "Debugging Information in Separate Files"), and last among the files that a client of debuginfod has fetched. Closing the
+// file closes its debug file.
 func (f *File) Debug() *File {
 	return f.debug.get(debugSearch{f}.find)
 }
@@ -45,7 +46,7 @@ func (f debugSearch) find() *File {
 			return d
 		}
 	}
-	return nil
+	return f.byCache()
 }
 
 // byID tries the path for the build ID below root.

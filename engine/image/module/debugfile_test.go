@@ -1,6 +1,8 @@
 package module
 
 import (
+	"bytes"
+	"encoding/hex"
 	"os"
 	"path/filepath"
 	"testing"
@@ -106,4 +108,53 @@ func TestDebugFileIsAPipe(t *testing.T) {
 	if _, err := Open(filepath.Join(filepath.Dir(bare), filepath.Base(debug))); err == nil {
 		t.Error("a pipe is a module")
 	}
+}
+
+// TestDebugFileInCache puts the debug file where clients of debuginfod keep what they have fetched, in each place that the environment
+// can name. A file of no bytes, or of another build, is not used.
+func TestDebugFileInCache(t *testing.T) {
+	bare, debug := split(t)
+	id := open(t, bare).BuildID
+	content, err := os.ReadFile(debug)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := bytes.Replace(content, mustHex(t, id), bytes.Repeat([]byte{1}, len(id)/2), 1)
+	for _, c := range []struct{ variable, below string }{
+		{"DEBUGINFOD_CACHE_PATH", ""}, {"XDG_CACHE_HOME", "debuginfod_client"}, {"HOME", ".cache/debuginfod_client"}, {"HOME", ".debuginfod_client_cache"},
+	} {
+		dir := t.TempDir()
+		for _, v := range []string{"DEBUGINFOD_CACHE_PATH", "XDG_CACHE_HOME", "HOME"} {
+			t.Setenv(v, "")
+		}
+		t.Setenv(c.variable, dir)
+		path := filepath.Join(dir, c.below, id, "debuginfo")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range []struct {
+			content []byte
+			used    bool
+		}{{nil, false}, {other, false}, {content, true}} {
+			if err := os.WriteFile(path, v.content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f := open(t, bare)
+			if used := f.Debug() != nil; used != v.used {
+				t.Errorf("%s: a debug file of %d bytes at %s is used: %v", c.variable, len(v.content), c.below, used)
+			}
+			if found := len(f.Lookup("helper")) == 2; found != v.used {
+				t.Errorf("%s: names of the debug file at %s are found: %v", c.variable, c.below, found)
+			}
+		}
+	}
+}
+
+func mustHex(t *testing.T, text string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
 }
