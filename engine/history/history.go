@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 
+	"gotap/engine/image/jit"
 	"gotap/engine/image/module"
 	"gotap/engine/image/symbols"
 )
@@ -17,6 +18,9 @@ type History struct {
 	mods   map[int][]module.Loaded
 	living map[int]bool // processes that are traced now
 	ended  []int        // others, in the order in which they ended; a number may come twice
+
+	code      map[int]*jit.Process // processes that generate code
+	endedCode []int                // those of them that ended, in that order; a number may come twice
 }
 
 // Bounds of what is kept: records of more processes or modules than these never wait for their names.
@@ -26,7 +30,9 @@ const (
 )
 
 // New returns an empty History.
-func New() *History { return &History{mods: map[int][]module.Loaded{}, living: map[int]bool{}} }
+func New() *History {
+	return &History{mods: map[int][]module.Loaded{}, living: map[int]bool{}, code: map[int]*jit.Process{}}
+}
 
 // Keep notes the modules of a process. Those that it has closed are kept at the end of the list, the latest first, so that an address
 // in such a library can be named as long as nothing else is mapped there.
@@ -50,6 +56,7 @@ func (h *History) End(pid int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	delete(h.living, pid)
+	h.endGenerated(pid)
 	h.ended = append(h.ended, pid)
 	if len(h.ended) <= maxEnded {
 		return
@@ -94,12 +101,19 @@ func (h *History) Modules(pid int) []module.Loaded {
 }
 
 // Symbol names an address of a process, which may have ended; of process 0, an address of the first process that has a module there.
-func (h *History) Symbol(pid int, addr uint64) symbols.Symbol { return h.Name(h.find(pid, addr), addr) }
+func (h *History) Symbol(pid int, addr uint64) symbols.Symbol {
+	m := h.find(pid, addr)
+	if m == nil {
+		return h.generated(pid, addr, addr)
+	}
+	return h.Name(m, addr)
+}
 
 // Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. Calls that the
 // compiler inlined become entries of their own.
 func (h *History) Stack(pid int, pcs []uint64) []symbols.Symbol {
-	return h.Files.Stack(pcs, func(addr uint64) *module.Loaded { return h.find(pid, addr) })
+	find := func(addr uint64) *module.Loaded { return h.find(pid, addr) }
+	return h.Files.StackWith(pcs, find, func(addr, at uint64) symbols.Symbol { return h.generated(pid, addr, at) })
 }
 
 // find returns the module at an address of a process, nil when it is not known.

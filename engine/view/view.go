@@ -40,6 +40,7 @@ type View struct {
 	patcher *space.Patcher
 
 	walker    *unwind.Walker
+	generates bool // the last walk went through code of no module
 	comm      *os.File
 	ran       procfs.RunClock
 	fp        ptrace.FPRegs
@@ -331,6 +332,8 @@ func (w *View) Stack(pcs []uint64) int { return w.Walk(&w.Regs, pcs) }
 
 // Walk finds the call stack of the thread from registers. It returns the number of addresses.
 func (w *View) Walk(regs *arch.Regs, pcs []uint64) int {
+	w.generates = false
+	defer w.noteGenerated()
 	if w.walker == nil {
 		walker, err := w.code.newWalker(w.Space.ABI)
 		if err != nil {
@@ -339,6 +342,13 @@ func (w *View) Walk(regs *arch.Regs, pcs []uint64) int {
 		w.walker = walker
 	}
 	return w.walker.Walk(regs, maskedMemory{w.Space}, w.findTable, pcs)
+}
+
+// noteGenerated tells those who name addresses that the thread runs code of no module, as long as the process can say what that is.
+func (w *View) noteGenerated() {
+	if w.generates {
+		w.code.names.Generated(w.Of.Pid())
+	}
 }
 
 // maskedMemory is the memory of an address space with the breakpoints hidden.
@@ -356,7 +366,9 @@ func (m maskedMemory) ReadMemory(addr uint64, p []byte) error {
 func (w *View) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 	m := module.Find(w.Space.Modules, pc)
 	if m == nil {
-		return w.vdsoTable(pc)
+		t, bias, ok := w.vdsoTable(pc)
+		w.generates = w.generates || !ok
+		return t, bias, ok
 	}
 	if m.File == nil || m.Err != nil {
 		return nil, 0, true

@@ -44,6 +44,12 @@ func known(m *module.Loaded) bool { return m != nil && m.File != nil && m.Err ==
 // handler returns to and the one that the signal interrupted. All others are return addresses and belong to the call
 // before them. find returns the module that is mapped at an address.
 func (l *Files) Stack(pcs []uint64, find func(addr uint64) *module.Loaded) []Symbol {
+	return l.StackWith(pcs, find, func(addr, _ uint64) Symbol { return Symbol{Addr: addr} })
+}
+
+// StackWith is Stack with names for addresses of no module: outside returns the one of an address, where at belongs to the instruction
+// itself or the call that returns to it.
+func (l *Files) StackWith(pcs []uint64, find func(addr uint64) *module.Loaded, outside func(addr, at uint64) Symbol) []Symbol {
 	var all []Symbol
 	interrupted := true
 	for _, pc := range pcs {
@@ -53,6 +59,10 @@ func (l *Files) Stack(pcs []uint64, find func(addr uint64) *module.Loaded) []Sym
 			at--
 		}
 		m := find(at)
+		if m == nil {
+			all, interrupted = append(all, outside(pc, at)), false
+			continue
+		}
 		sym := l.Name(m, at)
 		sym.Addr, sym.Offset = pc, sym.Offset+pc-at
 		all = append(all, l.inlined(sym, m, at)...)
