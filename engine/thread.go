@@ -142,7 +142,7 @@ func (t *thread) signalled(sig int) Event {
 		regs[t.proc.arch.PC()] = t.view.At.Addr
 	}
 	e.PC, e.Stack = regs[t.proc.arch.PC()], make([]uint64, backend.SignalFrames)
-	e.Stack = e.Stack[:t.view.Walk(&regs, e.Stack)]
+	e.Stack = e.Stack[:t.view.Frames(&regs, e.Stack)]
 	return e
 }
 

@@ -43,7 +43,11 @@ func (h *History) endGenerated(pid int) {
 func (h *History) generated(pid int, addr, at uint64) symbols.Symbol {
 	h.mu.Lock()
 	p := h.code[pid]
+	frame, ok := h.frames.at(addr)
 	h.mu.Unlock()
+	if ok {
+		return frame
+	}
 	sym := symbols.Symbol{Addr: addr}
 	if p == nil {
 		return sym

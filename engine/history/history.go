@@ -21,6 +21,7 @@ type History struct {
 
 	code      map[int]*jit.Process // processes that generate code
 	endedCode []int                // those of them that ended, in that order; a number may come twice
+	frames    interpreted
 }
 
 // Bounds of what is kept: records of more processes or modules than these never wait for their names.

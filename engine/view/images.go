@@ -13,11 +13,14 @@ type Images struct {
 	walkers map[*abi.ABI]*unwind.Walker
 	tables  map[*module.File]*unwind.Table
 	vdsos   map[*abi.ABI]*module.File
+	python  pythonFrames
 }
 
 // NewImages returns an empty collection.
 func NewImages(names *history.History) *Images {
-	return &Images{names, map[*abi.ABI]*unwind.Walker{}, map[*module.File]*unwind.Table{}, map[*abi.ABI]*module.File{}}
+	return &Images{
+		names: names, walkers: map[*abi.ABI]*unwind.Walker{}, tables: map[*module.File]*unwind.Table{}, vdsos: map[*abi.ABI]*module.File{},
+	}
 }
 
 // tableOf returns the call-frame information of a file. After the first call for a file, the tracing thread needs

@@ -256,7 +256,7 @@ func (w *View) caller() uint64 {
 		return w.returnAddress()
 	}
 	var pcs [2]uint64
-	if w.Stack(pcs[:]) < 2 {
+	if w.Walk(&w.Regs, pcs[:]) < 2 {
 		return 0
 	}
 	return pcs[1]
@@ -328,10 +328,13 @@ func (w *View) readComm(p []byte) int {
 }
 
 // Stack implements runtime.Thread.
-func (w *View) Stack(pcs []uint64) int { return w.Walk(&w.Regs, pcs) }
+func (w *View) Stack(pcs []uint64) int { return w.Frames(&w.Regs, pcs) }
 
 // Walk finds the call stack of the thread from registers. It returns the number of addresses.
-func (w *View) Walk(regs *arch.Regs, pcs []uint64) int {
+func (w *View) Walk(regs *arch.Regs, pcs []uint64) int { return w.walk(regs, pcs, nil) }
+
+// walk is Walk, with the canonical frame addresses if cfas is not nil.
+func (w *View) walk(regs *arch.Regs, pcs, cfas []uint64) int {
 	w.generates = false
 	defer w.noteGenerated()
 	if w.walker == nil {
@@ -341,7 +344,7 @@ func (w *View) Walk(regs *arch.Regs, pcs []uint64) int {
 		}
 		w.walker = walker
 	}
-	return w.walker.Walk(regs, maskedMemory{w.Space}, w.findTable, pcs)
+	return w.walker.WalkFrames(regs, maskedMemory{w.Space}, w.findTable, pcs, cfas)
 }
 
 // noteGenerated tells those who name addresses that the thread runs code of no module, as long as the process can say what that is.

@@ -52,6 +52,12 @@ func (w *Walker) end() { w.pages.mem, w.find = nil, nil }
 // the program counter, then return addresses. It ends at the outermost function, at a frame that cannot be unwound, or
 // where the stack is inconsistent. All entries that it writes are correct.
 func (w *Walker) Walk(regs *arch.Regs, mem Memory, find Find, out []uint64) int {
+	return w.WalkFrames(regs, mem, find, out, nil)
+}
+
+// WalkFrames is Walk and writes the canonical frame address of each entry's frame into cfas, which is as long as out or nil: 0 for the last entry, and
+// for a frame that a signal interrupted, or that a handler returns to.
+func (w *Walker) WalkFrames(regs *arch.Regs, mem Memory, find Find, out, cfas []uint64) int {
 	if len(out) == 0 {
 		return 0
 	}
@@ -62,8 +68,14 @@ func (w *Walker) Walk(regs *arch.Regs, mem Memory, find Find, out []uint64) int 
 		if w.step() != nil {
 			break
 		}
+		if cfas != nil {
+			cfas[n] = w.cfa
+		}
 		n++
 		out[n] = w.cur.pc
+	}
+	if cfas != nil {
+		cfas[n] = 0
 	}
 	return n + 1
 }
