@@ -15,7 +15,7 @@ import (
 
 // The limits of what one reader has to hold in mind. Instruction sets are long by nature, so the number of lines does not count in arch.
 const (
-	maxFields  = 25   // of a struct; an embedded type is one
+	maxFields  = 25   // of a struct; an embedded type is one, padding is none
 	maxMethods = 60   // of a type, or that an interface demands; promoted ones do not count
 	maxLines   = 5000 // of a package, comments included, tests not
 )
@@ -28,7 +28,7 @@ var larger = map[string]struct{ fields, methods int }{
 	"compile/js/lower.lowering": {0, 62},
 	"engine.Session":            {28, 61},
 	"engine/crashsafe.Thread":   {0, 62},
-	"engine/image/module.File":  {0, 73},
+	"engine/image/module.File":  {26, 76},
 	"runtime/native/amd64.asm":  {0, 74},
 	"runtime/native/amd64.part": {36, 139},
 	"script/probe.Probe":        {26, 0},
@@ -81,7 +81,7 @@ func (p *packageSize) add(text []byte) error {
 func (t *typeSize) count(e ast.Expr) {
 	switch e := e.(type) {
 	case *ast.StructType:
-		t.fields = max(t.fields, e.Fields.NumFields())
+		t.fields = max(t.fields, fields(e))
 	case *ast.InterfaceType:
 		for _, m := range e.Methods.List {
 			for _, name := range m.Names {
@@ -89,6 +89,21 @@ func (t *typeSize) count(e ast.Expr) {
 			}
 		}
 	}
+}
+
+// fields counts the fields of a struct that have a name or are embedded types.
+func fields(e *ast.StructType) (n int) {
+	for _, f := range e.Fields.List {
+		if f.Names == nil {
+			n++
+		}
+		for _, name := range f.Names {
+			if name.Name != "_" {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // receiver returns the name of a method's type, without pointer and type parameters.
@@ -164,8 +179,8 @@ func TestSizes(t *testing.T) {
 // checkSize compares a type with the limits, or with its row of larger.
 func checkSize(t *testing.T, name string, size *typeSize) {
 	row, listed := larger[name]
-	if fields := max(maxFields, row.fields); size.fields > fields {
-		t.Errorf("%s has %d fields; %d is the limit", name, size.fields, fields)
+	if most := max(maxFields, row.fields); size.fields > most {
+		t.Errorf("%s has %d fields; %d is the limit", name, size.fields, most)
 	}
 	if methods := max(maxMethods, row.methods); len(size.methods) > methods {
 		t.Errorf("%s has %d methods; %d is the limit", name, len(size.methods), methods)
@@ -182,6 +197,7 @@ func TestSizesAreCounted(t *testing.T) {
 
 type pair[K comparable, V any] struct {
 	first, second K // two fields
+	_             [4]byte
 	embedded
 	*other
 }
@@ -204,8 +220,8 @@ func free()                {}
 	if err := p.add([]byte("package p\n\nfunc (p *pair[K, V]) Two() {}\n")); err != nil { // as in a file for another system
 		t.Fatal(err)
 	}
-	if p.lines != 22 {
-		t.Errorf("%d lines, want 22", p.lines)
+	if p.lines != 23 {
+		t.Errorf("%d lines, want 23", p.lines)
 	}
 	for name, want := range map[string][2]int{"pair": {4, 2}, "embedded": {0, 2}, "other": {0, 0}} {
 		if got := p.types[name]; got == nil || got.fields != want[0] || len(got.methods) != want[1] {
