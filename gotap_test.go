@@ -19,7 +19,7 @@ import (
 )
 
 // patience is how long a test waits for what has to come.
-const patience = 30 * time.Second
+const patience = 5 * time.Minute
 
 func withPatience(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)

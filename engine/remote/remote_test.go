@@ -88,10 +88,10 @@ func build(t *testing.T, name string, command ...string) string {
 	return file
 }
 
-// gotap is the command.
+// gotap is the command, without debug information of its own, because linking is faster then.
 func gotap(t *testing.T) string {
 	t.Helper()
-	return build(t, "gotap", "go", "build", "-o", filepath.Join(tools.dir, "gotap"), "gotap/cmd/gotap")
+	return build(t, "gotap", "go", "build", "-ldflags=-s -w", "-o", filepath.Join(tools.dir, "gotap"), "gotap/cmd/gotap")
 }
 
 // program is the target of a kind.

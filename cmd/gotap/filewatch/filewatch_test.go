@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-const patience = 20 * time.Second
+const patience = 5 * time.Minute
 
 func write(t *testing.T, path, text string) {
 	t.Helper()

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-const patience = 20 * time.Second
+const patience = 5 * time.Minute
 
 // newServer serves answers of a test in a directory of its own.
 func newServer(t *testing.T, answer func(Request) Reply) *Server {
