@@ -24,7 +24,7 @@ import { size } from "gotap/table";
 import { milliseconds } from "gotap/time";
 
 const interval = option("interval", 1000, "milliseconds");
-const module = option("lib", "", "where malloc is; by default it is searched");
+const module = option("lib", "libc", "where malloc is");
 const heap = allocations({ module });
 const started = now();
 let pid = 0;

@@ -19,7 +19,7 @@
 import { allocations } from "gotap/memory";
 import { size } from "gotap/table";
 
-const module = option("lib", "", "where malloc is; by default it is searched in the C library, jemalloc, tcmalloc, mimalloc and the program");
+const module = option("lib", "libc", "where malloc is: libc, libjemalloc, libtcmalloc, or the program");
 const least = option("least", 0, "bytes: smaller blocks do not count");
 const rate = option("every", 1, "follows one block of so many");
 const older = option("older", 0, "seconds: younger blocks do not count");
