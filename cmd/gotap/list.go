@@ -116,7 +116,7 @@ func listPlaces(w *World, spec place.Spec, pid string, command []string, detail 
 	case len(command) > 0:
 		found, err = listCommand(all, spec, command)
 	case spec.Module == "" && spec.Kind != place.Syscall:
-		return nil, status.Hinted(status.With(status.Usage, fmt.Errorf("%s: where is it to be looked for?", spec)),
+		return nil, status.Hinted(status.With(status.Usage, fmt.Errorf("%s: this names no program or process to search", spec)),
 			"name a file (libc:malloc, ./prog:main), or give -p PID or -- COMMAND")
 
 	default:

@@ -2,8 +2,8 @@ package history
 
 import "gotap/engine/image/symbols"
 
-// interpreted is the frames of interpreted functions that were seen. Their names are read while the thread is stopped, for they are objects in memory
-// that the program uses again. In a stack a number stands for the name, one that is no address of any program.
+// interpreted is the frames of interpreted functions that were seen. Their names are read while the thread is stopped, because the program reuses
+// the memory of these objects. A stack has a number in place of each name; no program has code at such an address.
 type interpreted struct {
 	numbers map[symbols.Symbol]uint64
 	all     []symbols.Symbol

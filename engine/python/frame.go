@@ -142,7 +142,7 @@ func lineOf9(p []byte, line, at int) int {
 	return line
 }
 
-// lineOf10 looks an instruction up in a table of 3.10: pairs of the length of a range and what to add to the line; -128 is no line (PEP 626).
+// lineOf10 looks an instruction up in a table of 3.10: pairs of the length of a range and what to add to the line; -128 means that the range has no line (PEP 626).
 func lineOf10(p []byte, line, at int) int {
 	end := 0
 	for ; len(p) >= 2; p = p[2:] {

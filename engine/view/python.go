@@ -16,8 +16,8 @@ type pythonFrames struct {
 	cfas   [value.MaxStackDepth + 1]uint64
 }
 
-// Frames is Walk with the frames of interpreted functions in the place of the C functions that evaluate them. For such a frame the
-// number is no address: package history names both.
+// Frames is Walk with the frames of interpreted functions in the place of the C functions that evaluate them. Such a frame has a
+// number in place of an address; package history names both.
 func (w *View) Frames(regs *arch.Regs, pcs []uint64) int {
 	g := &w.code.python
 	in := g.files.Of(w.Space.Modules, maskedMemory{w.Space})
@@ -50,7 +50,10 @@ func (w *View) begun(in *python.Interpreter, regs *arch.Regs) (n uint64, ok bool
 		return 0, false
 	}
 	f, ok := w.code.python.reader.Begun(regs[x86.RSI])
-	return w.code.number(f), ok
+	if !ok {
+		return 0, false
+	}
+	return w.code.number(f), true
 }
 
 // behindBegun writes the callers of a frame that is about to be evaluated.

@@ -110,7 +110,7 @@ func TestPanicIsAnAnswer(t *testing.T) {
 	runtimeDir(t)
 	newTestManager(t)
 	for range 2 {
-		_, err := client.Ask(dial(t), wire.Request{Verb: "query"}) // there is no session to ask
+		_, err := client.Ask(dial(t), wire.Request{Verb: "query"}) // no session answers
 		if err == nil || status.Of(err) != status.Failure || !strings.Contains(err.Error(), "internal error") {
 			t.Errorf("%v", err)
 		}

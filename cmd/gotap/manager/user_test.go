@@ -127,7 +127,7 @@ func TestAskedWhileEnding(t *testing.T) {
 			c := dial(t)
 			wg.Go(func() {
 				for {
-					_, err := client.Ask(c, wire.Request{Verb: "query"}) // which panics here: there is no session to ask
+					_, err := client.Ask(c, wire.Request{Verb: "query"}) // it panics here, because no session runs
 					switch {
 					case err == nil:
 						t.Error("there is nothing to answer")

@@ -302,8 +302,7 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestSplit: the rest of a function that a compiler split and put together again is no copy of it, and no frame of its
-// own. A function that calls itself on the line of its declaration has copies.
+// TestSplit: a compiler splits a function and puts its rest back. The rest counts neither as a copy nor as a frame. A function that calls itself on the line of its declaration has copies.
 func TestSplit(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	c := build(t, "testdata/split.c", "-O2")

@@ -13,7 +13,7 @@ import (
 type dump struct {
 	at     int64 // read up to here, behind the last complete record; 0 before the header
 	order  binary.ByteOrder
-	broken bool // it is no such file; nothing more is read
+	broken bool // the file has another format; reading stops
 
 	lines    map[uint64][]line // of code whose record has not come yet, by its start
 	number   int               // of line numbers in all

@@ -139,7 +139,7 @@ func (s *source) find(addr uint64) (Name, bool) {
 	return n, true
 }
 
-// update reads what has been written to a file since the last time. A file that has become shorter was begun anew.
+// update reads what has been written to a file since the last time. If a file has become shorter, reading starts at its beginning.
 func (s *source) update(now bool) {
 	if s.file == nil || !now && time.Since(s.checked) < refresh {
 		return
