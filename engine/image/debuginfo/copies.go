@@ -80,8 +80,11 @@ func (in *Info) Body(vaddr uint64) (file string, line, most int) {
 	return path.Base(name), line, most
 }
 
-// inlinedCalls are the entries of the inlined calls of a unit by their origin.
-type inlinedCalls map[dwarf.Offset][]dwarf.Offset
+// inlinedCalls are the inlined calls of a unit by their origin, the abstract function.
+type inlinedCalls map[dwarf.Offset][]inlinedCall
+
+// inlinedCall is the entry of an inlined call, and the origin of the function that contains it, 0 if it has none.
+type inlinedCall struct{ entry, within dwarf.Offset }
 
 // inlines finds inlined calls.
 type inlines struct {
@@ -127,16 +130,16 @@ func (is *inlines) copiesIn(u *entry.Unit, o *original) (copies []Copy, err erro
 	if err := is.listInlined(u); err != nil {
 		return nil, err
 	}
-	for abstract, entries := range is.calls[u] {
+	for abstract, calls := range is.calls[u] {
 		if abstract != o.abstract && (o.linkage == "" || is.linkageOf(abstract) != o.linkage) {
 			continue
 		}
-		for _, off := range entries {
-			e, err := is.entries.At(off)
+		for _, call := range calls {
+			e, err := is.entries.At(call.entry)
 			if err != nil {
 				return copies, err
 			}
-			if is.remainder(u, e) {
+			if is.remainder(u, e, call.within) {
 				continue
 			}
 			if c, ok := is.copyAt(u, e); ok {
@@ -150,8 +153,12 @@ func (is *inlines) copiesIn(u *entry.Unit, o *original) (copies []Copy, err erro
 // remainder reports whether an inlined call stands for the rest of the function that contains it. A compiler splits a
 // function to inline its beginning alone; where it then puts the rest back, the debug information has a call of the
 // function in itself, made where it is declared. The program makes no such call. Without columns it looks like a
-// function of one line that calls itself, and is taken for a call.
-func (is *inlines) remainder(u *entry.Unit, e *dwarf.Entry) bool {
+// function of one line that calls itself, and is taken for a call. within is the origin of the function that contains
+// the call: another one may be declared at the same place, by a macro or as an instance of the same template.
+func (is *inlines) remainder(u *entry.Unit, e *dwarf.Entry, within dwarf.Offset) bool {
+	if within == 0 || within != originOf(e) {
+		return false
+	}
 	line, _ := e.Val(dwarf.AttrCallLine).(int64)
 	column, _ := e.Val(dwarf.AttrCallColumn).(int64)
 	field, origin, err := is.entries.Attr(e, dwarf.AttrDeclColumn)
@@ -187,6 +194,7 @@ func (is *inlines) listInlined(u *entry.Unit) error {
 		return nil
 	}
 	found := inlinedCalls{}
+	around := []dwarf.Offset{0} // for each entry that is open, the origin of the function that its children are in
 	is.entries.Seek(u.Root)
 	for {
 		e, err := is.entries.Next()
@@ -196,14 +204,35 @@ func (is *inlines) listInlined(u *entry.Unit) error {
 		if e == nil || e.Offset >= u.End {
 			break
 		}
-		if e.Tag == dwarf.TagInlinedSubroutine {
-			if origin, ok := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset); ok {
-				found[origin] = append(found[origin], e.Offset)
+		if e.Tag == 0 {
+			around = around[:max(1, len(around)-1)]
+			continue
+		}
+		within := around[len(around)-1]
+		if isFunction(e) {
+			origin := originOf(e)
+			if e.Tag == dwarf.TagInlinedSubroutine && origin != 0 {
+				found[origin] = append(found[origin], inlinedCall{e.Offset, within})
 			}
+			within = origin
+		}
+		if e.Children {
+			around = append(around, within)
 		}
 	}
 	is.calls[u] = found
 	return nil
+}
+
+// isFunction reports whether an entry is a function or an inlined call of one, and no block within it.
+func isFunction(e *dwarf.Entry) bool {
+	return e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine
+}
+
+// originOf returns the abstract function of which an entry is an instance, 0 if there is none.
+func originOf(e *dwarf.Entry) dwarf.Offset {
+	origin, _ := e.Val(dwarf.AttrAbstractOrigin).(dwarf.Offset)
+	return origin
 }
 
 // entryOf returns the address where an inlined call begins: as it says, if that is in one of its ranges, or that of the first.

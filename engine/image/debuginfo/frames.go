@@ -3,8 +3,10 @@ package debuginfo
 import (
 	"debug/dwarf"
 	"errors"
+	"slices"
 
 	"gotap/engine/image/debuginfo/entry"
+	"gotap/engine/image/debuginfo/function"
 	"gotap/engine/image/debuginfo/lines"
 )
 
@@ -56,12 +58,10 @@ func (in *Info) FramesAt(vaddr uint64) (frames []Frame, err error) {
 		return nil, err
 	}
 	chain := top.Path(vaddr)
+	chain = slices.DeleteFunc(chain, func(s *function.Scope) bool { return s != top && s.DIE.Tag != dwarf.TagInlinedSubroutine })
 	for i := len(chain) - 1; i >= 0; i-- {
 		e := chain[i].DIE
-		if i > 0 && e.Tag != dwarf.TagInlinedSubroutine {
-			continue
-		}
-		if i > 0 && in.inlines.remainder(u, e) {
+		if i > 0 && in.inlines.remainder(u, e, originOf(chain[i-1].DIE)) {
 			continue // the same call as the frame around it
 		}
 		// The line belongs to the innermost function; the line of each outer one is that of the call.

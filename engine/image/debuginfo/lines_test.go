@@ -169,7 +169,7 @@ func compareFrames(t *testing.T, p *program) {
 			return // padding behind a function, which addr2line takes for a part of it
 		}
 		checked++
-		if err != nil || !sameFrames(got, want) {
+		if err != nil || !sameFrames(got, want) && !sameFrames(got, onceEach(want)) {
 			if wrong++; wrong < 5 {
 				t.Errorf("%#x: frames %v (%v), addr2line has %v", addr, got, err, want)
 			}
@@ -195,6 +195,12 @@ func compareFrames(t *testing.T, p *program) {
 	if checked < 20 {
 		t.Errorf("only %d addresses compared", checked)
 	}
+}
+
+// onceEach leaves out frames of a function that is called by itself: addr2line shows them where a compiler put the rest of a function
+// back into it.
+func onceEach(frames []debuginfo.Frame) []debuginfo.Frame {
+	return slices.CompactFunc(slices.Clone(frames), func(inner, outer debuginfo.Frame) bool { return inner.Func == outer.Func })
 }
 
 // sameFrames compares frames. addr2line makes names of C++ functions from their linkage names, which for constructors and

@@ -142,6 +142,9 @@ func TestBiasOfRunningPrograms(t *testing.T) {
 	eachVariant(t, []string{"wait.c"}, func(t *testing.T, path string) {
 		var c Cache
 		defer c.Close()
+		if strings.HasSuffix(t.Name(), "/32") {
+			testenv.Require(t, testenv.IA32)
+		}
 		pid := start(t, path)
 		l := checkLoaded(t, &c, pid, path)
 		mem, err := os.Open(fmt.Sprintf("/proc/%d/mem", pid))
