@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gotap/engine/testenv"
 	"gotap/engine/throttle"
 )
 
@@ -69,6 +70,7 @@ func (w *world) stateOf(id uint32) ProbeState {
 // TestBudgetDisables has a watchpoint be hotter than the budget allows, which cannot rest: it is disabled, and as nothing is left then, the
 // session ends and the target goes on.
 func TestBudgetDisables(t *testing.T) {
+	testenv.Require(t, testenv.Watched)
 	var told steps
 	w := newWorld(t, Config{Follow: FollowThreads, Budget: 0.01, Overloaded: told.add})
 	path := program(t, "plain.c")

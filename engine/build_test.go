@@ -47,6 +47,7 @@ func TestKindsOfPrograms(t *testing.T) {
 
 // TestWatchpoints watches a long whose code is probed at every instruction, as wide as it is.
 func TestWatchpoints(t *testing.T) {
+	testenv.Require(t, testenv.Watched)
 	path := program(t, "plain.c")
 	long := longSize(t, path)
 	eachEngine(t, func(t *testing.T, e Engine) {
@@ -70,6 +71,7 @@ func TestWatchpoints(t *testing.T) {
 // TestWatchedTurns watches bytes in the middle of what an instruction copies that repeats itself and has a probe: each turn
 // is stepped, and all but the last are no end of the step.
 func TestWatchedTurns(t *testing.T) {
+	testenv.Require(t, testenv.Watched)
 	path := program(t, "fills.c")
 	eachEngine(t, func(t *testing.T, e Engine) {
 		for _, inPlace := range []bool{false, true} {
@@ -133,6 +135,7 @@ func TestEntryThatCannotBeProbed(t *testing.T) {
 
 // TestWatchpointsAreTakenOff detaches from a process whose threads meet a watchpoint all the time: one that stayed would end it.
 func TestWatchpointsAreTakenOff(t *testing.T) {
+	testenv.Require(t, testenv.Watched)
 	p := start(t, program(t, "victim.c"), "2")
 	if line, err := p.out.ReadString('\n'); err != nil {
 		t.Fatalf("the target does not begin: %q, %v", line, err)
@@ -157,6 +160,7 @@ func TestWatchpointsAreTakenOff(t *testing.T) {
 
 // TestWatchpointsOfSiblings takes watchpoints off while a process and its forked child, which began with the same ones, both have them.
 func TestWatchpointsOfSiblings(t *testing.T) {
+	testenv.Require(t, testenv.Watched)
 	w := newWorld(t, Config{Follow: FollowChildren})
 	path, enough := program(t, "siblings.c"), filepath.Join(t.TempDir(), "enough")
 	tg, long := w.launch(path, enough), longSize(t, path)

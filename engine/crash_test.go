@@ -472,7 +472,7 @@ func TestCleanAfterKilledSession(t *testing.T) {
 // TestKilledWatch kills a session while its watchpoint is met all the time: the debug registers stay armed, and the handler takes what
 // they raise.
 func TestKilledWatch(t *testing.T) {
-	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.Watched)
 	for i, flags := range [][]string{nil, {"-m32"}, nil, {"-m32"}} {
 		if len(flags) > 0 {
 			testenv.Require(t, testenv.M32, testenv.IA32)

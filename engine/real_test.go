@@ -7,6 +7,7 @@ import (
 
 	"gotap/engine/abi"
 	"gotap/engine/space"
+	"gotap/engine/testenv"
 )
 
 // emulates reports whether this machine's own processes have all their instructions emulated.
@@ -69,6 +70,7 @@ func TestOneStopPerHit(t *testing.T) {
 
 // TestWatchpointsAlone watches data of a program whose code nobody probes, so that its own accesses are seen.
 func TestWatchpointsAlone(t *testing.T) {
+	testenv.Require(t, testenv.Watched)
 	w := newWorld(t, Config{Follow: FollowThreads})
 	tg := w.launch(program(t, "plain.c"), "100", "2")
 	writes, all := w.counter(), w.counter()
@@ -83,6 +85,7 @@ func TestWatchpointsAlone(t *testing.T) {
 // TestWatchpointNowhere: an address that no program can have is refused, when the probe is added and when it is enabled, and the watchpoint
 // that there was stays.
 func TestWatchpointNowhere(t *testing.T) {
+	testenv.Require(t, testenv.Watched)
 	const kernel = "watch:0xffffffff81000000/8/w"
 	w := newWorld(t, Config{Follow: FollowThreads})
 	tg := w.launch(program(t, "plain.c"), "100", "2")

@@ -21,6 +21,7 @@ func TestTransactions(t *testing.T) {
 		}
 		t.Cleanup(func() { a.Arch = plain })
 	}
+	testenv.Require(t, testenv.Watched)
 	for name, flags := range map[string][]string{"64": nil, "32": variants["32"]} {
 		t.Run(name, func(t *testing.T) {
 			start := 7 // where the function has its xbegin

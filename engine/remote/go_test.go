@@ -14,7 +14,7 @@ func TestGo(t *testing.T) {
 	for arch, k := range map[string]kind{
 		"arm":   {needs: []testenv.Need{testenv.QEMUARM}, stub: qemu("qemu-arm")},
 		"arm64": {needs: []testenv.Need{testenv.QEMUARM64}, stub: qemu("qemu-aarch64")},
-		"386":   {needs: []testenv.Need{testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, stub: gdbserver},
+		"386":   {needs: []testenv.Need{testenv.IA32, testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, stub: gdbserver},
 		"amd64": {needs: []testenv.Need{testenv.AMD64, testenv.GDBServer, testenv.Ptrace}, stub: gdbserver},
 	} {
 		t.Run(arch, func(t *testing.T) {

@@ -442,6 +442,7 @@ func TestRefusals(t *testing.T) {
 
 // TestWatch: a stub's watchpoints tell of writes, and of what is in variables then.
 func TestWatch(t *testing.T) {
+	testenv.Require(t, testenv.Watched)
 	k := kinds[len(kinds)-1]
 	g := k.start(t)
 	got, errs, status := run(t, `probe("watch:counter/4/w", { enter(c) { log("wrote", global("counter"), "in", c.func); }, limit: 3 });`, "--remote", g.address)
@@ -455,6 +456,7 @@ func TestWatch(t *testing.T) {
 
 // TestWatchAddress: data that no file knows is watched by its address, as in native tracing.
 func TestWatchAddress(t *testing.T) {
+	testenv.Require(t, testenv.Watched)
 	k := kinds[len(kinds)-1]
 	k.name, k.compiler = k.name+"-fixed", append(slices.Clone(k.compiler), "-no-pie")
 	f, err := elf.Open(k.program(t))

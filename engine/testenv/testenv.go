@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+
+	"gotap/engine/linux/debugreg/trial"
 )
 
 // Need is something outside the module that a test uses.
@@ -57,24 +59,26 @@ const (
 	Taskset   Need = "taskset"
 	CPUs      Need = "more than one CPU"
 	Populate  Need = "MADV_POPULATE_WRITE, of Linux 5.14"
+	Watched   Need = "a processor whose hardware watchpoints are hit"
 	RunTimes  Need = "a kernel that counts the run times of threads (CONFIG_SCHED_INFO)"
 )
 
 // checks tell of needs that are no commands; all others are looked up in PATH.
 var checks = map[Need]func() bool{
-	AMD64:  func() bool { return isAMD64 },
-	M32:    sync.OnceValue(canBuild32),
-	IA32:   sync.OnceValue(canRun32),
-	Ptrace: canTrace,
-	Root:   func() bool { return os.Geteuid() == 0 },
-	SDT:    hasSDT,
-	LibCxx: hasLibCxx,
-	TSC:    hasTSC,
-	CPUs:   func() bool { return runtime.NumCPU() > 1 },
+	AMD64:   func() bool { return isAMD64 },
+	M32:     sync.OnceValue(canBuild32),
+	IA32:    sync.OnceValue(canRun32),
+	Watched: func() bool { return trial.Watchpoint() == nil },
+	Ptrace:  canTrace,
+	Root:    func() bool { return os.Geteuid() == 0 },
+	SDT:     hasSDT,
+	LibCxx:  hasLibCxx,
+	TSC:     hasTSC,
+	CPUs:    func() bool { return runtime.NumCPU() > 1 },
 }
 
 // ofKernel are needs that only another kernel, or another configuration of it, meets.
-var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true}
+var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true}
 
 // Expected reports whether a need has to be met here: in continuous integration all are that packages can meet.
 func Expected(n Need) bool { return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] }

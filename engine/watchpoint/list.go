@@ -33,6 +33,8 @@ type Process struct {
 	Info   func(name string) registry.PlaceInfo // for programs at a place that is not code
 	// Slots is the number of debug registers; 0: a stub decides what it can watch.
 	Slots int
+	// Check returns an error if the processor does not report what its debug registers watch. It is used where there are such.
+	Check func() error
 }
 
 // Add adds a probe at all addresses that a specification names in a process, except where it is already. A *place.NotFoundError means that
@@ -46,7 +48,7 @@ func (l *List) Add(pr *registry.Probe, spec place.Spec, p Process) error {
 		if slices.ContainsFunc(*l, func(w *Watch) bool { return w.Placement.Probe == pr && w.Addr == at.addr }) {
 			continue
 		}
-		if err := l.fits(spec, at.addr, p.Slots); err != nil {
+		if err := l.fits(spec, at.addr, p); err != nil {
 			return err
 		}
 		w, err := p.compile(pr, spec, at)
@@ -59,15 +61,16 @@ func (l *List) Add(pr *registry.Probe, spec place.Spec, p Process) error {
 }
 
 // fits returns an error if the processor cannot watch an address besides those that it watches.
-func (l List) fits(spec place.Spec, addr uint64, slots int) error {
+func (l List) fits(spec place.Spec, addr uint64, p Process) error {
 	switch {
-	case slots == 0:
+	case p.Slots == 0:
+		return nil
 	case spec.Access != place.OnExecute && addr%uint64(spec.Len) != 0:
 		return fmt.Errorf("%#x is not a multiple of %d, which the processor asks of a watchpoint", addr, spec.Len)
-	case len(l) == slots:
-		return fmt.Errorf("all %d debug registers are in use", slots)
+	case len(l) == p.Slots:
+		return fmt.Errorf("all %d debug registers are in use", p.Slots)
 	}
-	return nil
+	return p.Check()
 }
 
 // address is where a target is in a process.

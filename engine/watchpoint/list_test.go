@@ -39,7 +39,7 @@ func process(slots int) Process {
 	mapped := func(bias uint64) module.Loaded {
 		return module.Loaded{Path: "/a", File: file, Bias: bias, Mappings: []module.Mapping{{Start: bias, End: bias + 0x1000}}}
 	}
-	return Process{Places: locate.New(host{}, new(symbols.Files)), Mods: []module.Loaded{mapped(0x1000), mapped(0x5000)}, ISA: isa.AMD64, Slots: slots,
+	return Process{Places: locate.New(host{}, new(symbols.Files)), Mods: []module.Loaded{mapped(0x1000), mapped(0x5000)}, ISA: isa.AMD64, Slots: slots, Check: func() error { return nil },
 		Info: func(name string) registry.PlaceInfo { return registry.Other{Place: name} }}
 }
 
@@ -111,7 +111,12 @@ func TestRefused(t *testing.T) {
 		}
 		t.Errorf("%s with %d slots: %v", c.spec, c.slots, err)
 	}
+	silent, broken := process(debugreg.Slots), errors.New("nothing is reported")
+	silent.Check = func() error { return broken }
 	var l List
+	if err := l.Add(newProbe(t, registry.Handlers{Enter: program}), parsed(t, "watch:0x7000/4/w"), silent); !errors.Is(err, broken) || len(l) > 0 {
+		t.Errorf("with debug registers that report nothing: %v", err)
+	}
 	var missing *place.NotFoundError
 	if err := l.Add(newProbe(t, leave), parsed(t, "watch:nope/4/w"), process(1)); !errors.As(err, &missing) {
 		t.Errorf("a name that means nothing: %v", err)
