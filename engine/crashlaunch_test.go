@@ -3,9 +3,11 @@ package engine
 import (
 	"bufio"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -13,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gotap/engine/tracee"
 )
 
 // TestKilledInLaunch kills sessions at each step of a launch. Their command ends before it has run anything, or goes on unharmed:
@@ -45,6 +49,30 @@ func TestKilledInLaunch(t *testing.T) {
 	}
 }
 
+// TestKilledInMaskCall kills sessions at each step of the calls that they make in the place of a thread which changes its signal mask:
+// the program gets its own mask back, and signals still reach it.
+func TestKilledInMaskCall(t *testing.T) {
+	adoptOrphans(t)
+	i := slices.IndexFunc(crashCases(), func(c crashCase) bool { return c.name == "timer" })
+	c := crashCases()[i]
+	path := c.program(t)
+	const steps = 16 // two threads are created, with two calls of four steps each
+	for step := 1; step <= steps; step++ {
+		plan := c.plan()
+		plan.At, plan.AtStep = tracee.InMask, step
+		l := c.launch(t, path, plan)
+		l.begun = true            // it makes no such call before
+		l.hand.Write([]byte("x")) // it ends by itself
+		l.session.Wait()
+		if ws := l.session.ProcessState.Sys().(syscall.WaitStatus); ws.Signal() != syscall.SIGKILL {
+			t.Errorf("the session did not come to step %d: status %#x", step, uint32(ws))
+		}
+		if l.ends(t); t.Failed() {
+			t.Fatalf("at step %d", step)
+		}
+	}
+}
+
 // launchedAtStep launches a command by a session that kills itself at a step. reached is false when all was armed before; ran tells
 // whether the command did its work.
 func (c crashCase) launchedAtStep(t *testing.T, path string, step int) (reached, ran bool) {
@@ -58,8 +86,8 @@ func (c crashCase) launchedAtStep(t *testing.T, path string, step int) (reached,
 // launched kills a session that launches its target at any moment.
 func (c crashCase) launched(t *testing.T, path string) {
 	l := c.launch(t, path, c.plan())
-	if c.moment()%4 == 0 { // before the target has begun
-		killSoon(l.session, 30*time.Millisecond)
+	if rand.IntN(4) == 0 { // most often before the target has begun
+		killSoon(l.session, c.moment())
 	} else {
 		l.ear.SetReadDeadline(time.Now().Add(patience()))
 		line, _ := l.lines.ReadString('\n')

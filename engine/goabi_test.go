@@ -59,6 +59,7 @@ func TestGoroutines(t *testing.T) {
 
 // TestGoroutines32 is the same on IA-32, where results are in the caller's frame, which has moved with the stack by then.
 func TestGoroutines32(t *testing.T) {
+	testenv.Require(t, testenv.IA32)
 	path := goProgramFor(t, "386")
 	w := newWorld(t, Config{Follow: FollowThreads})
 	tg := w.launch(path)

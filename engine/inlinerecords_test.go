@@ -37,6 +37,7 @@ func (w *world) records(fn func(record.Record)) {
 // TestInlineRecords: all records of several threads arrive in the order in which each thread wrote them, with its number and name and a
 // time that does not go back.
 func TestInlineRecords(t *testing.T) {
+	testenv.Require(t, testenv.FSBase)
 	w := inlineWorld(t, FollowThreads)
 	tg := w.launch(program(t, "target.c"), "threads", "5000", "4")
 	w.probe("work", Handlers{Enter: w.logs()})
@@ -127,6 +128,7 @@ func TestInlinePosed(t *testing.T) {
 
 // TestInlineRecordsMapped: the process has mapped the pages of the ring before its first record, and none of them if it writes no records.
 func TestInlineRecordsMapped(t *testing.T) {
+	testenv.Require(t, testenv.FSBase)
 	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"iter"
 
+	"gotap/arch"
 	"gotap/arch/x86"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
@@ -167,10 +168,17 @@ func (x *Thread) MakeCall(p *Point) bool {
 	default:
 		return false
 	}
-	r[x86.RAX] = 0
-	*x.t.PC() += uint64(len(of.Insn))
-	r[x86.RCX], r[x86.R11] = *x.t.PC(), r[x86.EFLAGS] // what the instruction leaves there
+	x.t.Regs = x.afterCall()
 	return true
+}
+
+// afterCall returns the registers that the pending call leaves when it has succeeded.
+func (x *Thread) afterCall() arch.Regs {
+	r := x.t.Regs
+	r[x86.RAX] = 0
+	r[x86.RIP] += uint64(len(x.t.ABI().Calls.Insn))
+	r[x86.RCX], r[x86.R11] = r[x86.RIP], r[x86.EFLAGS] // what the instruction leaves there
+	return r
 }
 
 // makeMaskCall makes an rt_sigprocmask call. It leaves to the kernel the cases that only the kernel can judge: bad
@@ -190,11 +198,30 @@ func (x *Thread) makeMaskCall() bool {
 	if old := x.t.Regs[x86.RDX]; old != 0 && !x.write(old, binary.LittleEndian.AppendUint64(nil, now)) {
 		return false
 	}
-	x.setOwnMask(next)
+	if !x.setMaskOfCall(next) {
+		return false
+	}
 	if newly := next &^ now; newly != 0 {
 		x.retarget(newly)
 	}
 	return true
+}
+
+// setMaskOfCall is setOwnMask for the mask that the pending call sets. If the session were killed when the mask is set and the thread is
+// still in front of the call, the thread would make the call itself: the kernel would then store the new mask as the previous one, and the
+// program would never get its own mask back. So both change together.
+func (x *Thread) setMaskOfCall(mask uint64) bool {
+	if _, kept := x.queue.KeptMask(); kept {
+		x.setOwnMask(mask)
+		return true
+	}
+	at, open, meant, isClear := x.t.Regs, x.open, x.meant, x.clear
+	err := x.calls.SetMask(x.leaveTrapOpen(mask), x.afterCall())
+	x.t.Regs = at // the caller moves on
+	if err != nil {
+		x.open, x.meant, x.clear = open, meant, isClear
+	}
+	return err == nil
 }
 
 // retarget makes other threads check for process-wide signals that the kernel may have assigned to this thread and that
@@ -299,11 +326,14 @@ func (x *Thread) ownMask() (mask uint64, ok bool) {
 
 // setOwnMask gives a stopped thread the mask that the program wants. If the mask blocks all signals, SIGTRAP stays
 // unblocked, unless the program blocks it on purpose (meant) or the space does not see masks.
-func (x *Thread) setOwnMask(mask uint64) {
+func (x *Thread) setOwnMask(mask uint64) { x.queue.SetMask(x.leaveTrapOpen(mask)) }
+
+// leaveTrapOpen notes that the thread gets a mask, and returns the one that it really gets.
+func (x *Thread) leaveTrapOpen(mask uint64) uint64 {
 	if x.open = blocksAll(mask) && !x.meant && x.space().seesMasks; x.open {
 		mask &^= ptrace.TrapBit
 	}
 	x.meant = x.meant && blocksAll(mask)
 	x.clear = mask&ptrace.TrapBit == 0
-	x.queue.SetMask(mask)
+	return mask
 }

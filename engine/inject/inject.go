@@ -127,6 +127,32 @@ func (j *Caller) callAndReturn(home arch.Regs, blocked, mask uint64) (uint64, er
 	return result, err
 }
 
+// SetMask gives a stopped thread another signal mask and the registers home, which it is to have with it. If the session is killed
+// in between, the thread has both or neither of them: once it is at the stub, it sets the mask itself. It must be in a process with
+// the fallback's region.
+func (j *Caller) SetMask(mask uint64, home arch.Regs) error {
+	stub, done, err := j.stubPlace()
+	if err != nil {
+		return err
+	}
+	defer done()
+	word := j.t.ABI().WordSize()
+	if err := j.t.Memory().Poke(stub, fallback.Stub(stub, &home, mask, word), j.t.Tid); err != nil {
+		return err
+	}
+	j.t.Regs = home
+	*j.t.PC() = fallback.MaskCallAt(stub, word)
+	j.on.Checkpoint(tracee.InMask)
+	j.t.SetRegs()
+	j.on.Checkpoint(tracee.InMask)
+	ptrace.SetSigMask(j.t.Tid, &mask)
+	j.on.Checkpoint(tracee.InMask)
+	j.t.Regs = home
+	j.t.SetRegs()
+	j.on.Checkpoint(tracee.InMask)
+	return nil
+}
+
 var errMidCall = errors.New("the thread is in the middle of a system call")
 
 // homeRegs returns the registers with which the thread continues on its own: an interrupted system call is

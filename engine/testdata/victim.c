@@ -102,7 +102,7 @@ int main(int argc, char **argv)
 	runner(NULL);
 	for (long before = ticks, i = 0; argc > 2 && ticks == before; i++) {
 		usleep(1000);
-		if (i == 60000)
+		if (i == 20000)
 			bad += 1000; /* signals do not come any more */
 	}
 	for (int i = 0; i < n; i++)

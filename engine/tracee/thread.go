@@ -133,6 +133,8 @@ type Moment int
 const (
 	// InCall is after each step of a call or a launch at which the state of the thread differs.
 	InCall Moment = iota
+	// InMask is after each step of a change of a thread's signal mask in its place.
+	InMask
 	// InSignal is when the stop of a thread has another signal's siginfo.
 	InSignal
 	// InFork is between the steps in which a child is taken in, from the stop of its parent on.

@@ -15,6 +15,9 @@ const StubSize = 192
 // the next, because a thread may still be in the stub of a session that was killed.
 const Stubs = (listAt - StubAt) / StubSize
 
+// MaskCallAt returns where code of Stub begins, for a word size, if no other call is to be made than that for the mask.
+func MaskCallAt(at uint64, word int) uint64 { return at + uint64(len(calls[word].insn)) }
+
 // StubPlace returns the address of stub n of a region, and the address and the bytes to write to make n known to
 // the next session.
 func StubPlace(base uint64, n int) (at, noteAt uint64, note []byte) {
