@@ -48,10 +48,13 @@ func (l *List) Add(pr *registry.Probe, spec place.Spec, p Process) error {
 		if slices.ContainsFunc(*l, func(w *Watch) bool { return w.Placement.Probe == pr && w.Addr == at.addr }) {
 			continue
 		}
-		if err := l.fits(spec, at.addr, p); err != nil {
+		if err := l.fits(spec, at.addr, p.Slots); err != nil {
 			return err
 		}
 		w, err := p.compile(pr, spec, at)
+		if err == nil && p.Slots > 0 {
+			err = p.Check()
+		}
 		if err != nil {
 			return err
 		}
@@ -61,16 +64,15 @@ func (l *List) Add(pr *registry.Probe, spec place.Spec, p Process) error {
 }
 
 // fits returns an error if the processor cannot watch an address besides those that it watches.
-func (l List) fits(spec place.Spec, addr uint64, p Process) error {
+func (l List) fits(spec place.Spec, addr uint64, slots int) error {
 	switch {
-	case p.Slots == 0:
-		return nil
+	case slots == 0:
 	case spec.Access != place.OnExecute && addr%uint64(spec.Len) != 0:
 		return fmt.Errorf("%#x is not a multiple of %d, which the processor asks of a watchpoint", addr, spec.Len)
-	case len(l) == p.Slots:
-		return fmt.Errorf("all %d debug registers are in use", p.Slots)
+	case len(l) == slots:
+		return fmt.Errorf("all %d debug registers are in use", slots)
 	}
-	return p.Check()
+	return nil
 }
 
 // address is where a target is in a process.
