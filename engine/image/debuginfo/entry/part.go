@@ -16,7 +16,8 @@ type part struct {
 	sections   map[string][]byte // by name without ".debug_" and ".dwo"; info is followed by types
 	typesAt    int               // where in info those of .debug_types start
 	units      []placedUnit      // in their order
-	alt        *part             // the supplementary file
+	refers     bool              // there is a supplementary file
+	alt        *part             // it; nil when it is missing
 	rangesSkip int64             // bytes that were cut off from the start of rnglists
 }
 
@@ -93,26 +94,37 @@ func (rd *Reader) SkipChildren() { rd.cur.raw.SkipChildren() }
 // place changes the offsets in an entry of a part to those of the space that all parts share, and resolves references to
 // the supplementary file. Those that cannot be resolved stay as they are.
 func (p *part) place(e *dwarf.Entry) {
-	if p.base == 0 && p.alt == nil {
+	if p.base == 0 && !p.refers {
 		return
 	}
 	e.Offset += p.base
 	for i := range e.Field {
 		f := &e.Field[i]
-		switch f.Class {
-		case dwarf.ClassReference:
+		if f.Class == dwarf.ClassReference {
 			if off, ok := f.Val.(dwarf.Offset); ok {
 				f.Val = off + p.base
+				continue
 			}
-		case dwarf.ClassReferenceAlt:
-			if off := unsigned(f.Val); p.alt != nil && off < uint64(p.alt.size) {
-				f.Val, f.Class = p.alt.base+dwarf.Offset(off), dwarf.ClassReference
-			}
-		case dwarf.ClassStringAlt:
-			if p.alt != nil {
-				f.Val, f.Class = textAt(p.alt.sections["str"], unsigned(f.Val)), dwarf.ClassString
-			}
+			f.Class = dwarf.ClassReferenceAlt // debug/dwarf has another class for GNU's form alone
 		}
+		if _, ok := f.Val.(string); !ok && f.Class == dwarf.ClassString {
+			f.Class = dwarf.ClassStringAlt
+		}
+		if p.alt != nil {
+			p.resolve(f)
+		}
+	}
+}
+
+// resolve resolves a reference to the supplementary file.
+func (p *part) resolve(f *dwarf.Field) {
+	switch f.Class {
+	case dwarf.ClassReferenceAlt:
+		if off := unsigned(f.Val); off < uint64(p.alt.size) {
+			f.Val, f.Class = p.alt.base+dwarf.Offset(off), dwarf.ClassReference
+		}
+	case dwarf.ClassStringAlt:
+		f.Val, f.Class = textAt(p.alt.sections["str"], unsigned(f.Val)), dwarf.ClassString
 	}
 }
 

@@ -73,10 +73,15 @@ func (rd *Reader) join(u *Unit) error {
 	if joined, err := rd.joinPackage(u); joined {
 		return err
 	}
-	paths := rd.splitPaths(u, splitName(u))
+	u.missing = rd.tryPaths(rd.splitPaths(u, splitName(u)), ErrSplit, func(file string) error { return rd.joinFile(u, file) })
+	return u.missing
+}
+
+// tryPaths tries to use one of several files. When none can be used, it records that. is is ErrSplit or ErrAlt.
+func (rd *Reader) tryPaths(paths []string, is error, use func(file string) error) error {
 	failed, err := paths[0], fs.ErrNotExist
 	for _, file := range paths {
-		e := rd.joinFile(u, file)
+		e := use(file)
 		if e == nil {
 			return nil
 		}
@@ -84,8 +89,7 @@ func (rd *Reader) join(u *Unit) error {
 			failed, err = file, e
 		}
 	}
-	u.missing = rd.lack(failed, err, ErrSplit)
-	return u.missing
+	return rd.lack(failed, err, is)
 }
 
 // splitName returns the name of the file with the rest of a skeleton.

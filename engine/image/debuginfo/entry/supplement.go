@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"debug/dwarf"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path"
 )
 
@@ -16,18 +14,11 @@ func (rd *Reader) addSupplement(main *part) {
 	if name == "" {
 		return
 	}
-	err := fs.ErrNotExist
-	for _, file := range rd.supplementPaths(name, id) {
-		p, e := rd.readSupplement(file, id)
-		if e == nil {
-			main.alt = p
-			return
-		}
-		if !errors.Is(e, fs.ErrNotExist) {
-			err, name = e, file
-		}
-	}
-	rd.altErr = rd.lack(name, err, ErrAlt)
+	main.refers = true
+	rd.altErr = rd.tryPaths(rd.supplementPaths(name, id), ErrAlt, func(file string) (err error) {
+		main.alt, err = rd.readSupplement(file, id)
+		return err
+	})
 }
 
 // supplement returns the name and the build ID of the supplementary file: of .gnu_debugaltlink, or of .debug_sup (DWARF 5,
@@ -110,7 +101,7 @@ func (rd *Reader) alternate() error {
 }
 
 // readImports finds out the language of partial units, which have none of their own: it is that of the units that include
-// them. Their imports come first among the entries of a unit.
+// them. Imports come first among the entries of a unit, between base types.
 func (rd *Reader) readImports() error {
 	partial := false
 	for _, u := range rd.units {
@@ -137,7 +128,7 @@ func (rd *Reader) importInto(u *Unit, language int64, depth int) {
 	rd.Next()
 	for {
 		e, err := rd.Next()
-		if err != nil || e == nil || e.Tag != dwarf.TagImportedUnit {
+		if err != nil || e == nil || e.Tag != dwarf.TagImportedUnit && e.Tag != dwarf.TagBaseType {
 			break
 		}
 		if off, ok := e.Val(dwarf.AttrImport).(dwarf.Offset); ok {
