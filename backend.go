@@ -31,6 +31,7 @@ type tracing interface {
 	Symbol(pid int, addr uint64) engine.Symbol
 	Stack(pid int, pcs []uint64) []engine.Symbol
 	ReadMemory(pid int, addr uint64, p []byte) int
+	FreshMissing() []error
 }
 
 // exchange is an exchange of probes that has been prepared.

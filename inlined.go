@@ -12,10 +12,14 @@ import (
 // copiesShown is how many functions get a warning of their own, and half of how many calls of one it lists.
 const copiesShown = 3
 
-// reportInlined warns of inlined copies of functions that were probed since the last call. Any goroutine.
+// reportInlined warns of inlined copies of functions that were probed since the last call, and of debug information that
+// is missing. Any goroutine.
 func (s *Session) reportInlined() {
 	if s.opts.Tool.Quiet {
 		return
+	}
+	if list := MissingWarnings(s.engine.FreshMissing()); len(list) > 0 {
+		s.notices.post(func() { s.opts.Hooks.Warn(list) })
 	}
 	s.tracer.linker.Copies.Fresh(func(fresh []engine.Copies) {
 		if list := inlinedWarnings(fresh); len(list) > 0 {

@@ -11,6 +11,9 @@ func (s *Session) Symbol(pid int, addr uint64) Symbol { return s.names.Symbol(pi
 // it.
 func (s *Session) Stack(pid int, pcs []uint64) []Symbol { return s.names.Stack(pid, pcs) }
 
+// FreshMissing returns errors for files with debug information that are missing, each once.
+func (s *Session) FreshMissing() []error { return s.names.FreshMissing() }
+
 // Modules returns the modules that a process maps, the main program first.
 func (s *Session) Modules(pid int) []module.Loaded { return s.names.Modules(pid) }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap"
 	"gotap/cmd/gotap/status"
 	"gotap/engine"
 	"gotap/engine/place"
@@ -98,6 +99,7 @@ func listPlaces(w *World, spec place.Spec, pid string, command []string, detail 
 	all := catalog.New()
 	all.Detail = detail
 	defer all.Close()
+	defer func() { warnings(w, gotap.MissingWarnings(all.FreshMissing())) }()
 	var found []catalog.Entry
 	var err error
 	var missing *place.NotFoundError

@@ -95,6 +95,9 @@ func (in *Info) findVariable(fn *function.Function, pc uint64, name string) (var
 	if err := in.rules.Incomplete(fn, params); err != nil && pc == fn.Low {
 		return variable{}, &AccessError{Name: name, Reason: err.Error()}
 	}
+	if err := in.entries.Supplemented(); err != nil {
+		return variable{}, err // the names may be there
+	}
 	have = named(have)
 	what := "parameter"
 	if pc != fn.Low {

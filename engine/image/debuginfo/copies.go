@@ -119,7 +119,7 @@ func (is *inlines) copied(vaddr uint64) (o *original, all []*entry.Unit, err err
 	switch {
 	case o.abstract == 0 && o.linkage == "":
 		return nil, nil, nil
-	case elsewhere && len(is.entries.Data("info")) <= maxSearched:
+	case elsewhere && is.entries.Size() <= maxSearched:
 		return o, is.entries.Units(), nil
 	}
 	return o, []*entry.Unit{fn.Unit}, nil
@@ -205,7 +205,9 @@ func (is *inlines) listInlined(u *entry.Unit) error {
 			break
 		}
 		if e.Tag == 0 {
-			around = around[:max(1, len(around)-1)]
+			if around = around[:len(around)-1]; len(around) <= 1 {
+				break // a type unit may follow, which cannot be read on from here
+			}
 			continue
 		}
 		within := around[len(around)-1]
@@ -218,6 +220,8 @@ func (is *inlines) listInlined(u *entry.Unit) error {
 		}
 		if e.Children {
 			around = append(around, within)
+		} else if e.Offset == u.Root {
+			break
 		}
 	}
 	is.calls[u] = found

@@ -133,23 +133,6 @@ func TestWithoutDebugInformation(t *testing.T) {
 	}
 }
 
-// TestSplitDebugInformationIsRefused asks a program whose debug information is in a .dwo file.
-func TestSplitDebugInformationIsRefused(t *testing.T) {
-	testenv.Require(t, testenv.GCC)
-	source, err := filepath.Abs("testdata/values.c")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, version := range []string{"-gdwarf-5", "-gdwarf-4"} {
-		out := filepath.Join(t.TempDir(), "program")
-		run(t, "gcc", "-O2", "-g", version, "-gsplit-dwarf", "-w", "-o", out, source)
-		p := open(t, out)
-		if _, err := p.info.Signature(p.address(t, "walk")); !errors.Is(err, debuginfo.ErrSplit) {
-			t.Errorf("%s: split debug information gives %v", version, err)
-		}
-	}
-}
-
 func run(t *testing.T, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(name, args...)

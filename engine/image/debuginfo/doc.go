@@ -24,6 +24,7 @@
 // are not copied. An Info is safe for concurrent use: a question holds its one lock, because debug/dwarf modifies units
 // while it reads them. Faults in a truncated file and panics in damaged data become errors of the question.
 //
-// Not supported: split DWARF (.dwo, .dwp), and supplementary files made by dwz. Questions that need them return ErrSplit
-// or ErrAlt.
+// Parts of the debug information may be in other files: units that the compiler split off (.dwo, .dwp), and what dwz moved to
+// a file for several modules. They are opened when a question needs them. Questions that need a file that is missing return a
+// *MissingError, which matches ErrSplit or ErrAlt and names the file; Missing lists these.
 package debuginfo

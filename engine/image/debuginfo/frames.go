@@ -34,7 +34,7 @@ func (in *Info) FramesAt(vaddr uint64) (frames []Frame, err error) {
 	if err := in.entries.Load(); err != nil {
 		return nil, err
 	}
-	u, err := in.entries.UnitAt(vaddr)
+	u, err := in.entries.SkeletonAt(vaddr)
 	if err != nil {
 		return nil, err
 	}
@@ -47,8 +47,8 @@ func (in *Info) FramesAt(vaddr uint64) (frames []Frame, err error) {
 		cur.File, cur.Line = t.File(int64(row.File)), int(row.Line)
 	}
 	fn, err := in.functions.At(vaddr)
-	if errors.Is(err, entry.ErrNone) && cur.Line != 0 {
-		return []Frame{cur}, nil // assembly has lines without functions
+	if (errors.Is(err, entry.ErrNone) || errors.Is(err, entry.ErrSplit)) && cur.Line != 0 {
+		return []Frame{cur}, nil // assembly has lines without functions, and units have whose entries are missing
 	}
 	if err != nil {
 		return nil, err

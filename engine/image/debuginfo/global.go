@@ -78,6 +78,8 @@ func (gs *globals) find(pc uint64, name string) (*dwarf.Entry, error) {
 		}
 	}
 	switch {
+	case len(found) == 0 && gs.entries.Supplemented() != nil:
+		return nil, gs.entries.Supplemented()
 	case len(found) == 0:
 		return nil, &UnknownError{Name: name, In: "the debug information", What: "variable", Near: gs.near(name)}
 	case len(found) == 1:
@@ -134,9 +136,7 @@ func (gs *globals) named(name string) []dwarf.Offset {
 	if gs.byName == nil {
 		found := map[string][]dwarf.Offset{}
 		for _, u := range gs.entries.Units() {
-			if !u.Split {
-				gs.list(u, found)
-			}
+			gs.list(u, found)
 		}
 		gs.byName = found
 	}

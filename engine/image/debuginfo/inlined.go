@@ -87,7 +87,7 @@ func (in *Info) CopiesOf(name string) (copies []Copy, err error) {
 	if err := in.entries.Load(); err != nil {
 		return nil, err
 	}
-	info := len(in.entries.Data("info"))
+	info := in.entries.Size()
 	if info > maxNamed {
 		return nil, nil
 	}
@@ -123,17 +123,22 @@ func (in *Info) CopiesOf(name string) (copies []Copy, err error) {
 
 // declared returns the line where a function is defined. That of a method may be at its declaration in the class.
 func (is *inlines) declared(u *entry.Unit, e *dwarf.Entry) (file string, line int) {
-	t, err := is.lines.Of(u)
-	if err != nil {
-		return "", 0
-	}
 	number := func(attr dwarf.Attr) int64 {
-		f, _, _ := is.entries.Attr(e, attr)
+		f, at, _ := is.entries.Attr(e, attr)
 		if f == nil {
 			return -1
+		}
+		if in := is.entries.UnitOf(at.Offset); in != nil {
+			u = in // link-time optimisation and dwz move declarations to other units, which have files of their own
 		}
 		n, _ := f.Val.(int64)
 		return n
 	}
-	return t.File(number(dwarf.AttrDeclFile)), int(number(dwarf.AttrDeclLine))
+	line = int(number(dwarf.AttrDeclLine))
+	declared := number(dwarf.AttrDeclFile)
+	t, err := is.lines.Of(u)
+	if err != nil {
+		return "", 0
+	}
+	return t.File(declared), line
 }

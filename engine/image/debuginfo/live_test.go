@@ -67,12 +67,18 @@ func build(t testing.TB, source string, flags ...string) *program {
 
 func open(t testing.TB, path string) *program {
 	t.Helper()
+	return openBy(t, path, nil)
+}
+
+// openBy opens a program, and with other the files that its debug information refers to.
+func openBy(t testing.TB, path string, other debuginfo.Opener) *program {
+	t.Helper()
 	img, err := mapped.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { img.Close() })
-	info, err := debuginfo.Open(img)
+	info, err := debuginfo.OpenWith(other, img)
 	if err != nil {
 		t.Fatal(err)
 	}

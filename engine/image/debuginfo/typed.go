@@ -152,9 +152,7 @@ func (in *Info) named(pc uint64) *names {
 	}
 	n := &names{map[string][]dwarf.Offset{}, map[string][]int64{}}
 	for _, u := range units {
-		if !u.Split {
-			in.addNames(u, n)
-		}
+		in.addNames(u, n)
 	}
 	if (pc == 0) == (key == nil) {
 		in.names[key] = n

@@ -42,13 +42,21 @@ func Open(path string) (*Image, error) { return OpenAs(path, path) }
 
 // OpenAs maps the ELF file at path. Messages use another name for it.
 func OpenAs(name, path string) (*Image, error) {
-	f, err := os.Open(path)
+	// The path may come from a traced program. Stat avoids opening devices, which may do something, and O_NONBLOCK avoids
+	// waiting for the writer of a pipe.
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot open %s: %w", name, err)
+	}
+	if !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("cannot open %s: not an ELF file", name)
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open %s: %w", name, err)
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
+	if st, err = f.Stat(); err != nil {
 		return nil, fmt.Errorf("cannot open %s: %w", name, err)
 	}
 	if !st.Mode().IsRegular() || st.Size() == 0 || int64(int(st.Size())) != st.Size() {
@@ -113,6 +121,26 @@ func (m *Image) Section(name string) (data []byte, addr uint64, err error) {
 		return nil, s.Addr, fmt.Errorf("cannot read %s of %s: it is outside the file", name, m.name)
 	}
 	return m.data[s.Offset : s.Offset+s.FileSize : s.Offset+s.FileSize], s.Addr, nil
+}
+
+// Sections returns the contents of all sections of a name, as Section returns those of the first.
+func (m *Image) Sections(name string) (all [][]byte, err error) {
+	for _, s := range m.file.Sections {
+		if s.Name != name || s.Type == elf.SHT_NOBITS {
+			continue
+		}
+		var data []byte
+		if s == m.file.Section(name) {
+			data, _, err = m.Section(name)
+		} else {
+			data, err = m.unpack(fmt.Sprintf("%s at %#x", name, s.Offset), s.Size, s.Data)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, data)
+	}
+	return all, nil
 }
 
 // oldSection returns a section compressed in the format of binutils before 2.26: "ZLIB", the size, a zlib stream.

@@ -169,6 +169,9 @@ func (f *File) OpenPath() string {
 	return f.openPath
 }
 
+// Root returns the root directory of the process that maps the file; "" for that of the host.
+func (f *File) Root() string { return f.root }
+
 // ELF returns the parsed headers. Only one goroutine at a time may use its section readers.
 func (f *File) ELF() *elf.File { return f.elf }
 

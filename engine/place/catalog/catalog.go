@@ -43,6 +43,9 @@ func New() *Catalog { return new(Catalog) }
 // Close closes the files.
 func (c *Catalog) Close() error { return c.modules.Close() }
 
+// FreshMissing returns errors for files with debug information that are missing, each once.
+func (c *Catalog) FreshMissing() []error { return c.names.FreshMissing() }
+
 // Process returns the places that a specification stands for in the modules of a process.
 func (c *Catalog) Process(pid int, spec place.Spec) ([]Entry, error) {
 	if spec.Kind == place.Syscall {

@@ -22,6 +22,15 @@ type DIE struct {
 // File is an ELF file for x86-64 that consists of debug sections.
 type File struct{ Info, Abbrev, Line []byte }
 
+// Name returns a name that no file has.
+func (c *File) Name() string { return "example" }
+
+// Sections returns one of the debug sections.
+func (c *File) Sections(name string) ([][]byte, error) {
+	data, _, err := c.Section(name)
+	return [][]byte{data}, err
+}
+
 // Machine returns x86-64.
 func (c *File) Machine() elf.Machine { return elf.EM_X86_64 }
 

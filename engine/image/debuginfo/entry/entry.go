@@ -9,9 +9,9 @@ import (
 // returns true. visit must not move the reader. The end is found by counting levels, because a type unit may follow, and
 // no entry is at the offset where that starts.
 func (rd *Reader) TopLevel(u *Unit, visit func(*dwarf.Entry) (enter bool)) error {
-	rd.raw.Seek(u.Root)
+	rd.Seek(u.Root)
 	for depth := 0; ; {
-		e, err := rd.raw.Next()
+		e, err := rd.Next()
 		if err != nil {
 			return fmt.Errorf("cannot read the debug information: %w", err)
 		}
@@ -23,7 +23,7 @@ func (rd *Reader) TopLevel(u *Unit, visit func(*dwarf.Entry) (enter bool)) error
 		case e.Children && (e.Offset == u.Root || visit(e)):
 			depth++
 		case e.Children:
-			rd.raw.SkipChildren()
+			rd.SkipChildren()
 		default:
 			visit(e)
 		}
@@ -35,8 +35,8 @@ func (rd *Reader) TopLevel(u *Unit, visit func(*dwarf.Entry) (enter bool)) error
 
 // At reads the entry at off.
 func (rd *Reader) At(off dwarf.Offset) (*dwarf.Entry, error) {
-	rd.raw.Seek(off)
-	e, err := rd.raw.Next()
+	rd.Seek(off)
+	e, err := rd.Next()
 	if err == nil && e == nil {
 		err = fmt.Errorf("no entry at offset %#x", off)
 	}
@@ -65,13 +65,13 @@ func (rd *Reader) Children(e *dwarf.Entry, visit func(*dwarf.Entry) error) error
 
 // childList reads the children of e without their own children.
 func (rd *Reader) childList(e *dwarf.Entry) ([]*dwarf.Entry, error) {
-	rd.raw.Seek(e.Offset)
-	if _, err := rd.raw.Next(); err != nil {
+	rd.Seek(e.Offset)
+	if _, err := rd.Next(); err != nil {
 		return nil, err
 	}
 	var list []*dwarf.Entry
 	for {
-		c, err := rd.raw.Next()
+		c, err := rd.Next()
 		if err != nil {
 			return nil, fmt.Errorf("cannot read the debug information: %w", err)
 		}
@@ -79,7 +79,7 @@ func (rd *Reader) childList(e *dwarf.Entry) ([]*dwarf.Entry, error) {
 			return list, nil
 		}
 		list = append(list, c)
-		rd.raw.SkipChildren()
+		rd.SkipChildren()
 	}
 }
 
@@ -94,7 +94,7 @@ func (rd *Reader) Ref(e *dwarf.Entry, attr dwarf.Attr) (off dwarf.Offset, ok boo
 		return v, true, nil
 	case uint64:
 		if f.Class == dwarf.ClassReferenceSig {
-			off, ok := rd.sigs[v]
+			off, ok := rd.signature(v)
 			if !ok {
 				return 0, false, fmt.Errorf("cannot read the debug information: type unit %#x is missing", v)
 			}
@@ -102,7 +102,7 @@ func (rd *Reader) Ref(e *dwarf.Entry, attr dwarf.Attr) (off dwarf.Offset, ok boo
 		}
 	}
 	if f.Class == dwarf.ClassReferenceAlt {
-		return 0, false, ErrAlt
+		return 0, false, rd.alternate()
 	}
 	return 0, false, fmt.Errorf("cannot read the debug information: the entry at %#x has a reference of unknown form", e.Offset)
 }

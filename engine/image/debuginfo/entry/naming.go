@@ -53,9 +53,9 @@ func (rd *Reader) listScopes(u *Unit) []namedScope {
 	list := []namedScope{}
 	open := []int{}  // the scopes around the next entry; -1 is the unit
 	ended := []int{} // scopes whose end is the next entry
-	rd.raw.Seek(u.Root)
+	rd.Seek(u.Root)
 	for {
-		e, err := rd.raw.Next()
+		e, err := rd.Next()
 		if err != nil || e == nil || e.Offset >= u.End {
 			return list
 		}
@@ -81,7 +81,7 @@ func (rd *Reader) listScopes(u *Unit) []namedScope {
 			list = append(list, namedScope{lo: e.Offset, hi: u.End, parent: open[len(open)-1], name: scopeName(e)})
 			open = append(open, len(list)-1)
 		default:
-			rd.raw.SkipChildren()
+			rd.SkipChildren()
 		}
 	}
 }

@@ -9,32 +9,49 @@ import (
 
 // File is an ELF file that debug information is read from. *mapped.Image implements it.
 type File interface {
+	// Name is the path of the file.
+	Name() string
 	// Machine is the architecture of the file.
 	Machine() elf.Machine
 	// Section returns the decompressed contents of a section and its address. data is nil when the file does not
 	// have the section or the section has no contents.
 	Section(name string) (data []byte, addr uint64, err error)
+	// Sections returns the contents of all sections of a name: object files have one for each group.
+	Sections(name string) (all [][]byte, err error)
 }
+
+// Opener opens another ELF file that holds a part of a module's debug information. The file must stay open as long as the
+// Reader is used.
+type Opener func(path string) (File, error)
 
 // Reader reads the units and entries of one module. It is not safe for concurrent use: all its methods move one
 // *dwarf.Reader.
 type Reader struct {
 	files   []File
+	open    Opener // nil: there are no other files
 	machine elf.Machine
 
-	opened   bool
-	openErr  error
-	data     *dwarf.Data
-	raw      *dwarf.Reader
-	sections map[string][]byte
-	units    []*Unit
-	ranges   []unitRange
-	sigs     map[uint64]dwarf.Offset // type units by signature
+	opened  bool
+	openErr error
+	parts   []*part // by base; the first has what the module's own files contain
+	cur     *part   // which Next reads
+	units   []*Unit
+	ranges  []unitRange
+	sigs    map[uint64]dwarf.Offset // type units by signature
+
+	packages []*splitPackage
+	packed   bool // packages have been searched
+	whole    bool // all units have been joined
+	lacking  []error
+	altErr   error // why the supplementary file is missing; nil when none is needed
 }
 
 // New returns a reader of the debug information in files, of which each section comes from the first file that has it.
 // It needs at least one file and reads nothing before Load.
 func New(files ...File) *Reader { return &Reader{files: files, machine: files[0].Machine()} }
+
+// UseOpener has other files that the debug information refers to opened with open. It must be called before Load.
+func (rd *Reader) UseOpener(open Opener) { rd.open = open }
 
 // Machine returns the architecture of the module.
 func (rd *Reader) Machine() elf.Machine { return rd.machine }
@@ -47,29 +64,37 @@ func (rd *Reader) Word() int64 {
 	return 8
 }
 
-// Units returns all units that have entries, in the order of the section, without type units.
-func (rd *Reader) Units() []*Unit { return rd.units }
+// Units returns all units that have entries, without type units: those of the module's files in their order, then those of
+// its supplementary file. The first call opens the files of all units that are split off. Of units whose file is missing
+// only the root is known.
+func (rd *Reader) Units() []*Unit {
+	if !rd.whole {
+		rd.whole = true
+		for _, u := range rd.units {
+			rd.join(u)
+		}
+	}
+	return rd.units
+}
 
-// Data returns the contents of a debug section by its name without ".debug_". The section .debug_info is followed by
-// .debug_types.
-func (rd *Reader) Data(name string) []byte { return rd.sections[name] }
+// Skeletons returns all units as Units does, but opens no files. Their line tables are complete.
+func (rd *Reader) Skeletons() []*Unit { return rd.units }
 
-// Seek positions the reader at the entry at off.
-func (rd *Reader) Seek(off dwarf.Offset) { rd.raw.Seek(off) }
+// Size returns how many bytes of entries there are. It opens the files of units that are split off.
+func (rd *Reader) Size() (size int) {
+	rd.Units()
+	for _, p := range rd.parts {
+		size += len(p.sections["info"])
+	}
+	return size
+}
 
-// Next reads the entry at the current position, and moves behind it. It returns nil at the end of the section, and an
-// entry without a tag at the end of a list of children.
-func (rd *Reader) Next() (*dwarf.Entry, error) { return rd.raw.Next() }
-
-// SkipChildren moves behind the children of the entry that Next returned last.
-func (rd *Reader) SkipChildren() { rd.raw.SkipChildren() }
-
-// Ranges returns the ranges of addresses that an entry covers.
-func (rd *Reader) Ranges(e *dwarf.Entry) ([][2]uint64, error) { return rd.data.Ranges(e) }
+// Lists returns the section with location lists that a unit refers to, by its name without ".debug_".
+func (rd *Reader) Lists(u *Unit, name string) []byte { return u.body.sections[name] }
 
 // Lines opens the line table of a unit. It returns nil when the unit has none.
 func (rd *Reader) Lines(u *Unit) (*dwarf.LineReader, error) {
-	r, err := rd.data.LineReader(u.Entry)
+	r, err := u.home.data.LineReader(u.top)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the line table: %w", err)
 	}
@@ -78,11 +103,11 @@ func (rd *Reader) Lines(u *Unit) (*dwarf.LineReader, error) {
 
 // Indexed returns the address with the given index in .debug_addr, or 0 when there is none.
 func (rd *Reader) Indexed(u *Unit, index uint64) uint64 {
-	base, ok := u.Entry.Val(dwarf.AttrAddrBase).(int64)
-	if !ok { // GNU's form in DWARF 4
-		base, _ = u.Entry.Val(dwarf.Attr(0x2133)).(int64)
+	data := rd.parts[0].sections["addr"]
+	if index >= uint64(len(data)) || u.addrBase < 0 {
+		return 0
 	}
-	c := Cursor{Data: rd.sections["addr"], Off: int(base) + int(index)*u.Addr}
+	c := Cursor{Data: data, Off: int(min(u.addrBase, int64(len(data)))) + int(index)*u.Addr}
 	v := c.Word(u.Addr)
 	if c.Err != nil {
 		return 0
@@ -121,48 +146,45 @@ func (rd *Reader) Load() error {
 var debugSections = []string{"info", "types", "abbrev", "str", "line", "line_str", "ranges", "rnglists", "loc", "loclists",
 	"addr", "str_offsets"}
 
-// load finds the sections and reads the headers of units. Location lists are kept in rd.sections only, because
-// debug/dwarf does not read them.
+// load finds the sections and reads the headers of units.
 func (rd *Reader) load() error {
-	rd.sections = map[string][]byte{}
+	sections := map[string][]byte{}
 	for _, name := range debugSections {
 		data, _, err := rd.Section(".debug_" + name)
 		if err != nil {
 			return err
 		}
-		rd.sections[name] = data
+		sections[name] = data
 	}
-	s := rd.sections
-	if len(s["info"]) == 0 {
+	if len(sections["info"]) == 0 {
 		return ErrNone
 	}
-	infoSize := len(s["info"])
-	// Type units of DWARF 4 have a section of their own, which debug/dwarf reads only through its own model of types,
-	// and that lacks base classes. Appended to .debug_info, type units are read like all other units.
-	if len(s["types"]) > 0 {
-		s["info"] = append(append(make([]byte, 0, infoSize+len(s["types"])), s["info"]...), s["types"]...)
-	}
-	data, err := dwarf.New(s["abbrev"], nil, nil, s["info"], s["line"], nil, s["ranges"], s["str"])
+	rd.sigs = map[uint64]dwarf.Offset{}
+	main, err := rd.addPart(sections)
 	if err != nil {
-		return fmt.Errorf("cannot read the debug information: %w", err)
+		return err
 	}
-	for _, name := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
-		if err := data.AddSection(".debug_"+name, s[name]); err != nil {
-			return fmt.Errorf("cannot read the debug information: %w", err)
-		}
-	}
-	rd.data, rd.raw = data, data.Reader()
-	return rd.readUnits(infoSize)
+	rd.addSupplement(main)
+	return rd.readUnits()
 }
 
-// UnitAt returns the unit that the code at pc belongs to.
+// UnitAt returns the unit that the code at pc belongs to. The error is a *MissingError when its file is missing.
 func (rd *Reader) UnitAt(pc uint64) (*Unit, error) {
+	u, err := rd.SkeletonAt(pc)
+	if err == nil {
+		err = rd.join(u)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return u, nil
+}
+
+// SkeletonAt returns the unit that the code at pc belongs to as UnitAt does, but opens no file. Its line table is complete.
+func (rd *Reader) SkeletonAt(pc uint64) (*Unit, error) {
 	i := sort.Search(len(rd.ranges), func(i int) bool { return rd.ranges[i].lo > pc }) - 1
 	for last := i - 8; i >= 0 && i > last; i-- {
 		if r := rd.ranges[i]; pc < r.hi {
-			if r.unit.Split {
-				return nil, ErrSplit
-			}
 			return r.unit, nil
 		}
 	}
@@ -171,9 +193,17 @@ func (rd *Reader) UnitAt(pc uint64) (*Unit, error) {
 
 // UnitOf returns the unit that contains the entry at off, or nil when that is a type unit.
 func (rd *Reader) UnitOf(off dwarf.Offset) *Unit {
-	i := sort.Search(len(rd.units), func(i int) bool { return rd.units[i].Root > off }) - 1
-	if i >= 0 && off < rd.units[i].End {
-		return rd.units[i]
+	p := rd.partOf(off)
+	if p == nil {
+		return nil
+	}
+	i := sort.Search(len(p.units), func(i int) bool { return p.units[i].first > off }) - 1
+	if i < 0 {
+		return nil
+	}
+	u := p.units[i].unit
+	if off < p.units[i].end {
+		return u
 	}
 	return nil
 }

@@ -25,18 +25,31 @@ func (u *Unit) Absolute(name string) string {
 	return path.Clean(name)
 }
 
-// Unit is one compilation unit.
+// Unit is one compilation unit. Where its entries are split off, Root, End and Entry are those of its skeleton until it is
+// joined.
 type Unit struct {
 	Version int
 	Addr    int          // size of an address in bytes
 	Wide    bool         // 64-bit DWARF
+	Start   dwarf.Offset // of the header
 	Root    dwarf.Offset // of the first entry
 	End     dwarf.Offset
 
-	Entry  *dwarf.Entry // the root
-	Low    uint64       // base of the unit's range and location lists
-	Split  bool         // a skeleton: the rest is in a .dwo file
-	scopes []namedScope // nil: not listed yet
+	Entry   *dwarf.Entry // the root
+	Low     uint64       // base of the unit's range and location lists
+	Split   bool         // a skeleton: the rest is in a file that has not been opened, or is missing
+	LocBase int64        // of the indexes of location lists
+
+	home       *part        // has the line table
+	top        *dwarf.Entry // the root in home, with the offset that it has there
+	body       *part        // has the entries: home, unless they are split off
+	id         uint64       // that a skeleton and its rest share
+	addrBase   int64        // of the indexes of addresses
+	rangesBase int64        // of offsets into .debug_ranges, in the rest of a skeleton of DWARF 4
+	missing    error        // why the rest is missing
+
+	language int64        // of a partial unit: that of a unit that includes it
+	scopes   []namedScope // nil: not listed yet
 }
 
 // unitRange is a range of code that belongs to a unit.
@@ -55,8 +68,10 @@ const (
 
 // Language is DW_LANG of the unit, 0 when it does not say.
 func (u *Unit) Language() int64 {
-	lang, _ := u.Entry.Val(dwarf.AttrLanguage).(int64)
-	return lang
+	if lang, ok := u.Entry.Val(dwarf.AttrLanguage).(int64); ok {
+		return lang
+	}
+	return u.language
 }
 
 // IsC reports whether the names of structs have a keyword before them.
@@ -96,8 +111,17 @@ func (u *Unit) IsUnoptimised() bool {
 	return level == "0"
 }
 
-// Attributes that mark a unit whose rest is elsewhere.
+// Joined reports whether the entries were split off, and are in another file.
+func (u *Unit) Joined() bool { return u.body != u.home }
+
+// IsPartial reports whether other units include the entries of the unit.
+func (u *Unit) IsPartial() bool { return u.Entry.Tag == dwarf.TagPartialUnit }
+
+// Attributes of skeletons. Those of GNU are of DWARF 4.
 const (
-	attrDwoName    = dwarf.Attr(0x76)
-	attrGNUDwoName = dwarf.Attr(0x2130)
+	attrDwoName       = dwarf.Attr(0x76)
+	attrGNUDwoName    = dwarf.Attr(0x2130)
+	attrGNUDwoID      = dwarf.Attr(0x2131)
+	attrGNURangesBase = dwarf.Attr(0x2132)
+	attrGNUAddrBase   = dwarf.Attr(0x2133)
 )

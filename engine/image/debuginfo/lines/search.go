@@ -65,7 +65,7 @@ func (s *search) matches(name string) bool {
 
 // tables returns the line tables that mention the file.
 func (s *search) tables() (found []*Table, err error) {
-	for _, u := range s.lt.entries.Units() {
+	for _, u := range s.lt.entries.Skeletons() {
 		t, err := s.tableOf(u)
 		if err != nil {
 			return nil, err
@@ -79,9 +79,6 @@ func (s *search) tables() (found []*Table, err error) {
 
 // tableOf returns the line table of a unit, or nil when it does not mention the file.
 func (s *search) tableOf(u *entry.Unit) (*Table, error) {
-	if u.Split {
-		return nil, nil
-	}
 	r, err := s.lt.entries.Lines(u)
 	if err != nil || r == nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package location
 
 import (
+	"debug/dwarf"
+
 	"gotap/compile"
 	"gotap/engine/image/debuginfo/entry"
 )
@@ -52,6 +54,8 @@ func (l *locator) op(op uint8, c *entry.Cursor) error {
 			return errComplex
 		}
 		return l.push(Place{Base: compile.BaseThread, Value: p.Value})
+	case 0xa8, 0xf7: // convert, GNU_convert
+		return l.convert(c.ULEB())
 	case 0x96: // nop
 		return nil
 	}
@@ -132,6 +136,44 @@ func (l *locator) arith(op uint8, c *entry.Cursor) error {
 		return l.withConstant(op)
 	}
 	return errComplex
+}
+
+// DWARF's encodings of integers (DWARF 5, table 7.11).
+const (
+	encSigned       = 0x05
+	encSignedChar   = 0x06
+	encUnsigned     = 0x07
+	encUnsignedChar = 0x08
+)
+
+// convert converts the top of the stack to the integer type at an offset in the unit; 0 stands for that of an address.
+func (l *locator) convert(off uint64) error {
+	if off == 0 {
+		return nil
+	}
+	u := l.fn.Unit
+	if off >= uint64(u.End-u.Start) {
+		return errComplex
+	}
+	t, err := l.fd.entries.At(u.Start + dwarf.Offset(off))
+	if err != nil {
+		return err
+	}
+	encoding, _ := t.Val(dwarf.AttrEncoding).(int64)
+	size, _ := t.Val(dwarf.AttrByteSize).(int64)
+	p, err := l.pop()
+	if err != nil || encoding < encSigned || encoding > encUnsignedChar || size != 1 && size != 2 && size != 4 && size != 8 {
+		return errComplex
+	}
+	signed := encoding == encSigned || encoding == encSignedChar
+	switch {
+	case p.isConst():
+		p.Value = Extend(p.Value, 8*size, signed)
+	case size < 8:
+		p = p.clone()
+		p.steps = append(p.steps, compile.AccessStep{Op: compile.OpTruncate, Size: int(size), Signed: signed})
+	}
+	return l.push(p)
 }
 
 // withConstant executes an operation with one constant operand. The only bitwise operation that an access can represent

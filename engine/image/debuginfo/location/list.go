@@ -29,12 +29,11 @@ func (fd *Finder) Of(u *entry.Unit, e *dwarf.Entry, pc uint64) (loc Location, ok
 	case int64:
 		loc.Expr, err = fd.findInList(u, uint64(v), pc)
 	case uint64: // an index into the offsets before the lists, as clang writes it
-		base, _ := u.Entry.Val(dwarf.AttrLoclistsBase).(int64)
-		size := 4
+		base, size := u.LocBase, 4
 		if u.Wide {
 			size = 8
 		}
-		c := entry.Cursor{Data: fd.entries.Data("loclists"), Off: int(base) + int(v)*size}
+		c := entry.Cursor{Data: fd.entries.Lists(u, "loclists"), Off: int(base) + int(v)*size}
 		off := c.Offset(u.Wide)
 		if c.Err != nil {
 			return loc, false, c.Err
@@ -56,12 +55,15 @@ func (fd *Finder) findInList(u *entry.Unit, off, pc uint64) ([]byte, error) {
 	if u.Version < 5 {
 		name = "loc"
 	}
-	data := fd.entries.Data(name)
+	data := fd.entries.Lists(u, name)
 	if off >= uint64(len(data)) {
 		return nil, fmt.Errorf("location list at %#x is outside .debug_%s", off, name)
 	}
 	c := &entry.Cursor{Data: data, Off: int(off)}
-	if u.Version < 5 {
+	switch {
+	case u.Version < 5 && u.Joined():
+		return fd.findInSplitList(u, c, pc)
+	case u.Version < 5:
 		return findInOldList(u, c, pc)
 	}
 	return fd.findInNewList(u, c, pc)
@@ -82,6 +84,46 @@ func findInOldList(u *entry.Unit, c *entry.Cursor, pc uint64) ([]byte, error) {
 		}
 		expr := c.Bytes(int(c.U16()))
 		if lo+base <= pc && pc < hi+base {
+			return expr, c.Err
+		}
+	}
+	return nil, c.Err
+}
+
+// Entries of .debug_loc.dwo, GNU's form of split DWARF 4. Addresses are indexes.
+const (
+	oldEnd         = 0x00
+	oldBaseAddr    = 0x01
+	oldStartEnd    = 0x02
+	oldStartLength = 0x03
+	oldOffsetPair  = 0x04
+)
+
+// findInSplitList searches a list of .debug_loc.dwo.
+func (fd *Finder) findInSplitList(u *entry.Unit, c *entry.Cursor, pc uint64) ([]byte, error) {
+	base := u.Low
+	for c.Err == nil {
+		var lo, hi uint64
+		switch kind := c.U8(); kind {
+		case oldEnd:
+			return nil, ErrNowhere
+		case oldBaseAddr:
+			base = fd.entries.Indexed(u, c.ULEB())
+			continue
+		case oldStartEnd:
+			lo = fd.entries.Indexed(u, c.ULEB())
+			hi = fd.entries.Indexed(u, c.ULEB())
+		case oldStartLength:
+			lo = fd.entries.Indexed(u, c.ULEB())
+			hi = lo + uint64(c.U32())
+		case oldOffsetPair:
+			lo = base + uint64(c.U32())
+			hi = base + uint64(c.U32())
+		default:
+			return nil, fmt.Errorf("location list has an entry of unknown kind %#x", kind)
+		}
+		expr := c.Bytes(int(c.U16()))
+		if lo <= pc && pc < hi {
 			return expr, c.Err
 		}
 	}
