@@ -83,7 +83,7 @@ func makeBuiltins() []Builtin {
 		{"max", aggregation("", "number", "undefined"),
 			"keeps the largest value; with numbers, the larger of them", "same", aggregateBuiltin("max")},
 		{"avg", aggregation("", "number", "undefined"), "averages values", topLevel + "avg()", aggregateBuiltin("avg")},
-		{"stats", aggregation("", "Stats", "undefined"), "count, average and total", topLevel + "stats()", aggregateBuiltin("stats")},
+		{"stats", aggregation("", "Stats", "undefined"), "count, average, total, deviation, extremes and quantiles", topLevel + "stats()", aggregateBuiltin("stats")},
 		{"hist", strings.NewReplacer("KeyedOptions", "KeyedHistogramOptions", "AggregationOptions", "HistogramOptions").Replace(aggregation("", "Histogram", "undefined")),
 			"a histogram by powers of two, or with bits by parts of them", topLevel + "hist()", aggregateBuiltin("hist")},
 		{"lhist", aggregation("lo: number, hi: number, step: number, ", "Histogram", "undefined") + "\n" +

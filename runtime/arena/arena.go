@@ -13,6 +13,8 @@ import (
 type Options struct {
 	Size int // bytes of address space; memory is used only once touched. 0: 1 GiB, on 32-bit hosts 64 MiB
 	Ring int // bytes of the ring, rounded up to a power of two. 0: 4 MiB
+
+	Spread int // bytes for the buckets of stats, once there are any. 0: a sixteenth of the arena
 }
 
 // Layout of the arena. All offsets are in bytes from its start, all numbers are little-endian 64-bit words, and no word
@@ -48,6 +50,8 @@ const (
 	wordLostLog   = 41 // items removed because they did not fit
 	wordTraps     = 48 // counts by Trap, NumTraps words
 	wordControl   = 80 // whether executors in other processes run programs: see Control
+	wordSpread    = 88 // offset of the buckets of stats: see spread.go
+	wordGroups    = 89 // groups of them that are in use
 )
 
 // Sizes in bytes: the defaults of an arena and a ring, and their minimums.
@@ -70,6 +74,8 @@ type Arena struct {
 	ring record.Ring
 	pool pool
 
+	spread spread // guarded by mu until the first storage of stats is published
+
 	next     atomic.Uint64 // the word of that name: other processes may write to the word itself
 	mu       sync.Mutex    // guards declaring, allocating, and the replacement of the two lists
 	objects  atomic.Pointer[[]*Instance]
@@ -89,7 +95,7 @@ func New(o Options) (*Arena, error) {
 		free()
 		return nil, err
 	}
-	a.free, a.fd = free, fd
+	a.free, a.fd, a.spread.size = free, fd, o.Spread
 	return a, nil
 }
 

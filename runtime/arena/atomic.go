@@ -1,7 +1,10 @@
 package arena
 
 import (
+	"math/bits"
 	"sync/atomic"
+
+	"gotap/runtime/snapshot"
 )
 
 // atomicMin lowers *p to v. Lock-free: a lost race means that *p changed.
@@ -26,3 +29,24 @@ func atomicMax(p *uint64, v int64) {
 
 // add adds a signed number to a word.
 func add(p *uint64, v int64) int64 { return int64(atomic.AddUint64(p, uint64(v))) }
+
+// square returns the square of a number.
+func square(v int64) snapshot.Wide {
+	m := uint64(v)
+	if v < 0 {
+		m = -m
+	}
+	hi, lo := bits.Mul64(m, m)
+	return snapshot.Wide{Hi: hi, Lo: lo}
+}
+
+// addWide adds to a number of two words, the lower one first. Until it returns, the sum may lack the carry.
+func addWide(p []uint64, n snapshot.Wide) {
+	sum := atomic.AddUint64(&p[0], n.Lo)
+	if sum < n.Lo {
+		n.Hi++
+	}
+	if n.Hi != 0 {
+		atomic.AddUint64(&p[1], n.Hi)
+	}
+}

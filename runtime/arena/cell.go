@@ -14,7 +14,8 @@ import (
 //	map of numbers, per-thread   value
 //	map of texts, shared text    see textCell
 //	count                        hits
-//	sum, avg, stats              hits, sum
+//	sum, avg                     hits, sum
+//	stats                        hits, sum, minimum, maximum, sum of squares (128 bits, the lower ones first), list of buckets (spread.go)
 //	min, max                     hits, extreme (beginning at the far end)
 //	hist, lhist                  hits of each bucket
 //	tseries                      that of what an interval holds
@@ -25,13 +26,21 @@ import (
 const (
 	cellCount = 0 // hits, also the value of a map and of count
 	cellValue = 1 // sum or extreme
+
+	cellLeast   = 2 // of stats
+	cellMost    = 3
+	cellSquares = 4
+	cellGroups  = 6
+	statsWords  = 7
 )
 
 // cellWords returns the size of a cell.
 func (st *Storage) cellWords() int {
 	switch st.Form() {
-	case object.KindSum, object.KindAvg, object.KindStats, object.KindMin, object.KindMax:
+	case object.KindSum, object.KindAvg, object.KindMin, object.KindMax:
 		return 2
+	case object.KindStats:
+		return statsWords
 	case object.KindHist:
 		return st.Powers().Buckets()
 	case object.KindLhist:
@@ -53,9 +62,15 @@ func (st *Storage) fresh(cell []uint64) {
 	if st.Kind == object.KindTrail {
 		cell = cell[:trailRecords] // the records are written before they are read
 	}
-	for i := range cell {
-		atomic.StoreUint64(&cell[i], 0)
+	if st.Kind == object.KindStats {
+		st.spread.clear(atomic.LoadUint64(&cell[cellGroups]))
+		atomic.StoreUint64(&cell[cellLeast], math.MaxInt64)
+		atomic.StoreUint64(&cell[cellMost], 1<<63)
+		clearWords(cell[:cellLeast])
+		clearWords(cell[cellSquares:cellGroups]) // the groups stay
+		return
 	}
+	clearWords(cell)
 	switch st.Form() {
 	case object.KindMin:
 		atomic.StoreUint64(&cell[cellValue], math.MaxInt64)
@@ -66,12 +81,31 @@ func (st *Storage) fresh(cell []uint64) {
 	}
 }
 
+func loadWords(from, to []uint64) {
+	for i := range to {
+		to[i] = atomic.LoadUint64(&from[i])
+	}
+}
+
+func clearWords(words []uint64) {
+	for i := range words {
+		atomic.StoreUint64(&words[i], 0)
+	}
+}
+
 // Update adds a value to a cell of an aggregation.
 func (st *Storage) Update(cell []uint64, v int64) {
 	switch st.Form() {
 	case object.KindCount:
 		add(&cell[cellCount], 1)
-	case object.KindSum, object.KindAvg, object.KindStats:
+	case object.KindSum, object.KindAvg:
+		add(&cell[cellValue], v)
+		add(&cell[cellCount], 1)
+	case object.KindStats:
+		st.sort(cell, object.SpreadIndex(v), 1)
+		atomicMin(&cell[cellLeast], v)
+		atomicMax(&cell[cellMost], v)
+		addWide(cell[cellSquares:], square(v))
 		add(&cell[cellValue], v)
 		add(&cell[cellCount], 1)
 	case object.KindMin:
@@ -88,8 +122,18 @@ func (st *Storage) Update(cell []uint64, v int64) {
 }
 
 // merge adds the contents of a cell of an object with the same declaration.
-func (st *Storage) merge(cell, from []uint64) {
+func (st *Storage) merge(cell []uint64, c copied) {
+	from := c.words
 	switch st.Form() {
+	case object.KindStats:
+		for _, b := range c.bins {
+			st.sort(cell, b.Number, b.Count)
+		}
+		atomicMin(&cell[cellLeast], int64(from[cellLeast]))
+		atomicMax(&cell[cellMost], int64(from[cellMost]))
+		addWide(cell[cellSquares:], snapshot.Wide{Lo: from[cellSquares], Hi: from[cellSquares+1]})
+		add(&cell[cellValue], int64(from[cellValue]))
+		add(&cell[cellCount], int64(from[cellCount]))
 	case object.KindMin:
 		atomicMin(&cell[cellValue], int64(from[cellValue]))
 		add(&cell[cellCount], int64(from[cellCount]))
@@ -105,15 +149,15 @@ func (st *Storage) merge(cell, from []uint64) {
 	}
 }
 
-// read copies a cell of numbers.
-func read(cell, to []uint64) {
-	for i := range to {
-		to[i] = atomic.LoadUint64(&cell[i])
-	}
+// copy returns a copy of a cell of numbers, whose words are in the given memory.
+func (st *Storage) copy(cell, to []uint64) copied {
+	loadWords(cell, to)
+	return copied{to, st.copyBins(cell)}
 }
 
 // data returns the values of a copied cell; ok is false if nothing was ever added to it.
-func (st *Storage) data(cell []uint64) (d snapshot.Data, ok bool) {
+func (st *Storage) data(c copied) (d snapshot.Data, ok bool) {
+	cell := c.words
 	switch st.Form() {
 	case object.KindHist, object.KindLhist:
 		return st.bucketData(cell)
@@ -133,6 +177,10 @@ func (st *Storage) data(cell []uint64) (d snapshot.Data, ok bool) {
 	case object.KindAvg, object.KindStats:
 		d.Sum = int64(cell[cellValue])
 		d.Int = average(d.Sum, d.Count)
+	}
+	if st.Kind == object.KindStats && d.Count != 0 {
+		d.Min, d.Max = int64(cell[cellLeast]), int64(cell[cellMost])
+		d.Squares, d.Bins = snapshot.Wide{Lo: cell[cellSquares], Hi: cell[cellSquares+1]}, c.bins
 	}
 	// A sum that was taken between the two steps of an addition has no hits yet, and must not be lost.
 	return d, d.Count != 0 || d.Sum != 0

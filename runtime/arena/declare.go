@@ -32,6 +32,7 @@ type Storage struct {
 	table         table      // if keyed
 	cells         [2]cell    // if unkeyed; only banked kinds use the second one
 	banked        bool
+	spread        *spread // KindStats: where its buckets are
 }
 
 type cell = []uint64
@@ -50,6 +51,7 @@ const (
 	descDropped   = 9  // additions dropped because there was no room for the key
 	descEvicted   = 10 // keys evicted to make room
 	descContended = 11 // updates given up because another thread blocked them
+	descUnsorted  = 12 // values of stats that quantiles do not know
 	descHas       = uint64(1) << 32
 )
 

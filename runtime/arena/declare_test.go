@@ -152,7 +152,7 @@ func TestCopyFrom(t *testing.T) {
 	key := []value.Value{value.Text("k"), value.Int(-1)}
 	for kind := object.KindInt; kind <= object.KindLhist; kind++ {
 		for keys := range 2 {
-			o := object.Object{Name: "o", Kind: kind, Keys: -keys, Size: 3, Hi: 9, Step: 2}
+			o := object.Object{Name: "o", Kind: kind, Keys: -keys, Max: 100, Size: 3, Hi: 9, Step: 2}
 			if kind == object.KindMap {
 				o.Keys = -1
 			}

@@ -78,8 +78,9 @@ func (h *Handle) slotData(st *Storage, slot int) (snapshot.Data, bool) {
 		to = make([]uint64, len(cell))
 	}
 	to = to[:len(cell)]
-	st.table.steady(slot, func() { read(cell, to) })
-	return st.data(to)
+	var c copied
+	st.table.steady(slot, func() { c = st.copy(cell, to) })
+	return st.data(c)
 }
 
 // IsText reports whether the cells hold text.
@@ -108,7 +109,7 @@ func (h *Handle) getCell(st *Storage, parts int) (snapshot.Data, bool) {
 // copyCell returns a copy of the cell of an object that has no keys, and empties the cell if take is set. Banked cells
 // are read while no program adds to them. Unless take is set, the values read are then added to the other bank. So no
 // program's addition is lost or counted twice meanwhile.
-func (h *Handle) copyCell(st *Storage, take bool) []uint64 {
+func (h *Handle) copyCell(st *Storage, take bool) copied {
 	h.obj.host.Lock()
 	defer h.obj.host.Unlock()
 	cell := st.cells[0]
@@ -121,15 +122,15 @@ func (h *Handle) copyCell(st *Storage, take bool) []uint64 {
 				words[i] = atomic.LoadUint64(&cell[i])
 			}
 		}
-		return words
+		return copied{words: words}
 	}
 	bank := h.obj.switchBank()
-	read(st.cells[bank], words)
+	c := st.copy(st.cells[bank], words)
 	st.fresh(st.cells[bank])
 	if !take {
-		st.merge(st.cells[1-bank], words)
+		st.merge(st.cells[1-bank], c)
 	}
-	return words
+	return c
 }
 
 // Set sets the value of a variable or of a key of a map. Programs may change it again at once: Set is one store among
@@ -454,8 +455,9 @@ func (h *Handle) copyTable(dst, src *Storage, old *Handle) {
 				d := src.textData(t.cell(from))
 				dst.StoreText(cell, []byte(d.Text), d.Cut)
 			} else {
-				t.steady(from, func() { read(t.cell(from), words) })
-				dst.copySlot(cell, words)
+				var c copied
+				t.steady(from, func() { c = src.copy(t.cell(from), words) })
+				dst.copySlot(cell, c)
 			}
 			dst.table.unpin(slot)
 		}
@@ -464,10 +466,10 @@ func (h *Handle) copyTable(dst, src *Storage, old *Handle) {
 }
 
 // copySlot merges aggregations and replaces values.
-func (st *Storage) copySlot(cell, words []uint64) {
+func (st *Storage) copySlot(cell []uint64, c copied) {
 	if st.Kind == object.KindMap || st.Kind == object.KindPerThread {
-		atomic.StoreUint64(&cell[0], words[0])
+		atomic.StoreUint64(&cell[0], c.words[0])
 		return
 	}
-	st.merge(cell, words)
+	st.merge(cell, c)
 }

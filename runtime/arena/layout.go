@@ -15,7 +15,11 @@ type Layout struct {
 	Cells     [2]uint64     // of an object without keys; KindArray: the first variable
 	CellWords int
 	Table     *TableLayout // nil: the object has no keys
+	Spread    *Spread      // KindStats: where buckets are; nil if there was no memory for them
 }
+
+// Spread is where the groups of buckets lie (spread.go).
+type Spread struct{ Offset, Groups uint64 }
 
 // TableLayout is where the parts of a table lie (table.go). Each part has one element for each slot.
 type TableLayout struct {
@@ -31,6 +35,18 @@ type TableLayout struct {
 const (
 	CountOffset = cellCount * 8
 	ValueOffset = cellValue * 8
+
+	LeastOffset   = cellLeast * 8
+	MostOffset    = cellMost * 8
+	SquaresOffset = cellSquares * 8
+	GroupsOffset  = cellGroups * 8
+)
+
+// Of a group of buckets (spread.go): its size in bytes, and where it has its buckets' common number, of 32 bits, and their counts.
+const (
+	GroupBytes  = groupWords * 8
+	GroupNumber = groupShift / 8
+	GroupCounts = 8
 )
 
 // BankMask selects the bank in use from the bank word. BankPin is what a pin of a bank adds to it.
@@ -67,6 +83,9 @@ func (a *Arena) LayoutOf(off uint64) (l Layout, ok bool) {
 		return l, false
 	}
 	l.Object, l.Banked, l.CellWords = st.Object, st.banked, st.cellWords()
+	if st.spread != nil && st.spread.words != nil {
+		l.Spread = &Spread{a.offsetOf(st.spread.words), uint64(len(st.spread.words) / groupWords)}
+	}
 	if st.shape != nil {
 		l.Table = a.tableLayout(&st.table)
 		return l, true

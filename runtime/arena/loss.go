@@ -28,6 +28,7 @@ func (a *Arena) Lost() map[string]uint64 {
 		}
 		note(name+" evicted", atomic.LoadUint64(&obj.desc[descEvicted]))
 		note(name+" contended", atomic.LoadUint64(&obj.desc[descContended]))
+		note(name+": values missing in quantiles, memory is full", atomic.LoadUint64(&obj.desc[descUnsorted]))
 	}
 	return lost
 }

@@ -101,6 +101,6 @@ func (st *Storage) copySlotOf(number uint64, to []uint64) bool {
 	if atomic.LoadUint64(&slot[0]) != state {
 		return false
 	}
-	read(slot, to)
+	loadWords(slot, to)
 	return atomic.LoadUint64(&slot[0]) == state
 }

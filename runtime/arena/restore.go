@@ -35,10 +35,10 @@ func (h *Handle) restoreEntry(e snapshot.Entry) error {
 	if err != nil {
 		return err
 	}
-	words := make([]uint64, st.cellWords())
-	st.encode(words, e.Data)
+	c := copied{make([]uint64, st.cellWords()), e.Data.Bins}
+	st.encode(c.words, e.Data)
 	if st.shape == nil {
-		st.mergeCell(words)
+		st.mergeCell(c)
 		return nil
 	}
 	slot, err := h.insert(st, e.Key)
@@ -46,7 +46,7 @@ func (h *Handle) restoreEntry(e snapshot.Entry) error {
 		return err
 	}
 	defer st.table.unpin(slot)
-	st.merge(st.table.cell(slot), words)
+	st.merge(st.table.cell(slot), c)
 	return nil
 }
 
@@ -62,8 +62,11 @@ func (st *Storage) encode(cell []uint64, d snapshot.Data) {
 		return
 	case object.KindMin, object.KindMax:
 		cell[cellValue] = uint64(d.Int)
-	case object.KindSum, object.KindAvg, object.KindStats:
+	case object.KindSum, object.KindAvg:
 		cell[cellValue] = uint64(d.Sum)
+	case object.KindStats:
+		cell[cellValue], cell[cellLeast], cell[cellMost] = uint64(d.Sum), uint64(d.Min), uint64(d.Max)
+		cell[cellSquares], cell[cellSquares+1] = d.Squares.Lo, d.Squares.Hi
 	}
 	cell[cellCount] = uint64(d.Count)
 }

@@ -71,9 +71,20 @@ func (a *Arena) memoryLocked(o *object.Object, words uint64) (mem []uint64, off 
 	return a.words[off/8:][:words], off, nil
 }
 
+// storageLocked returns the storage of an object without its memory.
+func (a *Arena) storageLocked(obj *Instance, o object.Object) *Storage {
+	st := &Storage{Object: o, obj: obj}
+	if o.Kind == object.KindStats {
+		a.openSpreadLocked()
+		st.spread = &a.spread
+	}
+	return st
+}
+
 // openCellLocked allocates the cells of an unkeyed object.
 func (a *Arena) openCellLocked(obj *Instance, o object.Object) error {
-	st := &Storage{Object: o, obj: obj, banked: banked(o.Kind)}
+	st := a.storageLocked(obj, o)
+	st.banked = banked(o.Kind)
 	n := uint64(st.cellWords())
 	mem, off, err := a.memoryLocked(&o, 2*n)
 	if err != nil {
@@ -114,7 +125,8 @@ func (a *Arena) openTableLocked(obj *Instance, o object.Object, keys []value.Kin
 		o.Max = object.DefaultKeys
 	}
 	evicts := o.Full == object.FullEvict
-	st := &Storage{Object: o, obj: obj, shape: sh}
+	st := a.storageLocked(obj, o)
+	st.shape = sh
 	mem, off, err := a.memoryLocked(&o, tableWords(o.Max, sh.Words, st.cellWords(), evicts))
 	if err != nil {
 		return err

@@ -69,13 +69,13 @@ func (st *Storage) AddCell(n int64) {
 }
 
 // mergeCell adds a whole cell to an aggregation that has no keys.
-func (st *Storage) mergeCell(words []uint64) {
+func (st *Storage) mergeCell(c copied) {
 	if !st.banked {
-		st.merge(st.cells[0], words)
+		st.merge(st.cells[0], c)
 		return
 	}
 	bank := st.obj.pinBank()
-	st.merge(st.cells[bank], words)
+	st.merge(st.cells[bank], c)
 	st.obj.unpinBank(bank)
 }
 

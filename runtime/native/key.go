@@ -70,11 +70,10 @@ func (p *planner) lacksUse(pc, parts int) string {
 	}
 	op, l := p.Code.Insts[pc].Op, p.Ops[pc].Object
 	name := opcode.RowOf(op).Name
-	aggregation := l.Object.Kind >= object.KindCount && l.Object.Kind <= object.KindLhist
 	switch {
 	case l.Table == nil || l.Table.KeyWords != parts:
 		return name + " has a key of another form"
-	case op == opcode.Agg && aggregation:
+	case op == opcode.Agg && isAggregation(l):
 		return ""
 	case l.Object.Kind != object.KindMap || op == opcode.MapGetS || op == opcode.MapSetS:
 		return name + " is left to the interpreter"

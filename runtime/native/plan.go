@@ -40,6 +40,7 @@ type Op struct {
 	Key      bool          // it is one of those from the first part of a key to the use of the key
 	Thread   bool          // native code looks up its thread, and stops before the operation if it does not know it
 	Own      bool          // it is about a variable of its thread
+	Rings    bool          // native code may stop before the operation, because of its object
 	Log      *Log          // never nil where native code gets to
 	Object   *arena.Layout // its object; nil if it has none, or native code does not use it
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/outcome"
@@ -209,11 +210,17 @@ func (p *planner) lacksKeyed(pc int) string {
 	if why := p.object(pc); why != "" {
 		return why
 	}
-	l := p.Ops[pc].Object
-	if in.Op == opcode.Agg && l.Table == nil && l.Object.Kind >= object.KindCount && l.Object.Kind <= object.KindLhist {
+	if l := p.Ops[pc].Object; in.Op == opcode.Agg && l.Table == nil && isAggregation(l) {
+		p.Ops[pc].Rings = l.Spread != nil
 		return ""
 	}
 	return interpreted(opcode.RowOf(in.Op))
+}
+
+// isAggregation reports whether native code adds to an object: not to series. Stats need memory for their buckets.
+func isAggregation(l *arena.Layout) bool {
+	kind := l.Object.Kind
+	return kind >= object.KindCount && kind <= object.KindLhist && (kind != object.KindStats || l.Spread != nil)
 }
 
 // MayRing reports whether native code may stop before an operation that it can execute.

@@ -28,11 +28,6 @@ type (
 		Start string `json:"interval_start"`
 		Value any    `json:"value"`
 	}
-	jsonStats struct {
-		Count   any `json:"count"`
-		Average any `json:"average"`
-		Total   any `json:"total"`
-	}
 )
 
 // JSON returns a form for encoding/json. type is "hist" for histograms, "stats" for stats and "tseries" for time
@@ -83,7 +78,7 @@ func (d Data) over(div int64, unsigned bool) Data {
 	} else {
 		d.Int /= div
 	}
-	d.Sum, d.Float = d.Sum/div, d.Float/float64(div)
+	d.Sum, d.Float, d.div = d.Sum/div, d.Float/float64(div), max(d.div, 1)*div
 	d.Buckets = slices.Clone(d.Buckets)
 	for i := range d.Buckets {
 		d.Buckets[i].Count /= uint64(div)
@@ -103,7 +98,7 @@ func (o *jsonObject) emptyJSON(kind object.Kind) {
 	case object.KindSeries:
 		o.Data = []jsonPoint{}
 	case object.KindStats:
-		o.Value = jsonStats{0, 0, 0}
+		o.Value = jsonStats{Count: 0, Average: 0, Total: 0}
 	default:
 		o.Value = 0
 	}
@@ -157,7 +152,7 @@ func (s Snapshot) DataJSON(d Data) any {
 	case d.IsText:
 		return d.marked()
 	case d.Kind == object.KindStats:
-		return jsonStats{value.JSONInt(d.Count), value.JSONInt(d.Int), value.JSONInt(d.Sum)}
+		return d.Summary().json()
 	case d.IsFloat:
 		return value.Value{Kind: value.KindFloat, Float: d.Float}.JSON()
 	case d.Kind == object.KindMap && s.Object.Value.Class() == value.ClassWord:

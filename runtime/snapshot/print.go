@@ -22,7 +22,7 @@ type Options struct {
 
 // Print writes the text bpftrace writes for a map, the name after the "@". Errors are those of w.
 //
-// Beyond bpftrace's text: values of 4 GiB and more are in the bucket they belong to, units go up to E, and Top and Div
+// Beyond bpftrace's text: stats have their deviation, extremes and quantiles behind the total, values of 4 GiB and more are in the bucket they belong to, units go up to E, and Top and Div
 // apply to averages and stats too. If the range of an lhist is not a multiple of its step, its last bucket is a
 // separate one.
 func (s Snapshot) Print(w io.Writer, o Options) error {
@@ -87,7 +87,7 @@ func (p *printer) data(d Data) {
 	case d.IsText:
 		p.w.WriteString(d.marked() + "\n")
 	case d.Kind == object.KindStats:
-		fmt.Fprintf(p.w, "count %d, average %d, total %d\n", d.Count, d.Int/div, d.Sum/div)
+		p.w.WriteString(d.over(div, false).Summary().line() + "\n")
 	case d.IsFloat:
 		p.w.WriteString(value.Value{Kind: value.KindFloat, Float: d.Float / float64(div)}.Format(nil) + "\n")
 	case p.s.Object.Value == value.KindUint && d.Kind == object.KindMap:

@@ -28,7 +28,9 @@ type Data struct {
 	Int      int64    // the value: of a variable or map, count, sum, minimum, maximum, truncated average; histograms: all hits
 	Count    int64    // hits (all aggregations but sum's text need it)
 	Sum      int64    // KindSum, KindAvg, KindStats
-	Min, Max int64    // KindMin; KindMax
+	Min, Max int64    // KindMin, KindStats; KindMax, KindStats
+	Squares  Wide     // KindStats: sum of the squares
+	Bins     []Bin    // KindStats: buckets that are not empty, in any order
 	Buckets  []Bucket // KindHist, KindLhist: from the first to the last non-empty one
 	Points   []Point  // KindSeries, after Series has combined them
 	Float    float64  // KindMap of floats
@@ -36,6 +38,8 @@ type Data struct {
 	Cut      bool     // Text was cut
 	IsText   bool     // Text is valid, not Int
 	IsFloat  bool     // Float is valid, not Int
+
+	div int64 // KindStats: Summary divides by it; 0: not divided
 }
 
 // Bucket is a part of a histogram. The bounds are inclusive; an open end is nil.

@@ -111,3 +111,11 @@ func trimExponent(b []byte, start int) []byte {
 	}
 	return b
 }
+
+// Number returns a word or a float as a float.
+func (v Value) Number() float64 {
+	if v.Kind == KindFloat {
+		return v.Float
+	}
+	return float64(v.Int)
+}

@@ -63,18 +63,6 @@ func (g *Aggregates) data(kind object.Kind, d snapshot.Data) goja.Value {
 	return g.m.Integer(d.Int)
 }
 
-func (g *Aggregates) statsValue(d snapshot.Data) goja.Value {
-	obj := g.vm.NewObject()
-	average := int64(0)
-	if d.Count != 0 {
-		average = d.Sum / d.Count
-	}
-	obj.Set("count", g.m.Integer(d.Count))
-	obj.Set("average", g.m.Integer(average))
-	obj.Set("total", g.m.Integer(d.Sum))
-	return obj
-}
-
 func (g *Aggregates) bucketsValue(d snapshot.Data) goja.Value {
 	list := make([]any, len(d.Buckets))
 	for i, b := range d.Buckets {

@@ -223,6 +223,17 @@ interface Stats {
   count: number;
   average: number;
   total: number;
+  /** as of a sample: the sum of the squared differences, divided by count - 1 */
+  variance: number;
+  stddev: number;
+  min: number;
+  /** quantiles, at most 1/32 from the value */
+  p50: number;
+  p90: number;
+  p99: number;
+  max: number;
+  /** the value that a part of all values, from 0 to 1, does not exceed: quantile(0.95) */
+  quantile(part: number): number;
 }
 
 /** What hist() and lhist() hold. */

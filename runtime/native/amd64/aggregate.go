@@ -10,6 +10,10 @@ import (
 // aggregate adds the top word to an aggregation without keys.
 func (p *part) aggregate() {
 	l := p.plan.Ops[p.pc].Object
+	missing := label(0)
+	if l.Spread != nil {
+		missing = p.bell()
+	}
 	v := p.popWord()
 	if !l.Banked {
 		p.update(l, p.arena(l.Cells[0]), v)
@@ -23,36 +27,52 @@ func (p *part) aggregate() {
 	p.mov(r(p.used(rax)), bank)
 	p.testAL(byte(arena.BankMask))
 	p.jcc(condNE, other)
-	p.inBank(l, 0, v, again)
+	p.inBank(l, 0, v, again, missing)
 	p.jmp(done)
 	p.place(other)
-	p.inBank(l, 1, v, again)
+	p.inBank(l, 1, v, again, missing)
 	p.place(done)
 }
 
-// inBank pins a bank, whose word is in rax, adds to its cell and unpins it. If the word has changed it jumps to again.
-func (p *part) inBank(l *arena.Layout, n int, v word, again label) {
+// inBank pins a bank, whose word is in rax, adds to its cell and unpins it. If the word has changed it jumps to again; if stats lack a group
+// of buckets, to missing.
+func (p *part) inBank(l *arena.Layout, n int, v word, again, missing label) {
 	bank, pin := p.arena(l.Word), arena.BankPin[n]
 	p.movImm(p.used(rcx), pin)
 	p.alu(opAdd, r(rcx), r(rax))
 	p.lockCmpxchg(bank, rcx)
 	p.jcc(condNE, again)
+	unpin := func() { p.atomicAdd(bank, word{constant, -pin}) }
+	if l.Spread != nil {
+		p.countSpread(l, p.arena(l.Cells[n]), v, func() {
+			unpin()
+			p.jmp(missing)
+		})
+	}
 	p.update(l, p.arena(l.Cells[n]), v)
-	p.atomicAdd(bank, word{constant, -pin})
+	unpin()
 }
 
-// update adds a word to a cell, which must not be at rax, rcx or rdx.
+// update adds a word to a cell, which must not be at rax, rcx or rdx. Of stats the bucket has been counted (countSpread).
 func (p *part) update(l *arena.Layout, cell operand, v word) {
 	switch l.Object.Form() {
 	case object.KindCount:
 		p.lockInc(cell)
-	case object.KindSum, object.KindAvg, object.KindStats:
+	case object.KindSum, object.KindAvg:
+		p.atomicAdd(p.wordOf(cell, arena.ValueOffset), v)
+		p.lockInc(p.wordOf(cell, arena.CountOffset))
+	case object.KindStats:
+		p.extreme(p.wordOf(cell, arena.LeastOffset), v, condLE)
+		p.extreme(p.wordOf(cell, arena.MostOffset), v, condGE)
+		p.addSquare(p.wordOf(cell, arena.SquaresOffset), v)
 		p.atomicAdd(p.wordOf(cell, arena.ValueOffset), v)
 		p.lockInc(p.wordOf(cell, arena.CountOffset))
 	case object.KindMin:
-		p.extreme(cell, v, condLE)
+		p.extreme(p.wordOf(cell, arena.ValueOffset), v, condLE)
+		p.lockInc(p.wordOf(cell, arena.CountOffset))
 	case object.KindMax:
-		p.extreme(cell, v, condGE)
+		p.extreme(p.wordOf(cell, arena.ValueOffset), v, condGE)
+		p.lockInc(p.wordOf(cell, arena.CountOffset))
 	case object.KindHist:
 		p.countPower(l.Object.Powers(), v)
 		p.countBucket(cell)
@@ -72,10 +92,10 @@ func (p *part) wordOf(cell operand, offset int) operand {
 	return cell
 }
 
-// extreme replaces the extreme of a cell, unless that compares with the word as the condition says.
-func (p *part) extreme(cell operand, v word, keep cond) {
+// extreme replaces an extreme, unless that compares with the word as the condition says.
+func (p *part) extreme(to operand, v word, keep cond) {
 	again, done := p.newLabel(), p.newLabel()
-	to, x := p.wordOf(cell, arena.ValueOffset), p.register(v, rdx)
+	x := p.register(v, rdx)
 	p.mov(r(p.used(rax)), to)
 	p.place(again)
 	p.alu(opCmp, r(rax), r(x))
@@ -83,7 +103,6 @@ func (p *part) extreme(cell operand, v word, keep cond) {
 	p.lockCmpxchg(to, x) // loads rax if another thread was first
 	p.jccNear(condNE, again)
 	p.place(done)
-	p.lockInc(p.wordOf(cell, arena.CountOffset))
 }
 
 // countBucket counts in the bucket of a cell whose index is in rax; rcx is used.

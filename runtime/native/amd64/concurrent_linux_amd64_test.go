@@ -33,11 +33,17 @@ func TestTwoProcessors(t *testing.T) {
 		w.hammer(c, []Program{{Run: p, Gate: all}, {Run: w.plan(op(opcode.Exit)), Gate: g}}, times, done)
 	}
 	taken, sums, low, high := make([]int64, len(ids)), make([]int64, len(ids)), int64(math.MaxInt64), int64(0)
+	sorted, squares := uint64(0), uint64(0)
 	take := func() {
 		for i, id := range ids[:len(ids)-1] {
 			for _, e := range w.arena.Handle(id).Take().Entries {
 				taken[i], sums[i] = taken[i]+e.Data.Count, sums[i]+e.Data.Sum
 				switch e.Data.Kind {
+				case object.KindStats:
+					for _, b := range e.Data.Bins {
+						sorted += b.Count
+					}
+					squares += e.Data.Squares.Lo
 				case object.KindMin:
 					low = min(low, e.Data.Min)
 				case object.KindMax:
@@ -60,6 +66,9 @@ func TestTwoProcessors(t *testing.T) {
 	take()
 	if low != 1 || high != times {
 		t.Errorf("the extremes are %d and %d", low, high)
+	}
+	if n := uint64(times); sorted != 2*n || squares != n*(n+1)*(2*n+1)/3 {
+		t.Errorf("stats have %d values in buckets, and %d as the sum of their squares", sorted, squares)
 	}
 	for i, id := range ids[:len(ids)-1] {
 		_, off := w.arena.Lookup(id)

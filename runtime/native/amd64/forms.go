@@ -9,6 +9,7 @@ type aluOp uint8
 const (
 	opAdd aluOp = 0
 	opOr  aluOp = 1
+	opAdc aluOp = 2
 	opAnd aluOp = 4
 	opSub aluOp = 5
 	opXor aluOp = 6

@@ -54,6 +54,12 @@ func (p *part) useKey(op opcode.Op) {
 		p.usePair(op, l, v, absent, unsure)
 	} else {
 		p.find(l.Table, absent, unsure)
+		if op == opcode.Agg && l.Spread != nil {
+			p.countSpread(l, p.cellFound(l.Table), v, func() {
+				p.unpin(l.Table)
+				p.jmp(unsure)
+			})
+		}
 		p.atSlot(op, l, v)
 		p.unpin(l.Table)
 	}

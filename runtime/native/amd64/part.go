@@ -120,7 +120,7 @@ func (p *part) assignHomes() {
 		p.record = next().reg
 	}
 	own := slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Own })
-	if own || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Key }) {
+	if own || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Key || op.Rings }) {
 		p.search = searchRegs{next().reg, next().reg, next().reg, next().reg}
 	}
 	first := min(stackFirst, len(p.homes))

@@ -62,7 +62,7 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	a, err := arena.New(arena.Options{Size: arenaSize, Ring: 64 << 10})
+	a, err := arena.New(arena.Options{Size: arenaSize, Ring: 64 << 10, Spread: 192 << 10})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,17 +202,30 @@ func (w *world) usedOffset(off uint64) int {
 	return len(s[0]) + len(s[1]) + int(off) - (len(w.memory) - cap(s[2]))
 }
 
-// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one.
+// addPowers adds powers of two to stats, so that they have all groups of buckets.
+func (w *world) addPowers(h *arena.Handle, key ...value.Value) {
+	for bit := range 64 {
+		h.Add(1<<bit, key...)
+		h.Add(^(1 << bit), key...)
+	}
+}
+
+// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one, and stats that lack a group of buckets
+// count one more before they ring.
 func (w *world) dropChanges(used []byte) {
 	for id := range w.arena.Objects() {
 		_, off := w.arena.Lookup(id)
 		l, ok := w.arena.LayoutOf(off)
-		if !ok || l.Table == nil || !l.Table.Paired {
+		if !ok || l.Table == nil || !l.Table.Paired && l.Object.Kind != object.KindStats {
 			continue
+		}
+		step := 8
+		if l.Table.Paired {
+			step = 16
 		}
 		for at := w.usedOffset(l.Table.State); l.Table.Slots > 0; l.Table.Slots-- {
 			used[at+6], used[at+7] = 0, 0
-			at += 16
+			at += step
 		}
 	}
 }
@@ -381,9 +394,15 @@ func (w *world) oneCase(seed uint64) error {
 		for range r.IntN(5) {
 			k := []value.Value{value.Int(int64(r.IntN(4))), value.Int(int64(r.IntN(4)))}[:1+i%2]
 			w.arena.Handle(w.objects.all[n]).Add(int64(r.IntN(20)), k...)
+			if h := w.arena.Handle(w.objects.all[n]); h.Object().Kind == object.KindStats && r.IntN(2) == 0 {
+				w.addPowers(h, k...)
+			}
 		}
 	}
 	for _, n := range w.objects.aggregations {
+		if h := w.arena.Handle(w.objects.all[n]); h.Object().Kind == object.KindStats && r.IntN(2) == 0 {
+			w.addPowers(h)
+		}
 		if r.IntN(2) == 0 {
 			w.arena.Handle(w.objects.all[n]).Get() // selects the other bank
 		}

@@ -148,11 +148,14 @@ const range = b => b.min !== undefined && b.min === b.max ? `${b.min}` : `${b.mi
 const histogram = (part, buckets) => table(part, ["range", "count"], buckets.map(b => [range(b), exact(b.count)]), 1);
 const series = (part, points) => table(part, ["from", "value"], points.map(p => [p.interval_start, exact(p.value)]), 1);
 
+const statsFields = ["count", "average", "total", "stddev", "min", "p50", "p90", "p99", "max"];
+const statsRow = v => statsFields.map(field => field === "stddev" ? Number(v.stddev ?? 0).toPrecision(4) * 1 : v[field] ?? "");
+
 // value draws what an entry of an aggregation has.
 function value(part, type, v) {
   if (type === "hist") return histogram(part, v);
   if (type === "tseries") return series(part, v);
-  if (type === "stats") return table(part, ["count", "average", "total"], [[v.count, v.average, v.total]]);
+  if (type === "stats") return table(part, statsFields, [statsRow(v)]);
   return element("p", {}, cellText(v));
 }
 
@@ -166,7 +169,7 @@ function aggregate(a) {
     parts.push(table(part, [...keys, "value"], rows, keys.length));
   } else if (a.type === "stats") {
     const keys = data[0].key.map(() => "key");
-    parts.push(table(part, [...keys, "count", "average", "total"], data.map(e => [...e.key, e.value.count, e.value.average, e.value.total]).reverse()));
+    parts.push(table(part, [...keys, ...statsFields], data.map(e => [...e.key, ...statsRow(e.value)]).reverse()));
   } else for (const e of data) parts.push(element("p", {}, e.key.map(cellText).join(", ")), value(part + " " + JSON.stringify(e.key), a.type, e.value));
   return parts;
 }

@@ -17,7 +17,7 @@ type Kind int
 const (
 	Counter   Kind = iota // a number that only grows, until the script clears it
 	Gauge                 // a number
-	Summary               // how many values there were, and their sum
+	Summary               // how many values there were, their sum, and quantiles
 	Histogram             // how many values there were in each range
 )
 
@@ -32,11 +32,12 @@ type Family struct {
 
 // A Point is the value for one key.
 type Point struct {
-	Labels  []Label
-	Value   float64           // Counter, Gauge
-	Count   uint64            // Summary, Histogram
-	Sum     float64           // Summary; the sum of a histogram's values is not known
-	Buckets []snapshot.Bucket // Histogram: ascending, from the first with values to the last
+	Labels    []Label
+	Value     float64             // Counter, Gauge
+	Count     uint64              // Summary, Histogram
+	Sum       float64             // Summary; the sum of a histogram's values is not known
+	Quantiles map[float64]float64 // Summary: values by the part of all that they are not below
+	Buckets   []snapshot.Bucket   // Histogram: ascending, from the first with values to the last
 }
 
 // A Label is a part of a point's key.
@@ -81,7 +82,7 @@ type Set struct {
 }
 
 // Limits on how many lines of text a set has, so that a script with many keys does not overwhelm a monitoring system. A counter or gauge
-// is a line for each key, a summary two, a histogram one for each bucket and one more.
+// is a line for each key, a summary five, a histogram one for each bucket and one more.
 const (
 	MaxFamily = 2000
 	MaxAll    = 10_000
@@ -165,7 +166,7 @@ func begin(o object.Object) (f Family, ok bool) {
 
 // kindTexts name the kinds of objects in descriptions.
 var kindTexts = map[object.Kind]string{object.KindCount: "Count", object.KindSum: "Sum", object.KindMin: "Minimum", object.KindMax: "Maximum",
-	object.KindAvg: "Average", object.KindStats: "Count and sum", object.KindHist: "Histogram", object.KindLhist: "Histogram", object.KindMap: "Map",
+	object.KindAvg: "Average", object.KindStats: "Count, sum and quantiles", object.KindHist: "Histogram", object.KindLhist: "Histogram", object.KindMap: "Map",
 	object.KindSeries: "Latest interval of the time series"}
 
 // fill adds the points of an aggregation, the largest first, and takes their lines from the room that is left. It returns how many keys are
@@ -195,7 +196,7 @@ func (f *Family) fill(a output.Aggregate, room *int) (left uint64) {
 func (p Point) lines(k Kind) int {
 	switch k {
 	case Summary:
-		return 2
+		return 2 + len(p.Quantiles)
 	case Histogram:
 		return len(p.Buckets) + 2
 	}
@@ -213,7 +214,11 @@ func (f *Family) point(e snapshot.Entry, o object.Object, stack value.NameStack)
 	case d.IsText:
 		return p, id, false
 	case f.Kind == Summary:
-		p.Count, p.Sum = uint64(d.Count), float64(d.Sum)
+		sum := d.Summary()
+		p.Count, p.Sum, p.Quantiles = uint64(sum.Count), sum.Total.Number(), map[float64]float64{}
+		for i, part := range snapshot.Quantiles() {
+			p.Quantiles[part] = sum.Quantiles[i].Number()
+		}
 	case f.Kind == Histogram:
 		p.Buckets = d.Buckets
 		for _, b := range d.Buckets {

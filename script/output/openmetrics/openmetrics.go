@@ -120,7 +120,7 @@ func constant(desc *prometheus.Desc, f metric.Family, p metric.Point, labels []s
 	case metric.Counter:
 		return prometheus.NewConstMetric(desc, prometheus.CounterValue, p.Value, labels...)
 	case metric.Summary:
-		return prometheus.NewConstSummary(desc, p.Count, p.Sum, nil, labels...)
+		return prometheus.NewConstSummary(desc, p.Count, p.Sum, p.Quantiles, labels...)
 	case metric.Histogram:
 		return prometheus.NewConstHistogram(desc, p.Count, 0, f.Cumulative(p), labels...)
 	}

@@ -1,7 +1,9 @@
 package otlp
 
 import (
+	"maps"
 	"math/bits"
+	"slices"
 
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	metrics "go.opentelemetry.io/proto/otlp/metrics/v1"
@@ -33,7 +35,7 @@ func (t times) metric(f metric.Family) *metrics.Metric {
 	case f.Kind == metric.Summary:
 		d := &metrics.Summary{}
 		for _, p := range f.Points {
-			d.DataPoints = append(d.DataPoints, &metrics.SummaryDataPoint{Attributes: attributes(p), StartTimeUnixNano: t.start, TimeUnixNano: t.now, Count: p.Count, Sum: p.Sum})
+			d.DataPoints = append(d.DataPoints, t.summary(p))
 		}
 		m.Data = &metrics.Metric_Summary{Summary: d}
 	case exponential(f):
@@ -50,6 +52,14 @@ func (t times) metric(f metric.Family) *metrics.Metric {
 		m.Data = &metrics.Metric_Histogram{Histogram: d}
 	}
 	return m
+}
+
+func (t times) summary(p metric.Point) *metrics.SummaryDataPoint {
+	d := &metrics.SummaryDataPoint{Attributes: attributes(p), StartTimeUnixNano: t.start, TimeUnixNano: t.now, Count: p.Count, Sum: p.Sum}
+	for _, part := range slices.Sorted(maps.Keys(p.Quantiles)) {
+		d.QuantileValues = append(d.QuantileValues, &metrics.SummaryDataPoint_ValueAtQuantile{Quantile: part, Value: p.Quantiles[part]})
+	}
+	return d
 }
 
 // cumulative: values count from the start of the session.

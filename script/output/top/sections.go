@@ -106,14 +106,18 @@ func keyed(s snapshot.Snapshot, stack value.NameStack) section {
 	}
 	stats := s.Object.Kind == object.KindStats
 	if sec.bars = len(sec.columns); stats {
-		sec.columns = append(sec.columns, "count", "average", "total")
+		sec.columns = append(sec.columns, "count", "average", "total", "p50", "p99", "max")
 	} else {
 		sec.columns = append(sec.columns, "value")
 	}
 	for _, e := range slices.Backward(s.Entries) {
 		r := keyRow(e.Key, stack)
 		if stats {
-			r.cells = append(r.cells, intCell(e.Data.Count), intCell(e.Data.Int), intCell(e.Data.Sum))
+			sum := e.Data.Summary()
+			r.cells = append(r.cells, intCell(sum.Count))
+			for _, v := range []value.Value{sum.Average, sum.Total, sum.Quantiles[0], sum.Quantiles[2], sum.Max} {
+				r.cells = append(r.cells, cell{v.Format(nil), v.Number(), true})
+			}
 		} else {
 			r.cells = append(r.cells, dataCell(e.Data, s.Object))
 		}
