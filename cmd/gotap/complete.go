@@ -52,7 +52,7 @@ func completeFlags(w *World, c *cobra.Command) {
 		"engine": words("auto", "inline", "emulate", "step"), "affinity": words(affinityAuto, affinityOff), "for": words("1s", "10s", "1m"), "budget": words("5", "10", "25"),
 		"topic": words("start", "functions", "memory", "threads", "files", "network", "languages", "process", "changing", "kernels"),
 		"pid":   completePid, "container": completeContainer, "arg": completeArgument(w), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),
-		"listen": words("9100"), "listen-token": words(), "otlp": words("http://localhost:4318"),
+		"listen": words("9100"), "listen-token": words(), "otlp": words("http://localhost:4318"), "label": words("host=", "program=", "container=", "script="),
 	} {
 		if c.Flag(name) != nil {
 			c.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one already

@@ -162,7 +162,7 @@ type plan struct {
 func (o runOptions) check(w *World, script string, command []string) (*plan, error) {
 	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
 	for _, step := range []func() error{p.checkRemote, func() error { return p.checkTargets(w) }, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkAffinity, p.checkDuration, p.checkBudget, p.checkArgs,
-		p.checkWords, p.checkFormat, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, func() error { return p.openViews(w) }, p.openOutput, p.openLogs, p.readExits} {
+		p.checkWords, p.checkFormat, p.checkLabels, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, func() error { return p.openViews(w) }, p.openOutput, p.openLogs, p.readExits} {
 		var known *status.Error
 		if err := step(); errors.As(err, &known) {
 			return nil, err

@@ -19,7 +19,6 @@ import (
 	"gotap/cmd/gotap/manager"
 	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/terminal"
-	"gotap/cmd/gotap/views"
 	"gotap/engine"
 	"gotap/script/output"
 	"gotap/script/output/picture"
@@ -246,7 +245,7 @@ func (r *run) begin() error {
 	if err := r.session.Start(); err != nil {
 		return err
 	}
-	r.plan.views.Attach(r.session, views.Identity(r.text.Name, r.plan.command, r.plan.pids))
+	r.plan.views.Attach(r.session, r.plan.shown.Identity(r.text.Name, r.plan.command, r.plan.pids))
 	return r.leaveTerminal()
 }
 

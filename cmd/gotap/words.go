@@ -22,7 +22,7 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 		return gotap.Script{}, nil
 	}
 	text, words := gotap.Script{Name: s.File, Text: s.Text}, own[1:]
-	if len(words) == 0 && !!o.targeted(command) {
+	if len(words) == 0 && o.targeted(command) {
 		return text, nil
 	}
 	first := firstOption(w, s.Name)

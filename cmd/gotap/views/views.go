@@ -68,9 +68,7 @@ func (v *Views) Lost() map[string]uint64 {
 		if v.otlp != nil {
 			maps.Copy(lost, v.otlp.Finish())
 		}
-		for name, n := range v.board.Left() {
-			lost["keys of @"+name+" that were no metrics: too many, or no numbers"] = n
-		}
+		maps.Copy(lost, v.board.Left())
 	}
 	return lost
 }
@@ -120,7 +118,11 @@ func read(c *gotap.Control) (from metric.Source, err error) {
 }
 
 // Identity returns what identifies the metrics of a run of COMMAND, or of processes.
-func Identity(script string, command []string, pids []int) metric.Identity {
+func (o Options) Identity(script string, command []string, pids []int) metric.Identity {
+	return identity(script, command, pids).With(o.labels)
+}
+
+func identity(script string, command []string, pids []int) metric.Identity {
 	id := metric.Identity{Script: filepath.Base(script)}
 	id.Host, _ = os.Hostname()
 	if len(command) > 0 {
