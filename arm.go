@@ -44,22 +44,8 @@ func (s *Session) startTargets() error {
 		}
 		return nil
 	}
-	for _, pid := range o.Pids {
-		if s.placesNoMore() {
-			return engine.ErrInterrupted
-		}
-		o.Hooks.Process(pid, true)
-		s.outcomes.expect("?", pid)
-		if err := s.engine.Attach(pid); err != nil {
-			return err
-		}
-		s.outcomes.attached(pid)
-	}
 	if len(o.Pids) > 0 {
-		if o.Follow == FollowChildren {
-			s.attachChildren()
-		}
-		return nil
+		return attaching{s}.all()
 	}
 	if s.placesNoMore() {
 		return engine.ErrInterrupted

@@ -60,6 +60,7 @@ type Tool struct {
 	Verbose    bool   // every change of a target is a note
 	Keep       bool   // the script may be replaced: its top-level variables keep their values then
 	MayAppear  bool   // missing places may appear in what the target goes on to run: the session starts without any
+	MayEnd     bool   // of the processes of Pids some may have ended by now: they are not traced
 	Supervised bool   // something else takes the probes out when this process is killed
 	Explain    bool   // Probe.Stops has the places that could never run programs without a stop, and why, which takes time
 	Own        []int  // processes that wait for this one: they cannot be attached to

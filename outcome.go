@@ -2,6 +2,7 @@ package gotap
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -62,6 +63,13 @@ func (o *outcomes) attached(pid int) {
 			one.name = name
 		}
 	}
+}
+
+// drop forgets a target that was never traced.
+func (o *outcomes) drop(pid int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.list = slices.DeleteFunc(o.list, func(one *outcome) bool { return one.target.Pid == pid })
 }
 
 // forget drops all targets: the session has ended them itself, so nothing is reported about them.

@@ -13,6 +13,7 @@ import (
 
 	"gotap/cmd/gotap/client"
 	"gotap/cmd/gotap/wire"
+	"gotap/engine/linux/container"
 	"gotap/engine/place"
 	"gotap/engine/place/catalog"
 	"gotap/samples"
@@ -50,8 +51,8 @@ func completeFlags(w *World, c *cobra.Command) {
 		"follow": words("none", "threads", "children"), "format": words(format.Names()...), "missing": words("error", "warn", "ignore"),
 		"engine": words("auto", "inline", "emulate", "step"), "affinity": words(affinityAuto, affinityOff), "for": words("1s", "10s", "1m"), "budget": words("5", "10", "25"),
 		"topic": words("start", "functions", "memory", "threads", "files", "network", "languages", "process", "changing", "kernels"),
-		"pid":   completePid, "arg": completeArgument(w), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),
-		"listen": words("9100"), "listen-token": words(), "otlp": words("http://localhost:4318"),
+		"pid":   completePid, "container": completeContainer, "arg": completeArgument(w), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),
+		"listen": words("9100"), "listen-token": words(), "otlp": words("http://localhost:4318"), "label": words("host=", "program=", "container=", "script="),
 	} {
 		if c.Flag(name) != nil {
 			c.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one already
@@ -109,6 +110,14 @@ func completePid(_ *cobra.Command, _ []string, typed string) (list []cobra.Compl
 		}
 		text := strings.ReplaceAll(strings.TrimRight(string(command), "\x00"), "\x00", " ")
 		list = append(list, cobra.CompletionWithDesc(pid, strings.ToValidUTF8(text[:min(len(text), 60)], "?")))
+	}
+	return list, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeContainer offers the containers with their engines and first programs.
+func completeContainer(*cobra.Command, []string, string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
+	for _, c := range container.List() {
+		list = append(list, cobra.CompletionWithDesc(c.Short(), c.String()))
 	}
 	return list, cobra.ShellCompDirectiveNoFileComp
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,7 +67,7 @@ func (p *plan) openLog(kind, path string) (*logTarget, error) {
 			return nil, fmt.Errorf("cannot log: %w", err)
 		}
 		if kind == "json" {
-			return &logTarget{sink: output.NewJSON(f)}, nil
+			return &logTarget{sink: p.records(f)}, nil
 		}
 		text := output.NewText(f, f)
 		text.Own = &p.own
@@ -105,7 +106,7 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	}
 	var first output.Sink = text
 	if p.json && data != io.Discard {
-		first = output.NewJSON(data)
+		first = p.records(data)
 	}
 	for _, t := range p.logs {
 		logs = append(logs, t.sink)
@@ -114,6 +115,23 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 		return first, nil
 	}
 	return append(output.Fanout{first}, logs...), logs
+}
+
+// records returns a sink of JSON, with the labels of the run if the user gives any.
+func (p *plan) records(to io.Writer) *output.JSON {
+	j := output.NewJSON(to)
+	if p.shown.Labelled() {
+		for _, l := range p.shown.Identity(p.script, p.command, p.pids).Labels() {
+			j.Labels = append(j.Labels, output.Field{Name: l.Name, Value: l.Value})
+		}
+	}
+	return j
+}
+
+// checkLabels checks the labels, which not all formats have.
+func (p *plan) checkLabels() error {
+	records := p.json || slices.ContainsFunc(p.logNames, func(name string) bool { return strings.HasPrefix(name, "json:") })
+	return p.shown.CheckLabels(records || p.shape.Metrics)
 }
 
 // targetText describes what is traced.

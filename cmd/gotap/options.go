@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/unix"
@@ -28,15 +26,11 @@ import (
 // runOptions are the flags of run, as given.
 type runOptions struct {
 	text     string // -e
-	pids     []string
-	follow   string
 	duration string
 	args     []string
 	unsafe   bool
 	engine   string
 	affinity string
-	remote   string
-	exe      string
 	missing  string
 	maxSites int
 	budget   string
@@ -53,6 +47,7 @@ type runOptions struct {
 
 	generated bool // the script is one of gotap with words from the command line: errors do not show its text
 
+	targetFlags
 	outputFlags
 	reportFlags
 	definitionFlags
@@ -88,16 +83,13 @@ func (o *runOptions) registerScript(c *cobra.Command) {
 // registerSession registers the flags about the target, the output and the end.
 func (o *runOptions) registerSession(c *cobra.Command) {
 	f := c.Flags()
-	f.StringArrayVarP(&o.pids, "pid", "p", nil, "attach to this process, to several, 12,34, or to all with this name (repeatable)")
-	f.StringVar(&o.follow, "follow", "", "none, threads or children (default children with COMMAND, threads with -p)")
+	o.targetFlags.register(f)
 	f.StringVarP(&o.duration, "for", "T", "", "end after this time, as in 10s")
 	f.VarP(&onceValue{to: &o.output}, "output", "o", "write data to this file, once there is some; - is standard output, and COMMAND's goes to standard error then; %F, %H%M%S and the like of strftime become the time of the start")
 	f.VarP(&onceValue{to: &o.rotate}, "rotate", "S", "SIZE[,FILES]: when the file of -o has SIZE (512K, 10M, 1G; a bare number is megabytes) begin a new one; older ones are FILE.1 to FILE.N, 10 in all when no number is given")
 	f.StringVarP(&o.format, "format", "f", "", format.Use)
 	f.StringVar(&o.engine, "engine", "auto", "auto, emulate, step, or inline: programs run in the target as native code, without a stop; what needs stops is refused")
 	f.StringVar(&o.affinity, "affinity", "", "auto: gotap and a target with one thread share a CPU where the target cannot notice it; off: no affinity is changed (default auto)")
-	f.StringVar(&o.remote, "remote", "", "trace through the GDB stub at HOST:PORT: QEMU's, gdbserver's, a kernel's")
-	f.StringVar(&o.exe, "exe", "", "with --remote, the file of the program or kernel that runs there, or a list of its symbols")
 	f.StringVar(&o.missing, "missing", "error", "what a place that is not found is: error, warn or ignore")
 	f.IntVar(&o.maxSites, "max-probes", 1000, "places probed at most; unless it is given, --engine inline has no limit")
 	f.StringVar(&o.budget, "budget", "", "percent of the time that targets may be stopped; beyond it probes rest, are disabled, are taken out")
@@ -169,8 +161,8 @@ type plan struct {
 // check parses and checks all flags before anything is started.
 func (o runOptions) check(w *World, script string, command []string) (*plan, error) {
 	p := &plan{runOptions: o, script: script, command: command, data: w.Stdout}
-	for _, step := range []func() error{func() error { return p.checkPids(w) }, p.checkRemote, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkAffinity, p.checkDuration, p.checkBudget, p.checkArgs,
-		p.checkWords, p.checkFormat, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, func() error { return p.openViews(w) }, p.openOutput, p.openLogs, p.readExits} {
+	for _, step := range []func() error{p.checkRemote, func() error { return p.checkTargets(w) }, p.checkPreserve, p.checkFollow, p.checkEngine, p.checkAffinity, p.checkDuration, p.checkBudget, p.checkArgs,
+		p.checkWords, p.checkFormat, p.checkLabels, p.checkDefinition, func() error { return p.openReady(w) }, p.checkOutput, p.checkRotate, p.checkBackground, func() error { return p.openViews(w) }, p.openOutput, p.openLogs, p.readExits} {
 		var known *status.Error
 		if err := step(); errors.As(err, &known) {
 			return nil, err
@@ -179,68 +171,6 @@ func (o runOptions) check(w *World, script string, command []string) (*plan, err
 		}
 	}
 	return p, nil
-}
-
-func (p *plan) checkPids(w *World) error {
-	if len(p.runOptions.pids) > 0 && len(p.command) > 0 {
-		return fmt.Errorf("-p and a COMMAND exclude each other")
-	}
-	for _, list := range p.runOptions.pids {
-		for _, text := range pidTexts(list) {
-			pids, err := w.processes(text)
-			if err != nil {
-				return err
-			}
-			for _, pid := range pids {
-				if !slices.Contains(p.pids, pid) {
-					p.pids = append(p.pids, pid)
-				}
-			}
-			if len(pids) > 1 && !p.quiet || len(pids) == 1 && !p.quiet && text != strconv.Itoa(pids[0]) {
-				fmt.Fprintf(w.errs(), "gotap: %s is %s\n", text, processList(pids))
-			}
-		}
-	}
-	return nil
-}
-
-// pidTexts splits the numbers of one -p, which pidof and pgrep separate by blanks or commas.
-func pidTexts(list string) []string {
-	texts := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
-	if len(texts) == 0 {
-		return []string{list}
-	}
-	return texts
-}
-
-// checkPreserve refuses --preserve-status unless there is one target.
-func (p *plan) checkPreserve() error {
-	switch targets := len(p.pids); {
-	case !p.preserve || len(p.command) > 0 || p.remote != "" || targets == 1:
-		return nil
-	case targets > 1:
-		return errors.New("--preserve-status needs one target: -p gives several")
-	}
-	return status.Hinted(errors.New("--preserve-status needs a target"), commandBehind)
-}
-
-func (p *plan) checkFollow() error {
-	switch p.runOptions.follow {
-	case "":
-		p.follow = engine.FollowThreads
-		if len(p.pids) == 0 {
-			p.follow = engine.FollowChildren
-		}
-	case "none":
-		p.follow = engine.FollowNone
-	case "threads":
-		p.follow = engine.FollowThreads
-	case "children":
-		p.follow = engine.FollowChildren
-	default:
-		return fmt.Errorf("--follow is none, threads or children, not %q", p.runOptions.follow)
-	}
-	return nil
 }
 
 func (p *plan) checkEngine() error {

@@ -14,7 +14,7 @@ func newRun(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "run [flags] SCRIPT… [-- COMMAND ARG…]",
 		Short: "Trace a program with a script",
-		Long: `run traces COMMAND, started stopped before its first instruction, or the processes given with -p.
+		Long: `run traces COMMAND, started stopped before its first instruction, or the processes given with -p or --container.
 With neither it probes a small demonstration process of its own.
 
 SCRIPT is a file, - for standard input, the name of a sample, or the text given with -e. Words behind a sample are the value of its first

@@ -19,7 +19,6 @@ import (
 	"gotap/cmd/gotap/manager"
 	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/terminal"
-	"gotap/cmd/gotap/views"
 	"gotap/engine"
 	"gotap/script/output"
 	"gotap/script/output/picture"
@@ -171,7 +170,7 @@ func (r *run) options() (gotap.Options, error) {
 		Command: p.command, Stdin: streams.In, Stdout: streams.Out, Stderr: streams.Err, Pids: p.pids, Remote: p.remote, Exe: p.exe,
 		Args: p.args, Definition: p.definition, Beside: p.beside, Follow: p.follow, ByScript: p.runOptions.follow == "", Engine: p.engine, Affinity: p.affinity, MaxProbes: max(p.maxSites, 0),
 		Unsafe: p.unsafe, Budget: p.share, Output: dataSink{r.out, r}, Hooks: r.hooks(),
-		Tool: gotap.Tool{Quiet: p.quiet && !p.stats, Silent: p.quiet, Verbose: p.verbose, Keep: p.watch, Supervised: true, Explain: p.stats, Own: r.w.waiting()},
+		Tool: gotap.Tool{Quiet: p.quiet && !p.stats, Silent: p.quiet, Verbose: p.verbose, Keep: p.watch, Supervised: true, MayEnd: len(p.containers) > 0, Explain: p.stats, Own: r.w.waiting()},
 	}
 	if p.missing != "error" {
 		o.Missing = gotap.Missing(p.missing)
@@ -179,7 +178,7 @@ func (r *run) options() (gotap.Options, error) {
 	if p.mixes(r.w) {
 		r.note("standard output has the records and what %s prints: -o FILE, or -o - for the records alone", filepath.Base(p.command[0]))
 	}
-	if len(p.command) > 0 || len(p.pids) > 0 || p.remote != "" {
+	if p.targeted(p.command) {
 		return o, nil
 	}
 	lasts := cmp.Or(p.duration, demoTime) // -T, or the demonstration's own end: what comes first is announced as the time
@@ -246,7 +245,7 @@ func (r *run) begin() error {
 	if err := r.session.Start(); err != nil {
 		return err
 	}
-	r.plan.views.Attach(r.session, views.Identity(r.text.Name, r.plan.command, r.plan.pids))
+	r.plan.views.Attach(r.session, r.plan.shown.Identity(r.text.Name, r.plan.command, r.plan.pids))
 	return r.leaveTerminal()
 }
 

@@ -31,7 +31,7 @@ func newTrace(w *World) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "trace [flags] [PATTERN…] [-- COMMAND ARG…]",
 		Short: "Show calls as a tree, with arguments, results and times; no script is needed",
-		Long: `trace shows the calls of functions as a tree: COMMAND's, those of the processes given with -p, or those of a small demonstration.
+		Long: `trace shows the calls of functions as a tree: COMMAND's, those of the processes given with -p or --container, or those of a small demonstration.
 
 PATTERN is a place as in probe(): 'read*', libc:malloc, 'Shop::*', ./libx.so:run, syscall:openat. Without one it is every function of
 the main program. Arguments and results have the types of the debug information, or of prototypes that gotap knows; other functions
@@ -81,7 +81,7 @@ func (t *traceOptions) script(o *runOptions, patterns, command []string) (gotap.
 	if err != nil {
 		return gotap.Script{}, status.With(status.Usage, err)
 	}
-	if len(patterns) == 0 && len(command) == 0 && len(o.pids) == 0 && o.remote == "" {
+	if len(patterns) == 0 && !o.targeted(command) {
 		patterns = []string{demoFunction}
 	}
 	o.args = append(args, "f="+strings.Join(patterns, ","))
@@ -106,7 +106,7 @@ func (t *traceOptions) check(o *runOptions, patterns, command []string) error {
 			return errors.New("a pattern is empty")
 		}
 	}
-	if len(patterns) == 0 || len(command) > 0 || len(o.pids) > 0 || o.remote != "" {
+	if len(patterns) == 0 || o.targeted(command) {
 		return nil
 	}
 	return programForPattern("trace", patterns)

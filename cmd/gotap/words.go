@@ -22,7 +22,7 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 		return gotap.Script{}, nil
 	}
 	text, words := gotap.Script{Name: s.File, Text: s.Text}, own[1:]
-	if len(words) == 0 && !o.probesDemo(command) {
+	if len(words) == 0 && o.targeted(command) {
 		return text, nil
 	}
 	first := firstOption(w, s.Name)
@@ -40,7 +40,7 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 		err = fmt.Errorf("%s: its option %s is given twice, as --arg and as %q", s.Name, first.Name, words[0])
 	case first.Type != "text" && len(words) > 1:
 		err = fmt.Errorf("%s: its first option, %s, takes one word, so %q is one too many", s.Name, first.Name, words[1])
-	case o.probesDemo(command):
+	case !o.targeted(command):
 		err = programForPattern("run "+s.Name, words)
 	}
 	if err != nil {
@@ -52,11 +52,6 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 	o.args = append(o.args, first.Name+"="+strings.Join(words, ","))
 	o.generated = true
 	return text, nil
-}
-
-// probesDemo reports whether the demonstration is the only target.
-func (o *runOptions) probesDemo(command []string) bool {
-	return len(command) == 0 && len(o.pids) == 0 && o.remote == ""
 }
 
 // firstOption returns the first option that a sample declares; its name is "" when there is none.

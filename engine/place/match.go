@@ -56,14 +56,20 @@ func samePath(a, b string) bool {
 }
 
 // fileAt returns a function that reports whether a module is the file at a path, whatever its process calls it. In a
-// container the root directory differs; its files are below /proc/PID/root.
+// container the root directory differs: the path may be what the process sees, or lead to its file below /proc/PID/root.
 func fileAt(path string) func(*module.File) bool {
 	var st syscall.Stat_t
-	if !strings.Contains(path, "/") || syscall.Stat(path, &st) != nil {
+	switch {
+	case !strings.Contains(path, "/"):
 		return func(*module.File) bool { return false }
+	case syscall.Stat(path, &st) != nil:
+		return func(f *module.File) bool { return module.IsInRoot(f, path) }
 	}
 	inRoot := rootedPath.FindStringSubmatch(path)
 	return func(f *module.File) bool {
+		if module.IsInRoot(f, path) {
+			return true
+		}
 		return f.Inode != 0 && f.Inode == st.Ino && f.Dev == uint64(st.Dev) || inRoot != nil && inRoot[1] == f.Path && sameBuild(path, f)
 	}
 }

@@ -77,10 +77,11 @@ var checks = map[Need]func() bool{
 	LibCxx:  hasLibCxx,
 	TSC:     hasTSC,
 	CPUs:    func() bool { return runtime.NumCPU() > 1 },
+	Cgroups: func() bool { return len(CgroupRoots()) > 0 },
 }
 
 // ofKernel are needs that only another kernel, or another configuration of it, meets.
-var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, FSBase: true}
+var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, FSBase: true, Cgroups: true}
 
 // Expected reports whether a need has to be met here: in continuous integration all are that packages can meet.
 func Expected(n Need) bool { return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] }

@@ -16,6 +16,8 @@ import (
 // probes are armed, and yet the ready record is the first: it is held back until then, or until the end when the run
 // never gets ready.
 type JSON struct {
+	Labels []Field // of the ready record; none: it has no field for them
+
 	data *stream
 
 	mu   sync.Mutex
@@ -268,7 +270,11 @@ func (j *JSON) Lost(cause string, count uint64) {
 // Ready writes the first record.
 func (j *JSON) Ready() {
 	var b bytes.Buffer
-	writeObject(&b, []Field{{"type", "ready"}, {"version", Version}})
+	fields := []Field{{"type", "ready"}, {"version", Version}}
+	if len(j.Labels) > 0 {
+		fields = append(fields, Field{"labels", j.Labels})
+	}
+	writeObject(&b, fields)
 	b.WriteByte('\n')
 	j.release(b.Bytes())
 	j.Flush()

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gotap/script/output/live"
+	"gotap/script/output/metric"
 	"gotap/script/output/otlp"
 )
 
@@ -16,6 +17,8 @@ type Options struct {
 	listen, token string
 	collector     string // --otlp
 	top           bool
+	given         []string       // --label
+	labels        []metric.Label // the same, parsed
 }
 
 // Register registers the flags.
@@ -23,11 +26,26 @@ func (o *Options) Register(f *pflag.FlagSet) {
 	f.StringVar(&o.listen, "listen", "", "serve a live page and /metrics at PORT or HOST:PORT; without a host only to this machine")
 	f.StringVar(&o.token, "listen-token", "", "what requests to --listen must have; made and printed when others than this machine can connect")
 	f.BoolVar(&o.top, "top", false, "show tables, aggregations and histograms on the terminal while the run goes on")
+	f.StringArrayVar(&o.given, "label", nil, "name=value, a label of metrics, of what --otlp sends, and of the record ready in JSON (repeatable)")
 	f.StringVar(&o.collector, "otlp", "", "send metrics, events and calls to the OpenTelemetry collector at this URL, as in http://localhost:4318")
 }
 
 // Wanted reports whether there is any.
 func (o Options) Wanted() bool { return o.listen != "" || o.token != "" || o.collector != "" || o.top }
+
+// CheckLabels parses the labels. written reports whether the data of the run have labels.
+func (o *Options) CheckLabels(written bool) (err error) {
+	switch o.labels, err = metric.ParseLabels(o.given); {
+	case err != nil:
+		return mistake{fmt.Errorf("--label %w", err), "as in --label env=prod --label host=node-7"}
+	case len(o.given) > 0 && !written && o.listen == "" && o.collector == "":
+		return mistake{errors.New("--label: no output of this run has labels"), "metrics have them (-f openmetrics, --listen, --otlp), and records (-f json)"}
+	}
+	return nil
+}
+
+// Labelled reports whether labels are given.
+func (o Options) Labelled() bool { return len(o.given) > 0 }
 
 // Top reports whether the terminal is a view.
 func (o Options) Top() bool { return o.top }

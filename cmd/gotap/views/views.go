@@ -7,12 +7,12 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"gotap"
+	"gotap/engine/linux/container"
 	"gotap/runtime/object"
 	"gotap/runtime/snapshot"
 	"gotap/script/output"
@@ -68,9 +68,7 @@ func (v *Views) Lost() map[string]uint64 {
 		if v.otlp != nil {
 			maps.Copy(lost, v.otlp.Finish())
 		}
-		for name, n := range v.board.Left() {
-			lost["keys of @"+name+" that were no metrics: too many, or no numbers"] = n
-		}
+		maps.Copy(lost, v.board.Left())
 	}
 	return lost
 }
@@ -120,11 +118,15 @@ func read(c *gotap.Control) (from metric.Source, err error) {
 }
 
 // Identity returns what identifies the metrics of a run of COMMAND, or of processes.
-func Identity(script string, command []string, pids []int) metric.Identity {
+func (o Options) Identity(script string, command []string, pids []int) metric.Identity {
+	return identity(script, command, pids).With(o.labels)
+}
+
+func identity(script string, command []string, pids []int) metric.Identity {
 	id := metric.Identity{Script: filepath.Base(script)}
 	id.Host, _ = os.Hostname()
 	if len(command) > 0 {
-		id.Program, id.Container = filepath.Base(command[0]), container("self")
+		id.Program, id.Container = filepath.Base(command[0]), containerOf(os.Getpid())
 		return id
 	}
 	var programs, containers []string
@@ -132,7 +134,7 @@ func Identity(script string, command []string, pids []int) metric.Identity {
 		if exe, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/exe"); err == nil {
 			programs = append(programs, strings.TrimSuffix(filepath.Base(exe), " (deleted)"))
 		}
-		if c := container(strconv.Itoa(pid)); c != "" {
+		if c := containerOf(pid); c != "" {
 			containers = append(containers, c)
 		}
 	}
@@ -145,18 +147,11 @@ func joined(list []string) string {
 	return strings.Join(slices.Compact(list), ",")
 }
 
-// containerID is how container engines name the control group of a container.
-var containerID = regexp.MustCompile(`[0-9a-f]{64}`)
-
-// container returns the beginning of the ID of the container that a process is in, as tools show it; "" when it is in none.
-func container(process string) string {
-	text, err := os.ReadFile("/proc/" + process + "/cgroup")
-	if err != nil {
+// containerOf returns the beginning of the ID of the container that a process is in, as tools show it; "" when it is in none.
+func containerOf(pid int) string {
+	id, ok := container.Of(pid)
+	if !ok {
 		return ""
 	}
-	all := containerID.FindAllString(string(text), -1)
-	if len(all) == 0 {
-		return ""
-	}
-	return all[len(all)-1][:12]
+	return id.Short()
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -257,6 +258,12 @@ func processRoot(pid int) string {
 		return ""
 	}
 	return root
+}
+
+// IsInRoot reports whether a module is the file at an absolute path of its process, where that has another root directory than this one.
+func IsInRoot(f *File, path string) bool {
+	var st unix.Stat_t
+	return f.root != "" && filepath.IsAbs(path) && f.Inode != 0 && unix.Stat(f.root+path, &st) == nil && f.Inode == st.Ino && f.Dev == st.Dev
 }
 
 // File systems where mapped files have other device or inode numbers than stat returns.

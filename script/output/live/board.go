@@ -27,7 +27,7 @@ type Board struct {
 	at       time.Time                     // of the latest reading
 	probes   []metric.Probe
 	lost     map[string]uint64
-	left     map[string]uint64 // the most keys that were left out of metrics at a time, by aggregation
+	left     map[string]uint64 // the most that was left out of metrics at a time: keys of an aggregation, or probes
 }
 
 // NewBoard makes a board of a run that has not begun. target describes what is traced, for people.
@@ -94,7 +94,12 @@ func (b *Board) Metrics() metric.Set {
 	}
 	set := metric.New(b.identity, metric.Source{Aggregates: b.Sink.Aggregates(), Probes: b.probes, Lost: lost})
 	for name, n := range set.Left {
-		b.left[name] = max(b.left[name], n)
+		what := "keys of @" + name + " that were no metrics: too many, or no numbers"
+		b.left[what] = max(b.left[what], n)
+	}
+	if set.Probes > 0 {
+		const what = "probes that were no metrics: too many"
+		b.left[what] = max(b.left[what], set.Probes)
 	}
 	return set
 }
@@ -106,7 +111,7 @@ func (b *Board) Identity() metric.Identity {
 	return b.identity
 }
 
-// Left returns how many keys metrics did not have, at most at a time, by aggregation.
+// Left returns what metrics did not have, at most at a time: a description and a number.
 func (b *Board) Left() map[string]uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -49,11 +49,12 @@ type Identity struct {
 	Container string // ID of the target's container
 	Program   string // base name of the target's program
 	Script    string
+	Own       []Label // that the user has given besides
 }
 
 // Labels returns the known parts.
 func (i Identity) Labels() (list []Label) {
-	for _, l := range []Label{{"host", i.Host}, {"container", i.Container}, {"program", i.Program}, {"script", i.Script}} {
+	for _, l := range append([]Label{{"host", i.Host}, {"container", i.Container}, {"program", i.Program}, {"script", i.Script}}, i.Own...) {
 		if l.Value != "" {
 			list = append(list, Label{l.Name, text(l.Value)})
 		}
@@ -79,6 +80,7 @@ type Set struct {
 	Identity Identity
 	Families []Family
 	Left     map[string]uint64 // keys that were left out, by the name of the aggregation
+	Probes   uint64            // probes that were left out
 }
 
 // Limits on how many lines of text a set has, so that a script with many keys does not overwhelm a monitoring system. A counter or gauge
@@ -86,13 +88,17 @@ type Set struct {
 const (
 	MaxFamily = 2000
 	MaxAll    = 10_000
+	MaxProbes = 1000
+	MaxCauses = 100 // of loss; the others are one line
 )
 
 // New returns the metrics of a session. Of an aggregation with too many keys the largest values are there.
 func New(id Identity, from Source) Set {
 	s := Set{Identity: id, Left: map[string]uint64{}}
 	n, room := namer{}, MaxAll
-	for _, f := range own(from) {
+	families, probes := own(from)
+	s.Probes = probes
+	for _, f := range families {
 		n.take(&f)
 		s.Families = append(s.Families, f)
 	}
@@ -120,15 +126,16 @@ func New(id Identity, from Source) Set {
 	return s
 }
 
-// own returns the metrics about the session itself.
-func own(from Source) (list []Family) {
+// own returns the metrics about the session itself, and how many probes they leave out.
+func own(from Source) (list []Family, left uint64) {
 	hits := Family{Name: "gotap_probe_hits", Help: "Hits of a probe.", Kind: Counter}
 	missed := Family{Name: "gotap_probe_missed", Help: "Hits of a probe that its program did not see.", Kind: Counter}
-	at := map[string]int{}
+	at, out := map[string]int{}, map[string]bool{}
 	for _, p := range from.Probes {
 		i, known := at[p.Name]
 		if !known {
-			if len(at) == MaxFamily/2 {
+			if len(at) == MaxProbes {
+				out[p.Name] = true
 				continue
 			}
 			i = len(hits.Points)
@@ -139,11 +146,29 @@ func own(from Source) (list []Family) {
 		hits.Points[i].Value += float64(p.Hits)
 		missed.Points[i].Value += float64(p.Missed)
 	}
-	lost := Family{Name: "gotap_lost", Help: "What was lost, by cause.", Kind: Counter}
-	for _, cause := range slices.Sorted(maps.Keys(from.Lost)) {
-		lost.Points = append(lost.Points, Point{Labels: []Label{{"cause", text(cause)}}, Value: float64(from.Lost[cause])})
+	without := Family{Name: "gotap_probes_left_out", Help: "Probes that are no metrics: too many.", Kind: Gauge}
+	if len(out) > 0 {
+		without.Points = []Point{{Value: float64(len(out))}}
 	}
-	return slices.DeleteFunc([]Family{hits, missed, lost}, func(f Family) bool { return len(f.Points) == 0 })
+	list = []Family{hits, missed, losses(from.Lost), without}
+	return slices.DeleteFunc(list, func(f Family) bool { return len(f.Points) == 0 }), uint64(len(out))
+}
+
+// losses returns what was lost. Causes that are too many are one, so that the sum is right.
+func losses(lost map[string]uint64) Family {
+	f := Family{Name: "gotap_lost", Help: "What was lost, by cause.", Kind: Counter}
+	for i, cause := range slices.Sorted(maps.Keys(lost)) {
+		n := float64(lost[cause])
+		if i >= MaxCauses {
+			if i == MaxCauses {
+				f.Points = append(f.Points, Point{Labels: []Label{{"cause", "other causes"}}})
+			}
+			f.Points[MaxCauses].Value += n
+			continue
+		}
+		f.Points = append(f.Points, Point{Labels: []Label{{"cause", text(cause)}}, Value: n})
+	}
+	return f
 }
 
 // begin returns the family of an object without its points; ok is false for variables.

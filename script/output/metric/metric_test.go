@@ -75,6 +75,76 @@ func TestLabels(t *testing.T) {
 	}
 }
 
+// TestParseLabels: what a user gives becomes labels, or an error that names it.
+func TestParseLabels(t *testing.T) {
+	many := make([]string, maxLabels+1)
+	for i := range many {
+		many[i] = fmt.Sprintf("l%d=x", i)
+	}
+	for given, want := range map[string]string{
+		"env=prod":                       "env=prod",
+		"env=":                           "host=h program=p",
+		"a.b=1=2 z_9=":                   "a.b=1=2",
+		"host=node-7 program= x=y":       "host=node-7 x=y",
+		"container=pod":                  "host=h container=pod program=p",
+		"env":                            "env: no name=value",
+		"=x":                             "=x: a name has letters, digits, _ and dots, and begins with a letter",
+		"9a=x":                           "9a=x: a name has letters",
+		"__name__=x":                     "__name__=x: a name has letters",
+		"a-b=x":                          "a-b=x: a name has letters",
+		"le=x":                           "le=x: metrics have a label le of their own",
+		"key=x":                          "key=x: metrics have a label key of their own",
+		"key12=x":                        "key12=x: metrics have a label key12 of their own",
+		"keys=x":                         "host=h program=p keys=x",
+		"a.b=x a_b=y":                    "a_b=y: the label a_b is given twice",
+		strings.Join(many, " "):          "21 labels; the limit is 20",
+		strings.Join(many[1:], " ")[:50]: "l1=x",
+	} {
+		list, err := ParseLabels(strings.Fields(given))
+		var texts []string
+		for _, l := range (Identity{Host: "h", Program: "p"}).With(list).Labels() {
+			texts = append(texts, l.Name+"="+l.Value)
+		}
+		got := strings.Join(texts, " ")
+		if err != nil {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %s, want %s", given, got, want)
+		}
+	}
+	if list := (Identity{Host: "h"}).With([]Label{{"host", ""}}).Labels(); len(list) != 0 {
+		t.Errorf("a label without a value: %v", list)
+	}
+}
+
+// TestManyProbes: what is too much about the session itself is counted, and losses keep their sum.
+func TestManyProbes(t *testing.T) {
+	from := Source{Lost: map[string]uint64{}}
+	for i := range MaxProbes + 3 {
+		from.Probes = append(from.Probes, Probe{fmt.Sprint("p", i), 1, 0}, Probe{fmt.Sprint("p", i), 1, 0})
+		from.Lost[fmt.Sprint("at ", i)] = 2
+	}
+	s := New(Identity{}, from)
+	values := map[string]float64{}
+	for _, f := range s.Families {
+		for _, p := range f.Points {
+			values[f.Name] += p.Value
+		}
+		if len(f.Points) > MaxProbes {
+			t.Errorf("%s has %d points", f.Name, len(f.Points))
+		}
+	}
+	if s.Probes != 3 || values["gotap_probes_left_out"] != 3 || values["gotap_probe_hits"] != 2*MaxProbes || values["gotap_lost"] != 2*(MaxProbes+3) {
+		t.Errorf("%d probes left out, sums %v", s.Probes, values)
+	}
+	for _, f := range s.Families {
+		if f.Name == "gotap_lost" && len(f.Points) != MaxCauses+1 {
+			t.Errorf("%d causes", len(f.Points))
+		}
+	}
+}
+
 // TestNoNumbers: texts are no metrics.
 func TestNoNumbers(t *testing.T) {
 	e := snapshot.Entry{Key: []value.Value{value.Int(1)}, Data: snapshot.Data{Kind: object.KindMap, Text: "a", IsText: true}}

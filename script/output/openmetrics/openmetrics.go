@@ -92,7 +92,7 @@ func (c collector) Describe(chan<- *prometheus.Desc) {}
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	common := prometheus.Labels{}
 	for _, l := range c.set.Identity.Labels() {
-		common[l.Name] = l.Value
+		common[metric.PlainName(l.Name)] = l.Value
 	}
 	for _, f := range c.set.Families {
 		name := f.Name

@@ -22,7 +22,7 @@ import (
 
 func some() metric.Set {
 	one, four, seven := int64(1), int64(4), int64(7)
-	return metric.Set{Identity: metric.Identity{Host: "h", Program: "p", Script: "a.js"}, Families: []metric.Family{
+	return metric.Set{Identity: metric.Identity{Host: "h", Program: "p", Script: "a.js", Own: []metric.Label{{Name: "deployment.environment", Value: "a\"b"}}}, Families: []metric.Family{
 		{Name: "gotap_calls", Help: "Calls.", Kind: metric.Counter, Points: []metric.Point{{Labels: []metric.Label{{Name: "key", Value: "a\"b\n"}}, Value: 12}, {Labels: []metric.Label{{Name: "key", Value: ""}}, Value: 1}}},
 		{Name: "gotap_sizes", Kind: metric.Histogram, Powers: true, Points: []metric.Point{{Count: 9, Buckets: []snapshot.Bucket{{Min: &one, Max: &one, Count: 3}, {Min: &four, Max: &seven, Count: 4}, {Min: &seven, Count: 2}}}}},
 		{Name: "gotap_time", Kind: metric.Summary, Points: []metric.Point{{Count: 2, Sum: 30}}},
@@ -62,7 +62,7 @@ func TestParsed(t *testing.T) {
 	if s := all["gotap_time"].GetMetric()[0].GetSummary(); s.GetSampleCount() != 2 || s.GetSampleSum() != 30 {
 		t.Errorf("summary: %v", s)
 	}
-	if g := all["gotap_top"].GetMetric()[0]; g.GetGauge().GetValue() != -5 || len(g.GetLabel()) != 3 {
+	if g := all["gotap_top"].GetMetric()[0]; g.GetGauge().GetValue() != -5 || len(g.GetLabel()) != 4 || g.GetLabel()[0].GetName() != "deployment_environment" || g.GetLabel()[0].GetValue() != "a\"b" {
 		t.Errorf("gauge: %v", g)
 	}
 }

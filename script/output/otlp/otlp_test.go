@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
 
@@ -93,6 +94,18 @@ func (c *collector) take(path string, raw []byte) error {
 		return io.ErrUnexpectedEOF
 	}
 	return nil
+}
+
+// TestResource: labels are attributes, and replace those of the same name.
+func TestResource(t *testing.T) {
+	id := metric.Identity{Host: "h", Script: "a.js"}.With([]metric.Label{{Name: "host", Value: "node-7"}, {Name: "service.name", Value: "shop"}, {Name: "env", Value: "prod"}})
+	var got []string
+	for _, a := range resourceOf(id).Attributes {
+		got = append(got, a.Key+"="+a.Value.GetStringValue())
+	}
+	if want := "service.name=shop host.name=node-7 gotap.script=a.js env=prod"; strings.Join(got, " ") != want {
+		t.Errorf("%q, want %s", got, want)
+	}
 }
 
 type from struct{}

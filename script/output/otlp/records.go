@@ -115,12 +115,20 @@ func anyOf(v any) *common.AnyValue {
 	return &common.AnyValue{}
 }
 
-// resourceOf returns what all records of a session have in common.
+// resourceOf returns what all records of a session have in common. Labels of the user replace attributes of the same name.
 func resourceOf(id metric.Identity) *resource.Resource {
-	r := &resource.Resource{Attributes: []*common.KeyValue{text("service.name", "gotap")}}
-	for _, a := range []struct{ name, value string }{{"host.name", id.Host}, {"container.id", id.Container}, {"process.executable.name", id.Program}, {"gotap.script", id.Script}} {
-		if a.value != "" {
-			r.Attributes = append(r.Attributes, text(a.name, a.value))
+	all := append([]metric.Label{{Name: "service.name", Value: "gotap"}, {Name: "host.name", Value: id.Host}, {Name: "container.id", Value: id.Container},
+		{Name: "process.executable.name", Value: id.Program}, {Name: "gotap.script", Value: id.Script}}, id.Own...)
+	r, at := &resource.Resource{}, map[string]int{}
+	for _, a := range all {
+		i, known := at[a.Name]
+		switch {
+		case a.Value == "":
+		case known:
+			r.Attributes[i] = text(a.Name, a.Value)
+		default:
+			at[a.Name] = len(r.Attributes)
+			r.Attributes = append(r.Attributes, text(a.Name, a.Value))
 		}
 	}
 	return r
