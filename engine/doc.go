@@ -38,7 +38,7 @@
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
 // stepping and emulation, which complete instructions (packages of these names), what programs see of it
-// (package view), native code (package trampoline), calling (syscalls.go, package syscallprobe), watches (watch.go, package
+// (packages view and stopped), native code (package trampoline), calling (syscalls.go, package syscallprobe), watches (watch.go, package
 // watchpoint) and protection (protect.go). Parts in packages of their own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
 // call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go, viewhost.go, sessionhost.go, patchhost.go and trampolinehost.go.
 //

@@ -274,7 +274,7 @@ func (t *thread) reset() {
 // unfollow detaches from a process that no longer shares its memory with a probed one.
 func (n *arrivals) unfollow(t *thread) {
 	p := t.proc
-	p.setSpace(n.s.patcher.NewSpace(p.space.Mem, nil))
+	p.setSpace(n.s.patcher.NewSpace(p.space.Mem, p.space.ABI))
 	p.space.Users = 1
 	ptrace.Detach(t.Tid, 0)
 	t.forget()

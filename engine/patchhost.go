@@ -57,7 +57,7 @@ func (s *Session) openSpace(tid int, a *abi.ABI) (*space.Space, error) {
 }
 
 // unopened returns the address space of a process whose image is not known yet. Nothing can be read there.
-func unopened(s *Session) *space.Space { return s.patcher.NewSpace(&ptrace.Memory{}, nil) }
+func unopened(s *Session) *space.Space { return s.patcher.NewSpace(&ptrace.Memory{}, abi.Host()[0]) }
 
 // dropSpace releases an address space for one process.
 func (s *Session) dropSpace(sp *space.Space) {

@@ -12,10 +12,10 @@ import (
 type viewed struct{ t *thread }
 
 // Siblings implements view.Host.
-func (h viewed) Siblings() iter.Seq[*view.View] {
-	return func(yield func(*view.View) bool) {
+func (h viewed) Siblings() iter.Seq[*retprobe.Thread] {
+	return func(yield func(*retprobe.Thread) bool) {
 		for _, o := range h.t.proc.threads {
-			if !yield(&o.view) {
+			if !yield(&o.calls) {
 				return
 			}
 		}
@@ -47,6 +47,6 @@ func threadOf(by retprobe.Target) *thread { return by.(*view.View).On.(viewed).t
 func (p *process) setSpace(sp *space.Space) {
 	p.space, p.native.Space = sp, sp
 	for _, t := range p.threads {
-		t.view.Space = sp
+		t.view.Enter(sp)
 	}
 }

@@ -62,7 +62,7 @@ func (g *generator) runWindows(f *module.File) {
 		if i%every != 0 || t.Failed() {
 			continue
 		}
-		w, _, err := f.WindowAround(a, addr)
+		w, _, err := f.Windows(a).Around(addr)
 		if err != nil {
 			n.refused++
 			continue

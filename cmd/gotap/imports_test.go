@@ -66,27 +66,28 @@ var special = map[string]string{
 	"engine/image/debuginfo/location": debuginfo("ctype lines callconv"),
 	"engine/image/debuginfo/lines":    debuginfo("ctype location callconv"),
 	"engine/image/debuginfo/callconv": debuginfo("lines"),
-	"engine/crashsafe/fallback":       "engine compile runtime",                                              // bytes for the target
-	"engine/crashsafe":                "engine compile runtime " + sessions,                                  // what survives a kill of the session
-	"engine/affinity":                 "engine engine/tracee compile runtime " + sessions,                    // CPUs
-	"engine/tracee":                   "engine compile runtime " + sessions,                                  // one thread
-	"engine/inject":                   "engine compile runtime " + sessions,                                  // one thread
-	"engine/inline":                   "engine compile runtime " + sessions,                                  // memory of a process
-	"engine/throttle":                 "engine engine/linux/procfs engine/remote engine/tracee compile",      // time and counts
-	"engine/tracingthread":            "engine engine/tracee engine/threadstate compile runtime " + sessions, // a thread of this program
-	"engine/space":                    "engine engine/probes engine/remote compile runtime",                  // memory of a process
-	"engine/trampoline":               "engine engine/probes engine/remote compile",                          // an executor
-	"engine/stepping":                 "engine engine/probes engine/remote compile runtime",                  // one thread
-	"engine/sampling":                 "engine engine/probes engine/remote compile",                          // threads
-	"engine/view":                     "engine engine/probes engine/remote compile",                          // one thread
-	"engine/command":                  "engine engine/tracee engine/probes engine/registry compile",          // a child of this process
-	"engine/emulation":                "engine compile runtime " + sessions,                                  // one thread
-	"engine/sigqueue":                 "engine compile runtime " + sessions,                                  // one thread
-	"engine/remote/control":           "engine compile runtime",                                              // stops, whatever they mean
-	"engine/remote/memory":            "engine compile runtime",                                              // bytes
-	"engine/remote/register":          "engine compile runtime",                                              // one thread
-	"engine/remote/rsp":               "engine compile runtime",                                              // a protocol
-	"engine/remote/symbollist":        "engine engine/remote compile runtime",                                // a file's contents
+	"engine/crashsafe/fallback":       "engine compile runtime",                                                                 // bytes for the target
+	"engine/crashsafe":                "engine compile runtime " + sessions,                                                     // what survives a kill of the session
+	"engine/affinity":                 "engine engine/tracee compile runtime " + sessions,                                       // CPUs
+	"engine/tracee":                   "engine compile runtime " + sessions,                                                     // one thread
+	"engine/inject":                   "engine compile runtime " + sessions,                                                     // one thread
+	"engine/inline":                   "engine compile runtime " + sessions,                                                     // memory of a process
+	"engine/throttle":                 "engine engine/linux/procfs engine/remote engine/tracee compile",                         // time and counts
+	"engine/tracingthread":            "engine engine/tracee engine/threadstate compile runtime " + sessions,                    // a thread of this program
+	"engine/space":                    "engine engine/probes engine/remote compile runtime",                                     // memory of a process
+	"engine/trampoline":               "engine engine/probes engine/remote compile",                                             // an executor
+	"engine/stepping":                 "engine engine/probes engine/remote compile runtime",                                     // one thread
+	"engine/sampling":                 "engine engine/probes engine/remote compile",                                             // threads
+	"engine/view":                     "engine engine/probes engine/remote compile",                                             // one thread
+	"engine/view/stopped":             "engine engine/probes engine/remote engine/space engine/tracee engine/emulation compile", // both back ends use it
+	"engine/command":                  "engine engine/tracee engine/probes engine/registry compile",                             // a child of this process
+	"engine/emulation":                "engine compile runtime " + sessions,                                                     // one thread
+	"engine/sigqueue":                 "engine compile runtime " + sessions,                                                     // one thread
+	"engine/remote/control":           "engine compile runtime",                                                                 // stops, whatever they mean
+	"engine/remote/memory":            "engine compile runtime",                                                                 // bytes
+	"engine/remote/register":          "engine compile runtime",                                                                 // one thread
+	"engine/remote/rsp":               "engine compile runtime",                                                                 // a protocol
+	"engine/remote/symbollist":        "engine engine/remote compile runtime",                                                   // a file's contents
 }
 
 // debuginfo returns what a package below engine/image/debuginfo may not import: the engine, and the named neighbours.

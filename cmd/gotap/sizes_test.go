@@ -29,8 +29,6 @@ var larger = map[string]struct{ fields, methods int }{
 	"engine.Session":            {28, 61},
 	"engine/crashsafe.Thread":   {0, 62},
 	"engine/image/module.File":  {26, 76},
-	"runtime/native/amd64.asm":  {0, 74},
-	"runtime/native/amd64.part": {36, 139},
 	"script/probe.Probe":        {26, 0},
 }
 

@@ -56,7 +56,7 @@ func goSite(f *module.File, vaddr uint64) (s Site, err error) {
 	if !ok || behind != vaddr || fn.Assembly {
 		return s, errGoPlace
 	}
-	w, err := f.WindowTo(Windows, fn.Addr, vaddr)
+	w, err := f.Windows(Windows).To(fn.Addr, vaddr)
 	if err != nil {
 		return s, err
 	}

@@ -31,7 +31,7 @@ var (
 // SiteOf finds the site of a place in a file, which must be the start of an instruction. With around, the jump may be in front of the
 // place. The error, which matches no other, says why there is none; it is an *arch.WindowError if the instructions are the reason.
 //
-// The first call for a file decodes all of its code: see module.File.Window.
+// The first call for a file decodes all of its code: see module.Windows.
 func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
 	switch {
 	case f.Machine != elf.EM_X86_64:
@@ -39,9 +39,9 @@ func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
 	case f.IsGo():
 		return goSite(f, vaddr)
 	case around:
-		s.Window, s.Before, err = f.WindowAround(Windows, vaddr)
+		s.Window, s.Before, err = f.Windows(Windows).Around(vaddr)
 	default:
-		s.Window, err = f.Window(Windows, vaddr)
+		s.Window, err = f.Windows(Windows).At(vaddr)
 	}
 	if err != nil {
 		return Site{}, err

@@ -71,7 +71,7 @@ func TestErrno(t *testing.T) {
 			self := binary.LittleEndian.AppendUint64(nil, threads) // on x86 the block begins with its own address
 			mem.segments = append(mem.segments, segment{addr, word}, segment{threads, self})
 			mods := []module.Loaded{{Path: f.Path, File: f, Mappings: []module.Mapping{{Start: 0, End: 1 << 30}}}}
-			entry, ok := ErrnoFunction(mods)
+			entry, ok := findErrno(mods)
 			if !ok {
 				t.Fatal("the program has no errno")
 			}

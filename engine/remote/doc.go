@@ -16,7 +16,7 @@
 //     the session's executor (package executor; executor.go).
 //   - watchpoints (watch.go; package watchpoint) and syscalls (syscall.go; package syscallprobe): the probes that are no breakpoints.
 //   - threads (threads.go): the threads that have stopped so far. Each thread (thread.go, hit.go, execute.go) has a
-//     register.File (package register) and a view (view.go, frame.go), which is what programs may know of it.
+//     register.File (package register) and a view (view.go; package stopped), which is what programs may know of it.
 //   - stops (stops.go): what a stop of the target means. child.go handles those of children and new programs.
 //   - reporter (report.go): the callbacks of the configuration.
 //

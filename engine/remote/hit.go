@@ -38,7 +38,7 @@ func (t *thread) passOn(stop rsp.Stop) error {
 // what was logged is committed. The registers have been read.
 func (t *thread) hit(p *point) error {
 	t.s.stats.Hits++
-	t.view.at = p
+	t.view.begin(p)
 	t.h.Begin(t.s.stub.isa.WordSize())
 	if isa.Executes(p.site, &t.regs.General) && !t.s.stops.takeRetry(p.addr, t.regs.SP()) {
 		if p.internal != nil {
@@ -64,7 +64,7 @@ func (t *thread) finish() error {
 
 // faulted is called when the instruction faulted instead.
 func (t *thread) faulted(sig int) {
-	t.view.sig = rsp.LinuxSignal(sig)
+	t.view.Fault(0, rsp.LinuxSignal(sig))
 	t.h.Faulted()
 }
 

@@ -88,8 +88,8 @@ func (v *view) kernelCallArg(n int) (uint64, bool) {
 	}
 	offset, packed := argOffset(v.stub.isa.Machine, n)
 	if !packed {
-		arg, err := v.stub.isa.Arg(n, &v.regs.General, v.mem)
-		return v.stub.isa.Word(arg), err == nil && n < 6
+		arg, ok := v.View.Arg(n)
+		return arg, ok && n < 6
 	}
 	var regs uint64
 	if v.stub.isa.Machine == elf.EM_386 {

@@ -10,8 +10,10 @@ import (
 	"gotap/engine/history"
 	"gotap/engine/image/module"
 	"gotap/engine/image/unwind"
+	"gotap/engine/isa"
 	"gotap/engine/registry"
 	"gotap/engine/remote/memory"
+	"gotap/engine/view/stopped"
 )
 
 // program is what the target runs: its file and libraries, as local files, and where they are loaded. The control's
@@ -24,7 +26,8 @@ type program struct {
 	mods   []module.Loaded  // the program first
 	comm   string           // the name of its file
 	root   string           // local directory that stands for the target's root
-	walker *unwind.Walker   // created when a stack is first read
+	errno  isa.ErrnoFunction
+	stacks *stopped.Unwinding
 }
 
 // set records the modules that the target maps, the program first.
@@ -37,7 +40,7 @@ func (p *program) set(mods []module.Loaded) {
 func (p *program) add(m module.Loaded) { p.set(append(p.mods, m)) }
 
 // replaced forgets the files: the target runs another program.
-func (p *program) replaced() { p.mods, p.root = nil, "" }
+func (p *program) replaced() { p.mods, p.root, p.errno = nil, "", isa.ErrnoFunction{} }
 
 // find returns the module around an address, or nil.
 func (p *program) find(addr uint64) *module.Loaded { return module.Find(p.mods, addr) }
@@ -120,27 +123,16 @@ func (p *program) writable(addr, n uint64) bool {
 // walk finds the return addresses of a thread with the given registers, innermost first, starting with its program
 // counter. It returns how many it has found.
 func (p *program) walk(regs *arch.Regs, pcs []uint64) int {
-	if p.walker == nil {
-		layout, err := unwind.LayoutOf(p.stub.isa.Arch)
-		if err != nil {
-			if len(pcs) == 0 {
-				return 0
-			}
-			pcs[0] = regs[p.stub.isa.PC()]
-			return 1
-		}
-		p.walker = unwind.NewWalker(layout)
-	}
-	return p.walker.Walk(regs, p.mem, p.findTable, pcs)
+	return p.stacks.Walk(p.stub.isa.ISA, regs, p.mem, p.findTable, pcs, nil)
 }
 
 // findTable returns the call-frame information for an address.
 func (p *program) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 	m := p.find(pc)
-	if m == nil || m.File == nil || m.Err != nil {
-		return nil, 0, m != nil
+	if m == nil {
+		return nil, 0, false
 	}
-	return p.names.Table(m.File), m.Bias, true
+	return p.stacks.TableOf(m)
 }
 
 // otherInfo returns what programs on a system call or on an access to data may know about it: the thread's place is

@@ -15,6 +15,7 @@ import (
 	"gotap/engine/remote/rsp"
 	"gotap/engine/report"
 	"gotap/engine/semaphore"
+	"gotap/engine/view/stopped"
 	"gotap/engine/watchpoint"
 )
 
@@ -77,7 +78,8 @@ func newSession(cfg Config, client *rsp.Client) *Session {
 	s.stops = stops{s: s, retries: map[retry]bool{}}
 	s.control = control.New(client, &s.stops)
 	s.mem = memory.New(client, s.points.hide)
-	s.program = program{stub: &s.stub, mem: s.mem, names: history.New()}
+	names := history.New()
+	s.program = program{stub: &s.stub, mem: s.mem, names: names, stacks: stopped.NewUnwinding(names)}
 	s.loader = loader{s: s}
 	s.threads = threads{stub: &s.stub, byName: map[string]*thread{}}
 	s.points = breakpoints{stub: &s.stub, control: s.control, mem: s.mem, program: &s.program, cfg: &s.cfg, points: map[uint64]*point{}}

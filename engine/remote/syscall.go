@@ -106,7 +106,7 @@ func (k calling) Machine() elf.Machine { return k.t.s.stub.isa.Machine }
 
 // Begin implements syscallprobe.Thread.
 func (k calling) Begin() {
-	k.t.view.at = nil
+	k.t.view.begin(nil)
 	k.t.h.Begin(k.t.s.stub.isa.WordSize())
 }
 

@@ -29,8 +29,8 @@ type thread struct {
 func newThread(s *Session, name string, id int) *thread {
 	t := &thread{s: s, name: name, id: id}
 	t.regs.Init(s.stub.client, s.stub.layout, name)
-	t.view = view{id: id, stub: &s.stub, mem: s.mem, program: &s.program, points: &s.points, threads: &s.threads,
-		regs: &t.regs, h: &t.h, calls: &t.calls, sys: &t.sys}
+	t.view = newView(s, t)
+	t.view.init(&t.calls)
 	t.h.Init(s.runner, t, &t.view, t.regs.General[:], uint32(id))
 	t.sys.Init(calling{t}, &t.h, &s.calls.probes)
 	t.calls.Init(&t.view, &t.h, s.threads.sharedCalls())
@@ -42,14 +42,10 @@ func newThread(s *Session, name string, id int) *thread {
 var _ hit.Target = (*thread)(nil)
 
 // Push implements hit.Target.
-func (t *thread) Push(pl *placement) (this uint64, ok bool) {
-	return t.calls.Push(&t.view.at.Point, pl)
-}
+func (t *thread) Push(pl *placement) (this uint64, ok bool) { return t.view.Push(pl) }
 
 // CalledFrom implements hit.Target.
-func (t *thread) CalledFrom(pr *probe) bool {
-	return pr.CalledFrom(t.view.caller(), t.s.program.mods)
-}
+func (t *thread) CalledFrom(pr *probe) bool { return t.view.CalledFrom(pr) }
 
 // IDs implements hit.Target.
 func (t *thread) IDs() (pid, tid int) { return t.s.threads.pid(), t.id }

@@ -1,6 +1,8 @@
 package remote
 
 import (
+	"iter"
+
 	"gotap/engine/image/goabi"
 	"gotap/engine/registry"
 	"gotap/engine/registry/retprobe"
@@ -64,29 +66,23 @@ func (ts *threads) any(is func(*syscallprobe.Calls) bool) bool {
 	return false
 }
 
-// stackMoved corrects the recorded frames of a goroutine whose stack ends at hi.
-func (ts *threads) stackMoved(g, hi uint64) {
-	for _, t := range ts.byName {
-		t.calls.Moved(g, hi)
+// calls yields the calls of each thread.
+func (ts *threads) calls() iter.Seq[*retprobe.Thread] {
+	return func(yield func(*retprobe.Thread) bool) {
+		for _, t := range ts.byName {
+			if !yield(&t.calls) {
+				return
+			}
+		}
 	}
 }
 
-// stacksMoved is stackMoved for all goroutines whose stacks can be read: it is not known which one runs.
+// stacksMoved corrects the recorded frames of all goroutines whose stacks can be read: it is not known which one runs.
 func (ts *threads) stacksMoved(mem goabi.Pointers) {
 	end := func(g uint64) (uint64, bool) { return goabi.StackEnd(g, mem, uint64(ts.stub.isa.WordSize())) }
 	for _, t := range ts.byName {
 		t.calls.Refresh(end)
 	}
-}
-
-// elsewhere returns the calls of another thread than the given one that has a call which is left at p, or nil.
-func (ts *threads) elsewhere(calls *retprobe.Thread, p *retprobe.Point, sp uint64) *retprobe.Thread {
-	for _, t := range ts.byName {
-		if &t.calls != calls && t.calls.Has(p, sp) {
-			return &t.calls
-		}
-	}
-	return nil
 }
 
 // replaced forgets all threads but the last, and all calls: the target runs another program.

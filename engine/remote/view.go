@@ -1,21 +1,24 @@
 package remote
 
 import (
-	"gotap/engine/image/module"
-	"gotap/engine/isa"
-	"gotap/engine/linux/ptrace"
+	"iter"
+
+	"gotap/arch"
 	"gotap/engine/registry/hit"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/remote/memory"
 	"gotap/engine/remote/register"
 	"gotap/engine/syscallprobe"
+	"gotap/engine/view/stopped"
 	"gotap/runtime"
 )
 
 // view is the thread of the present hit as others see it: the programs that run there (runtime.Thread), and the calls
-// that are followed (retprobe.Target, frame.go). The thread fills in the second group of fields; apart from the
-// registers and the memory, whose changes programs ask for, a view changes nothing. The control's lock guards it.
+// that are followed (retprobe.Target). What the registers, the memory and the modules say of it is the same as in native
+// tracing (package stopped). Apart from the registers and the memory, whose changes programs ask for, a view changes
+// nothing. The control's lock guards it.
 type view struct {
+	stopped.View
 	id      int // the thread's number
 	stub    *stub
 	mem     *memory.Memory
@@ -24,18 +27,39 @@ type view struct {
 	threads *threads
 	regs    *register.File
 	h       *hit.Hit
-	calls   *retprobe.Thread
 	sys     *syscallprobe.Calls
 
-	at  *point // the point that was hit; nil at a system call, or at an access to watched data
-	sig int    // the signal, in fault handlers
+	at   *point    // the point that was hit; nil at a system call, or at an access to watched data
+	left arch.Regs // the registers after the instruction that leaves a function
 }
 
 var (
 	_ runtime.Thread      = (*view)(nil)
 	_ runtime.ProcessInfo = (*view)(nil)
 	_ runtime.Mapper      = (*view)(nil)
+	_ retprobe.Target     = (*view)(nil)
+	_ stopped.Thread      = (*view)(nil)
 )
+
+// newView returns the view of a thread in a session, with its calls.
+func newView(s *Session, t *thread) view {
+	return view{id: t.id, stub: &s.stub, mem: s.mem, program: &s.program, points: &s.points, threads: &s.threads, regs: &t.regs, h: &t.h, sys: &t.sys}
+}
+
+// init connects the view, which stays where it is, with the parts that it shows.
+func (v *view) init(calls *retprobe.Thread) {
+	v.View.Init(stopped.Parts{Thread: v, Regs: &v.regs.General, Hit: v.h, Calls: calls, Call: v.sys})
+	v.Enter(stopped.Image{ISA: v.stub.isa.ISA, Memory: v.mem, Pointers: v.mem, Modules: &v.program.mods, Errno: &v.program.errno})
+}
+
+// begin is called when programs are about to run in a new stop, at a point or, with nil, elsewhere.
+func (v *view) begin(at *point) {
+	if v.at = at; at == nil {
+		v.At(nil, 0)
+		return
+	}
+	v.At(&at.Point, at.addr)
+}
 
 // ReadMemory implements runtime.Thread. It hides breakpoints.
 func (v *view) ReadMemory(addr uint64, p []byte) int { return v.mem.Read(v.stub.isa.Address(addr), p) }
@@ -49,16 +73,12 @@ func (v *view) WriteMemory(addr uint64, p []byte) bool {
 // Writable implements runtime.Mapper.
 func (v *view) Writable(addr, n uint64) bool { return v.program.writable(v.stub.isa.Address(addr), n) }
 
-// Arg implements runtime.Thread.
+// Arg implements runtime.Thread. In the kernel's function of a system call the arguments are those of the call.
 func (v *view) Arg(n int) (uint64, bool) {
-	if v.sys.InPrograms() {
-		return v.stub.isa.Word(v.stub.isa.SyscallArg(n, &v.regs.General)), n < 6
-	}
-	if pl := v.h.Now.Placement; pl != nil && isKernelCall(pl.Target) {
+	if pl := v.h.Now.Placement; !v.sys.InPrograms() && pl != nil && isKernelCall(pl.Target) {
 		return v.kernelCallArg(n)
 	}
-	arg, err := v.stub.isa.Arg(n, &v.regs.General, v.mem)
-	return v.stub.isa.Word(arg), err == nil
+	return v.View.Arg(n)
 }
 
 // ArgFloat implements runtime.Thread.
@@ -72,17 +92,6 @@ func (v *view) ArgFloat(n int) (float64, bool) {
 // FloatWord implements runtime.Thread.
 func (v *view) FloatWord(n int) (uint64, bool) { return v.regs.FloatWord(n) }
 
-// Return implements runtime.Thread.
-func (v *view) Return() uint64 {
-	if v.sys.InPrograms() {
-		return v.stub.isa.Word(v.stub.isa.SyscallRet(&v.regs.General))
-	}
-	return v.stub.isa.Word(v.regs.General[v.stub.isa.Ret()])
-}
-
-// SetReturn implements runtime.Thread.
-func (v *view) SetReturn(ret uint64) { v.regs.General[v.stub.isa.Ret()] = ret }
-
 // Field implements runtime.Thread. A field that only the target's kernel knows is 0, because a stub does not report
 // it; so is the address of a fault.
 func (v *view) Field(f runtime.Field) uint64 {
@@ -95,97 +104,51 @@ func (v *view) Field(f runtime.Field) uint64 {
 		if v.stub.kernel && v.id > 0 {
 			return uint64(v.id - 1) // stubs number processors from 1
 		}
-	case runtime.FieldTime:
-		return ptrace.Now()
-	case runtime.FieldElapsed:
-		return v.h.Now.Elapsed
-	case runtime.FieldPC:
-		return *v.regs.PC()
-	case runtime.FieldSP:
-		return v.regs.SP()
-	case runtime.FieldFrame:
-		return v.h.EntrySP(v.regs.SP())
-	case runtime.FieldResult:
-		return v.h.Now.Result
-	case runtime.FieldCaller:
-		return v.caller()
-	case runtime.FieldSignal:
-		return uint64(v.sig)
 	}
-	return 0
-}
-
-// Errno implements runtime.ProcessInfo.
-func (v *view) Errno() (uint64, bool) {
-	if v.sys.InPrograms() {
-		const last = 4095 // the kernel's errors are -4095 … -1
-		if ret := int64(v.Return()); v.h.Now.Leave && ret < 0 && ret >= -last {
-			return uint64(-ret), true
-		}
-		return 0, true
-	}
-	entry, ok := isa.ErrnoFunction(v.program.mods)
-	if !ok {
-		return 0, false
-	}
-	return v.stub.isa.Errno(entry, &v.regs.General, v.mem, v.program.mods)
-}
-
-// RunTime implements runtime.ProcessInfo. A stub does not report it.
-func (v *view) RunTime() (uint64, bool) { return 0, false }
-
-// Bias implements runtime.ProcessInfo.
-func (v *view) Bias(name string) (uint64, bool) { return module.BiasOf(v.program.mods, name) }
-
-// caller returns the return address of the function: at the entry, from where the calling convention puts it; at an
-// exit, the address to which the exit leads; otherwise as found by unwinding.
-func (v *view) caller() uint64 {
-	switch now := v.h.Now; {
-	case v.at == nil: // at a system call, or at an access to watched data
-	case now.Leave && v.calls.Behind():
-		return *v.regs.PC()
-	case now.Leave && v.stub.isa.Stepless:
-		regs := v.leaving()
-		return regs[v.stub.isa.PC()]
-	case now.Leave, now.Placement.Target.Entry() && *v.regs.PC() == v.at.addr:
-		ret, _ := v.stub.isa.ReturnAddress(&v.regs.General, v.mem)
-		return v.stub.isa.Target(ret)
-	}
-	var pcs [2]uint64
-	if v.Stack(pcs[:]) < 2 {
-		return 0
-	}
-	return pcs[1]
+	return v.View.Field(f)
 }
 
 // Text implements runtime.Thread.
 func (v *view) Text(f runtime.TextField, p []byte) int {
-	var s string
-	switch f {
-	case runtime.TextComm:
-		s = v.comm()
-	case runtime.TextFunc:
-		s, _ = v.codePlace()
-	case runtime.TextModule:
-		_, s = v.codePlace()
-	case runtime.TextProbe:
-		s = v.h.Now.Placement.Probe.Spec.Name
+	if f == runtime.TextComm {
+		return stopped.CopyText(p, v.comm())
 	}
-	copy(p, s)
-	return len(s)
-}
-
-// codePlace returns the names of the function and the file of the code that was hit.
-func (v *view) codePlace() (function, file string) {
-	if pl := v.h.Now.Placement; !pl.Data {
-		return pl.Func, pl.Module
-	}
-	sym := v.program.names.Name(v.program.find(*v.regs.PC()-1), *v.regs.PC()-1)
-	return sym.Func, sym.Module
+	return v.View.Text(f, p)
 }
 
 // comm returns the name of the program, truncated as kernels do it.
 func (v *view) comm() string { return v.program.comm[:min(len(v.program.comm), 15)] }
 
 // Stack implements runtime.Thread.
-func (v *view) Stack(pcs []uint64) int { return v.program.walk(&v.regs.General, pcs) }
+func (v *view) Stack(pcs []uint64) int { return v.Walk(&v.regs.General, pcs) }
+
+// RunTime implements runtime.ProcessInfo. A stub does not report it.
+func (v *view) RunTime() (uint64, bool) { return 0, false }
+
+// Goroutine implements retprobe.Target. While it is not known which goroutine runs, the stacks of all may have moved.
+func (v *view) Goroutine() (g, hi uint64) {
+	if g, hi = v.View.Goroutine(); g == 0 {
+		v.threads.stacksMoved(v.mem)
+	}
+	return g, hi
+}
+
+// Walk implements stopped.Thread.
+func (v *view) Walk(regs *arch.Regs, pcs []uint64) int { return v.program.walk(regs, pcs) }
+
+// Leaving implements stopped.Thread.
+func (v *view) Leaving() (regs *arch.Regs, ok bool) {
+	v.left = v.regs.General
+	return &v.left, v.stub.isa.Leave(&v.left, v.at.site, v.mem)
+}
+
+// Emulated implements stopped.Thread.
+func (v *view) Emulated() arch.Memory { return v.mem }
+
+// PointTo implements stopped.Thread.
+func (v *view) PointTo(pointer uint64) (*retprobe.Point, error) {
+	return v.points.shared(v.stub.isa.Pointer(pointer))
+}
+
+// Siblings implements stopped.Thread.
+func (v *view) Siblings() iter.Seq[*retprobe.Thread] { return v.threads.calls() }

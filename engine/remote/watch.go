@@ -88,7 +88,7 @@ func (ws *watchpoints) met(addr uint64) (set uint64) {
 // sawData handles a watchpoint that was hit: the access has been made.
 func (t *thread) sawData(stop rsp.Stop) error {
 	t.s.stats.Hits++
-	t.view.at = nil
+	t.view.begin(nil)
 	t.h.Begin(t.s.stub.isa.WordSize())
 	t.s.watches.list.Run(&t.h, t.s.watches.met(stop.Addr))
 	return t.finish()

@@ -36,7 +36,7 @@ type Space struct {
 	Guard      crashsafe.Space
 	Exclusives isa.Exclusives // of the present code
 	Gadget     inject.Gadget  // where system calls of probed places are made; zero: not known yet
-	Errno      ErrnoFunction
+	Errno      isa.ErrnoFunction
 	VDSO       VDSO
 	Semaphores semaphore.Counts // of probes on marks
 	Keyed      emulation.Keyed
@@ -250,12 +250,6 @@ func (sp *Space) ListState() uint32 {
 		return ListUnknown
 	}
 	return binary.LittleEndian.Uint32(word[:])
-}
-
-// ErrnoFunction is the function with which the C library of an address space finds errno.
-type ErrnoFunction struct {
-	Entry  uint64 // 0: unknown
-	Looked int    // number of modules when none was found
 }
 
 // VDSO is the kernel's code in a process. Signal handlers return to it on IA-32 and AArch64, so stacks lead through

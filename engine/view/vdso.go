@@ -16,7 +16,7 @@ func (w *View) vdsoTable(pc uint64) (*unwind.Table, uint64, bool) {
 	if !v.Holds(pc) {
 		return nil, 0, false
 	}
-	return w.code.tableOf(w.code.vdsos[w.Space.ABI]), v.Bias, true
+	return w.code.Table(w.code.vdsos[w.Space.ABI]), v.Bias, true
 }
 
 // VDSOOf returns the vdso of a process, which is stopped. Only the tracing thread calls it.

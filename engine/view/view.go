@@ -21,38 +21,42 @@ import (
 	"gotap/engine/space"
 	"gotap/engine/syscallprobe"
 	"gotap/engine/tracee"
+	"gotap/engine/view/stopped"
 	"gotap/runtime"
+)
+
+var (
+	_ runtime.Thread      = (*View)(nil)
+	_ runtime.Mapper      = (*View)(nil)
+	_ runtime.ProcessInfo = (*View)(nil)
+	_ hit.Target          = (*View)(nil)
+	_ retprobe.Target     = (*View)(nil)
 )
 
 // View is what programs see of a thread and do to it while they run: it implements runtime.Thread, hit.Target and
 // retprobe.Target.
 type View struct {
 	*tracee.Thread
-	Space *space.Space // of its process, at present
+	stopped.View
+	Space *space.Space // of its process, at present; Enter changes it
 	At    *space.Point // what it has hit last; nil: no point
 	On    Host
 
-	hit     *hit.Hit
-	calls   *retprobe.Thread
-	call    *syscallprobe.Calls
 	emu     *emulation.Thread
 	code    *Images
 	patcher *space.Patcher
 
-	walker    *unwind.Walker
 	generates bool // the last walk went through code of no module
 	comm      *os.File
 	ran       procfs.RunClock
 	fp        ptrace.FPRegs
 	fpRead    bool
-	faultAddr uint64 // of the instruction that faulted, for fault handlers
-	faultSig  int
 }
 
 // Host is what a view asks of the session.
 type Host interface {
-	// Siblings yields the views of all threads of the process, this one's included.
-	Siblings() iter.Seq[*View]
+	// Siblings yields the calls of all threads of the process, this one's included.
+	Siblings() iter.Seq[*retprobe.Thread]
 	// Disarm disarms a probe at the end of the present stop.
 	Disarm(pr *registry.Probe)
 	// LeaveStopped notes that a program has stopped the process for a debugger.
@@ -75,18 +79,32 @@ type Parts struct {
 
 // Init makes it ready for a thread in an address space.
 func (w *View) Init(t *tracee.Thread, sp *space.Space, on Host, parts Parts) {
-	w.Thread, w.Space, w.On = t, sp, on
-	w.hit, w.calls, w.call, w.emu, w.code, w.patcher = parts.Hit, parts.Calls, parts.Call, parts.Emulation, parts.Images, parts.Patcher
+	w.Thread, w.On = t, on
+	w.emu, w.code, w.patcher = parts.Emulation, parts.Images, parts.Patcher
+	w.View.Init(stopped.Parts{Thread: stoppedThread{w}, Regs: &t.Regs, Hit: parts.Hit, Calls: parts.Calls, Call: parts.Call})
+	w.Enter(sp)
+}
+
+// Enter is called with the address space that the thread's process has from now on.
+func (w *View) Enter(sp *space.Space) {
+	w.Space = sp
+	w.View.Enter(stopped.Image{ISA: sp.ABI.ISA, Memory: sp.Mem, Pointers: sp, Modules: &sp.Modules, Errno: &sp.Errno})
 }
 
 // Begin is called when programs are about to run in a new stop, at a point or, with nil, elsewhere.
-func (w *View) Begin(at *space.Point) { w.At, w.fpRead = at, false }
+func (w *View) Begin(at *space.Point) {
+	if w.At, w.fpRead = at, false; at == nil {
+		w.View.At(nil, 0)
+		return
+	}
+	w.View.At(&at.Point, at.Addr)
+}
+
+// SP returns the stack pointer.
+func (w *View) SP() uint64 { return w.Thread.SP() }
 
 // Ran is called when an instruction of the thread has run: the vector registers may have changed.
 func (w *View) Ran() { w.fpRead = false }
-
-// Fault notes where an instruction has faulted, and with which signal, for fault handlers.
-func (w *View) Fault(addr uint64, sig int) { w.faultAddr, w.faultSig = addr, sig }
 
 // FPRegs returns the floating-point and vector registers, which are read at most once per hit, or nil if they cannot be read.
 func (w *View) FPRegs() *ptrace.FPRegs {
@@ -113,22 +131,10 @@ func (w *View) WriteMemory(addr uint64, p []byte) bool {
 	return sp.Mem.WriteMemory(addr, p) == nil || sp.Mem.Poke(addr, p, w.Tid) == nil
 }
 
-var _ runtime.Mapper = (*View)(nil)
-
 // Writable implements runtime.Mapper. The kernel has no call that reports this without writing.
 func (w *View) Writable(addr, n uint64) bool {
 	maps, err := module.Maps(w.Of.Pid())
 	return err == nil && module.Writable(maps, w.Space.ABI.Address(addr), n)
-}
-
-// Arg implements runtime.Thread.
-func (w *View) Arg(n int) (uint64, bool) {
-	a := w.Space.ABI
-	if w.call.InPrograms() {
-		return w.Space.ABI.Word(a.SyscallArg(n, &w.Regs)), n < 6
-	}
-	v, err := a.Arg(n, &w.Regs, w.Space.Mem)
-	return w.Space.ABI.Word(v), err == nil
 }
 
 // ArgFloat implements runtime.Thread. In the calling conventions of 64-bit processors the first eight
@@ -180,17 +186,6 @@ func (w *View) RepairFPRegs(change func(*ptrace.FPRegs) bool) syscall.Errno {
 	return e
 }
 
-// Return implements runtime.Thread.
-func (w *View) Return() uint64 {
-	if w.call.InPrograms() {
-		return w.Space.ABI.SyscallRet(&w.Regs)
-	}
-	return w.Space.ABI.Word(w.Regs[w.Space.ABI.Ret()])
-}
-
-// SetReturn implements runtime.Thread.
-func (w *View) SetReturn(v uint64) { w.Regs[w.Space.ABI.Ret()] = v }
-
 // Field implements runtime.Thread.
 func (w *View) Field(f runtime.Field) uint64 {
 	switch f {
@@ -206,26 +201,8 @@ func (w *View) Field(f runtime.Field) uint64 {
 		return w.numberField("Gid")
 	case runtime.FieldCPU:
 		return w.cpu()
-	case runtime.FieldTime:
-		return ptrace.Now()
-	case runtime.FieldElapsed:
-		return w.hit.Now.Elapsed
-	case runtime.FieldPC:
-		return *w.PC()
-	case runtime.FieldSP:
-		return w.Thread.SP()
-	case runtime.FieldFrame:
-		return w.hit.EntrySP(w.Thread.SP())
-	case runtime.FieldResult:
-		return w.hit.Now.Result
-	case runtime.FieldCaller:
-		return w.caller()
-	case runtime.FieldFault:
-		return w.faultAddr
-	case runtime.FieldSignal:
-		return uint64(w.faultSig)
 	}
-	return 0
+	return w.View.Field(f)
 }
 
 // numberField returns the first number of a field of /proc/TID/status.
@@ -248,65 +225,16 @@ func (w *View) cpu() uint64 {
 	return v
 }
 
-// caller returns the return address of the function. When the function is entered or left, it is read from where
-// the calling convention puts it; otherwise it is found by unwinding.
-func (w *View) caller() uint64 {
-	now := w.hit.Now
-	if w.At != nil && (now.Leave || now.Placement.Target.Entry() && *w.PC() == w.At.Addr) {
-		return w.returnAddress()
-	}
-	var pcs [2]uint64
-	if w.Walk(&w.Regs, pcs[:]) < 2 {
-		return 0
-	}
-	return pcs[1]
-}
-
 // Text implements runtime.Thread.
 func (w *View) Text(f runtime.TextField, p []byte) int {
-	var s string
 	switch f {
 	case runtime.TextComm:
 		var name [16]byte
-		return copyText(p, string(name[:w.readComm(name[:])]))
-	case runtime.TextFunc:
-		s, _ = w.codePlace()
-	case runtime.TextModule:
-		_, s = w.codePlace()
-	case runtime.TextProbe:
-		s = w.hit.Now.Placement.Probe.Spec.Name
+		return stopped.CopyText(p, string(name[:w.readComm(name[:])]))
 	case runtime.TextCgroup:
-		s = procfs.Cgroup(w.Of.Pid())
+		return stopped.CopyText(p, procfs.Cgroup(w.Of.Pid()))
 	}
-	return copyText(p, s)
-}
-
-// codePlace returns the names of the function and the file of the code that was hit. For a probe they are those of
-// its place; for a sample those of where the thread is; for a watchpoint those of the instruction that hit it, which for
-// data is the one before the program counter.
-func (w *View) codePlace() (function, file string) {
-	pl := w.hit.Now.Placement
-	pc := *w.PC()
-	switch {
-	case pl.Data:
-		pc--
-	case !pl.Sample:
-		return pl.Func, pl.Module
-	}
-	m := module.Find(w.Space.Modules, pc)
-	if m == nil || m.Err != nil {
-		return "", ""
-	}
-	if fn, ok := m.File.FuncAt(m.Vaddr(pc)); ok {
-		function = fn.Demangled()
-	}
-	return function, m.Path
-}
-
-// copyText copies as much of s as fits and returns the length of s.
-func copyText(p []byte, s string) int {
-	copy(p, s)
-	return len(s)
+	return w.View.Text(f, p)
 }
 
 // readComm reads the name of the thread into p, which is all zeros, and returns the name's length. The file stays
@@ -327,6 +255,9 @@ func (w *View) readComm(p []byte) int {
 	return n
 }
 
+// RunTime implements runtime.ProcessInfo.
+func (w *View) RunTime() (uint64, bool) { return w.ran.Now(w.Of.Pid(), w.Tid) }
+
 // Stack implements runtime.Thread.
 func (w *View) Stack(pcs []uint64) int { return w.Frames(&w.Regs, pcs) }
 
@@ -337,14 +268,7 @@ func (w *View) Walk(regs *arch.Regs, pcs []uint64) int { return w.walk(regs, pcs
 func (w *View) walk(regs *arch.Regs, pcs, cfas []uint64) int {
 	w.generates = false
 	defer w.noteGenerated()
-	if w.walker == nil {
-		walker, err := w.code.newWalker(w.Space.ABI)
-		if err != nil {
-			return 0
-		}
-		w.walker = walker
-	}
-	return w.walker.WalkFrames(regs, maskedMemory{w.Space}, w.findTable, pcs, cfas)
+	return w.code.Walk(w.Space.ABI.ISA, regs, maskedMemory{w.Space}, w.findTable, pcs, cfas)
 }
 
 // noteGenerated tells those who name addresses that the thread runs code of no module, as long as the process can say what that is.
@@ -373,21 +297,10 @@ func (w *View) findTable(pc uint64) (*unwind.Table, uint64, bool) {
 		w.generates = w.generates || !ok
 		return t, bias, ok
 	}
-	if m.File == nil || m.Err != nil {
-		return nil, 0, true
-	}
-	return w.code.tableOf(m.File), m.Bias, true
+	return w.code.TableOf(m)
 }
 
 // The methods below are what package hit needs from a thread.
-
-// Push implements hit.Target.
-func (w *View) Push(pl *registry.Placement) (this uint64, ok bool) {
-	return w.calls.Push(&w.At.Point, pl)
-}
-
-// CalledFrom implements hit.Target.
-func (w *View) CalledFrom(pr *registry.Probe) bool { return pr.CalledFrom(w.caller(), w.Space.Modules) }
 
 // IDs implements hit.Target.
 func (w *View) IDs() (pid, tid int) { return w.Of.Pid(), w.Tid }

@@ -31,16 +31,15 @@ import (
 
 // self is the process of the test as a process of a session, and its Host.
 type self struct {
-	mem     *ptrace.Memory
-	asked   []string
-	sibling *View
+	mem   *ptrace.Memory
+	asked []string
 }
 
 func (s *self) Pid() int                                   { return os.Getpid() }
 func (s *self) ABI() *abi.ABI                              { return &abi.AMD64 }
 func (s *self) Memory() *ptrace.Memory                     { return s.mem }
 func (s *self) Region() *fallback.Region                   { return nil }
-func (s *self) Siblings() iter.Seq[*View]                  { return func(yield func(*View) bool) { yield(s.sibling) } }
+func (s *self) Siblings() iter.Seq[*retprobe.Thread]       { return func(func(*retprobe.Thread) bool) {} }
 func (s *self) Disarm(*registry.Probe)                     { s.asked = append(s.asked, "disarm") }
 func (s *self) LeaveStopped()                              { s.asked = append(s.asked, "stop") }
 func (s *self) Dump([]uint64)                              { s.asked = append(s.asked, "dump") }
@@ -67,7 +66,6 @@ func viewOfSelf(t *testing.T) (*View, *self, *space.Patcher) {
 	s := &self{mem: mem}
 	c := space.NewPatcher(s, space.Settings{Strategy: backend.Auto, MaxPoints: 10})
 	w := &View{}
-	s.sibling = w
 	th := &tracee.Thread{Tid: unix.Gettid(), Of: s}
 	w.Init(th, c.NewSpace(mem, &abi.AMD64), s, Parts{
 		Hit: &hit.Hit{}, Calls: &retprobe.Thread{}, Call: &syscallprobe.Calls{}, Emulation: &emulation.Thread{}, Images: NewImages(history.New()), Patcher: c,

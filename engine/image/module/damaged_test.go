@@ -28,9 +28,9 @@ func askAll(data []byte) {
 	m.Frames()
 	m.Debug()
 	m.Code(m.Entry, 32)
-	m.WindowAround(jumps, m.Entry)
+	m.Windows(jumps).Around(m.Entry)
 	for i := range min(3, len(m.Frames())) {
-		m.Window(jumps, m.Frames()[i].Start)
+		m.Windows(jumps).At(m.Frames()[i].Start)
 	}
 	m.bias([]Mapping{{Start: 1 << 20, End: 1 << 30, Exec: true}})
 }

@@ -60,8 +60,7 @@ type File struct {
 	copies   lazy[[]copied]
 	pointers lazy[pointers]
 	goFuncs  lazy[goFuncs]
-	targets  lazy[*Targets]
-	flow     lastFlow
+	windows  windowFacts
 	codes    codeMap
 	names    demangled
 }

@@ -21,14 +21,14 @@ type lastFlow struct {
 }
 
 // of returns the flow of a function of a file.
-func (l *lastFlow) of(f *File, a arch.WindowArch, fn *Func) *flow {
+func (l *lastFlow) of(w Windows, fn *Func) *flow {
 	l.mu.Lock()
 	last := l.last
 	l.mu.Unlock()
 	if last != nil && last.start == fn.Addr {
 		return last
 	}
-	last = f.readFlow(a, fn)
+	last = w.readFlow(fn)
 	l.mu.Lock()
 	l.last = last
 	l.mu.Unlock()
@@ -36,24 +36,24 @@ func (l *lastFlow) of(f *File, a arch.WindowArch, fn *Func) *flow {
 }
 
 // readFlow decodes a function.
-func (f *File) readFlow(a arch.WindowArch, fn *Func) *flow {
-	w := &flow{start: fn.Addr}
-	code, err := f.Code(fn.Addr, int(min(fn.Size, maxIndexed)))
+func (w Windows) readFlow(fn *Func) *flow {
+	all := &flow{start: fn.Addr}
+	code, err := w.Code(fn.Addr, int(min(fn.Size, maxIndexed)))
 	if err != nil {
-		w.unclear = err.Error()
-		return w
+		all.unclear = err.Error()
+		return all
 	}
-	tables, unclear, err := a.IndirectJumps(code, fn.Addr, func(addr uint64) { w.insns = append(w.insns, addr) })
-	ours, computes := f.addressesOf(a, code, fn)
+	tables, unclear, err := w.arch.IndirectJumps(code, fn.Addr, func(addr uint64) { all.insns = append(all.insns, addr) })
+	ours, computes := w.addressesOf(code, fn)
 	switch {
 	case err != nil:
-		w.unclear = "not all of the function can be decoded"
+		all.unclear = "not all of the function can be decoded"
 	case unclear > 0 || computes:
-		w.unclear = "an indirect jump of the function may lead into the bytes that the jump would replace"
+		all.unclear = "an indirect jump of the function may lead into the bytes that the jump would replace"
 	case tables > ours:
-		w.unclear = "the function has a jump table that may lead into the bytes that the jump would replace"
+		all.unclear = "the function has a jump table that may lead into the bytes that the jump would replace"
 	}
-	return w
+	return all
 }
 
 // firstEntry is enough bytes for an entry of a jump table.
@@ -62,9 +62,9 @@ const firstEntry = 8
 // addressesOf examines the addresses that a function loads. tables is how many of them are jump tables that lead into the
 // function, judged by their first entry. computes is set if the function has an indirect jump and loads an address of its
 // own code, from which it may compute where to jump.
-func (f *File) addressesOf(a arch.WindowArch, code []byte, fn *Func) (tables int, computes bool) {
-	t, seen, jumps := f.Targets(a), map[uint64]bool{}, false
-	a.Branches(code, fn.Addr, func(b arch.Branch) {
+func (w Windows) addressesOf(code []byte, fn *Func) (tables int, computes bool) {
+	t, seen, jumps := w.Targets(), map[uint64]bool{}, false
+	w.arch.Branches(code, fn.Addr, func(b arch.Branch) {
 		jumps = jumps || b.Kind == arch.BranchIndirect
 		if b.Kind < arch.BranchIndirect || seen[b.Target] {
 			return
@@ -75,7 +75,7 @@ func (f *File) addressesOf(a arch.WindowArch, code []byte, fn *Func) (tables int
 		}
 		ours := false
 		if t.isTable(b.Target) {
-			f.eachEntry(b.Target, firstEntry, func(target uint64) { ours = ours || fn.has(target) })
+			jumpTable{w.File, b.Target}.each(firstEntry, func(target uint64) { ours = ours || fn.has(target) })
 		}
 		if ours {
 			tables++

@@ -21,7 +21,7 @@ func (r *targetReader) readTables() {
 			size = min(size, r.bases[i+1]-base)
 		}
 		found := 0
-		r.eachEntry(base, size, func(target uint64) {
+		jumpTable{r.File, base}.each(size, func(target uint64) {
 			set(r.pointed, target)
 			found++
 		})
@@ -32,27 +32,33 @@ func (r *targetReader) readTables() {
 	r.bases = nil
 }
 
-// eachEntry calls visit for the entries of a jump table at an address, as far as they lead to code: either addresses, or
+// jumpTable is what may be a jump table at an address of a file.
+type jumpTable struct {
+	*File
+	base uint64
+}
+
+// each calls visit for the entries of the table, as far as they lead to code: either addresses, or
 // offsets of 32 bits from the start of the table.
-func (f *File) eachEntry(base, size uint64, visit func(target uint64)) {
+func (t jumpTable) each(size uint64, visit func(target uint64)) {
 	const first = 16 // most are no table
-	table, err := f.Code(base, int(min(first, size)))
-	if err != nil || !f.leads(base, table) {
+	table, err := t.Code(t.base, int(min(first, size)))
+	if err != nil || !t.leads(table) {
 		return
 	}
-	if table, err = f.Code(base, int(size)); err != nil {
+	if table, err = t.Code(t.base, int(size)); err != nil {
 		return
 	}
-	for p := table; len(p) >= f.WordSize(); p = p[f.WordSize():] {
-		target := readWord(p, f.WordSize(), f.Order)
-		if !f.IsText(target) {
+	for p := table; len(p) >= t.WordSize(); p = p[t.WordSize():] {
+		target := readWord(p, t.WordSize(), t.Order)
+		if !t.IsText(target) {
 			break
 		}
 		visit(target)
 	}
 	for p := table; len(p) >= 4; p = p[4:] {
-		target := f.wrap(base + uint64(int64(int32(f.Order.Uint32(p)))))
-		if !f.IsText(target) {
+		target := t.wrap(t.base + uint64(int64(int32(t.Order.Uint32(p)))))
+		if !t.IsText(target) {
 			break
 		}
 		visit(target)
@@ -60,11 +66,11 @@ func (f *File) eachEntry(base, size uint64, visit func(target uint64)) {
 }
 
 // leads reports whether the first entry of a jump table leads to code.
-func (f *File) leads(base uint64, table []byte) bool {
-	if len(table) >= f.WordSize() && f.IsText(readWord(table, f.WordSize(), f.Order)) {
+func (t jumpTable) leads(table []byte) bool {
+	if len(table) >= t.WordSize() && t.IsText(readWord(table, t.WordSize(), t.Order)) {
 		return true
 	}
-	return len(table) >= 4 && f.IsText(f.wrap(base+uint64(int64(int32(f.Order.Uint32(table))))))
+	return len(table) >= 4 && t.IsText(t.wrap(t.base+uint64(int64(int32(t.Order.Uint32(table))))))
 }
 
 // relativeRelocs are the relocation types of a pointer into the file itself (the processor supplements to the System V

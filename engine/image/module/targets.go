@@ -41,11 +41,9 @@ const (
 // result a quarter of its size.
 const maxIndexed = 128 << 20
 
-// Targets returns where control arrives in the file's code, which is decoded by a. The first call decodes all of it, at
+// Targets returns where control arrives in the file's code. The first call decodes all of it, at
 // about 30 MB/s.
-func (f *File) Targets(a arch.WindowArch) *Targets {
-	return f.targets.get(func() *Targets { return f.readTargets(a) })
-}
+func (w Windows) Targets() *Targets { return w.windows.targets.get(w.readTargets) }
 
 // Err returns why the code was not searched, or nil. Then Into finds nothing.
 func (t *Targets) Err() error { return t.err }
@@ -124,20 +122,20 @@ type targetReader struct {
 }
 
 // readTargets searches the file.
-func (f *File) readTargets(a arch.WindowArch) *Targets {
+func (w Windows) readTargets() *Targets {
 	t := &Targets{}
 	left := uint64(maxIndexed)
-	for _, r := range f.text {
+	for _, r := range w.text {
 		if r.End-r.Start > left { // a damaged range may end before it starts
-			t.err = fmt.Errorf("the code of %s, which is larger than %d MiB, is not searched for branches", f.Path, maxIndexed>>20)
+			t.err = fmt.Errorf("the code of %s, which is larger than %d MiB, is not searched for branches", w.Path, maxIndexed>>20)
 			return t
 		}
 		left -= r.End - r.Start
 	}
-	for _, r := range f.text {
+	for _, r := range w.text {
 		t.branched, t.pointed = append(t.branched, newBitmap(r)), append(t.pointed, newBitmap(r))
 	}
-	r := targetReader{File: f, Targets: t, arch: a}
+	r := targetReader{File: w.File, Targets: t, arch: w.arch}
 	r.readBranches()
 	r.readTables()
 	r.readPointers()
@@ -177,14 +175,14 @@ func (r *targetReader) readBranches() {
 }
 
 // starts returns where functions start by symbols and call-frame information, in ascending order.
-func (f *File) starts() []uint64 {
-	funcs, frames := f.Funcs(), f.Frames()
+func (r *targetReader) starts() []uint64 {
+	funcs, frames := r.Funcs(), r.Frames()
 	starts := make([]uint64, 0, len(funcs)+len(frames))
 	for i := range funcs {
 		starts = append(starts, funcs[i].Addr)
 	}
-	for _, r := range frames {
-		starts = append(starts, r.Start)
+	for i := range frames {
+		starts = append(starts, frames[i].Start)
 	}
 	slices.Sort(starts)
 	return slices.Compact(starts)

@@ -68,9 +68,9 @@ func TestNothingLeadsIntoWindows(t *testing.T) {
 		inside, starts := map[uint64]uint64{}, map[uint64]bool{}
 		windows := 0
 		for i, addr := range someInstructions(f) {
-			w, err := f.Window(jumps, addr)
+			w, err := f.Windows(jumps).At(addr)
 			if err != nil && i%2 == 0 {
-				w, _, err = f.WindowAround(jumps, addr)
+				w, _, err = f.Windows(jumps).Around(addr)
 			}
 			if err != nil {
 				continue
@@ -167,7 +167,7 @@ func TestLandingPads(t *testing.T) {
 	testenv.Require(t, testenv.Objdump, testenv.AMD64)
 	f := open(t, library(t, "libstdc++.so.6"))
 	pads := map[uint64]bool{}
-	for _, addr := range f.Targets(jumps).pads {
+	for _, addr := range f.Windows(jumps).Targets().pads {
 		pads[addr] = true
 	}
 	n := len(pads)
@@ -206,7 +206,7 @@ type coverage struct {
 }
 
 func (c *coverage) entry(f *File, addr uint64) {
-	w, err := f.Window(jumps, addr)
+	w, err := f.Windows(jumps).At(addr)
 	switch {
 	case err != nil:
 		c.refused++
@@ -229,7 +229,7 @@ func (c *coverage) exits(f *File, r Range) {
 	arch.Sweep(jumps, code, r.Start, func(in arch.Insn) error {
 		if in.Control == arch.Return {
 			c.returns++
-			if _, _, err := f.WindowAround(jumps, in.Addr); err == nil {
+			if _, _, err := f.Windows(jumps).Around(in.Addr); err == nil {
 				c.around++
 			}
 		}
@@ -271,14 +271,14 @@ func BenchmarkTargets(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer f.Close()
-			f.starts()
+			(&targetReader{File: f}).starts()
 			size := uint64(0)
 			for _, r := range f.Text() {
 				size += r.End - r.Start
 			}
 			b.SetBytes(int64(size))
 			for b.Loop() {
-				if t := f.readTargets(jumps); t.err != nil {
+				if t := f.Windows(jumps).readTargets(); t.err != nil {
 					b.Fatal(t.err)
 				}
 			}

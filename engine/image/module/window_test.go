@@ -85,7 +85,7 @@ func sameReason(err error, want string) bool {
 func TestWindowAtEntry(t *testing.T) {
 	windowsOf(t, func(t *testing.T, f *File) {
 		for name, want := range entryWindows {
-			w, err := f.Window(jumps, at(t, f, name).Addr)
+			w, err := f.Windows(jumps).At(at(t, f, name).Addr)
 			if !sameReason(err, want) {
 				t.Errorf("%s: %v, want %q", name, err, want)
 			}
@@ -100,7 +100,7 @@ func TestWindowAroundReturn(t *testing.T) {
 	windowsOf(t, func(t *testing.T, f *File) {
 		for name, want := range returnWindows {
 			addr := lastReturn(t, f, at(t, f, name))
-			w, i, err := f.WindowAround(jumps, addr)
+			w, i, err := f.Windows(jumps).Around(addr)
 			if !sameReason(err, want) {
 				t.Errorf("%s: %v, want %q", name, err, want)
 			}
@@ -150,7 +150,7 @@ func TestWindowInside(t *testing.T) {
 			{"joined", 4, "the branch at ADDR leads into" + replaced},
 		} {
 			addr := at(t, f, c.name).Addr + c.offset
-			if w, err := f.Window(jumps, addr); !sameReason(err, c.want) {
+			if w, err := f.Windows(jumps).At(addr); !sameReason(err, c.want) {
 				t.Errorf("%s+%d: %+v, %v, want %q", c.name, c.offset, w, err, c.want)
 			}
 		}
@@ -168,8 +168,8 @@ func TestWindowOfTargets(t *testing.T) {
 	} {
 		f := open(t, path)
 		addr := at(t, f, "plain").Addr
-		change(f.Targets(jumps), addr)
-		if w, err := f.Window(jumps, addr); !sameReason(err, want) {
+		change(f.Windows(jumps).Targets(), addr)
+		if w, err := f.Windows(jumps).At(addr); !sameReason(err, want) {
 			t.Errorf("%+v, %v, want %q", w, err, want)
 		}
 	}
@@ -185,8 +185,8 @@ func TestWindowsTogether(t *testing.T) {
 			<-start
 			for i := range f.Funcs() {
 				fn := &f.Funcs()[(i*7+n)%len(f.Funcs())]
-				f.Window(jumps, fn.Addr)
-				f.WindowAround(jumps, fn.End()-1)
+				f.Windows(jumps).At(fn.Addr)
+				f.Windows(jumps).Around(fn.End() - 1)
 			}
 		})
 	}

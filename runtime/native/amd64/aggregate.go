@@ -16,7 +16,7 @@ func (p *part) aggregate() {
 	}
 	v := p.popWord()
 	if !l.Banked {
-		p.update(l, p.arena(l.Cells[0]), v)
+		p.cells.update(l, p.arena(l.Cells[0]), v)
 		return
 	}
 	// A bank is pinned while its two words change, so that the host does not read it in between. It is selected by the same
@@ -27,63 +27,69 @@ func (p *part) aggregate() {
 	p.mov(r(p.used(rax)), bank)
 	p.testAL(byte(arena.BankMask))
 	p.jcc(condNE, other)
-	p.inBank(l, 0, v, again, missing)
+	p.cells.inBank(l, 0, v, again, missing)
 	p.jmp(done)
 	p.place(other)
-	p.inBank(l, 1, v, again, missing)
+	p.cells.inBank(l, 1, v, again, missing)
 	p.place(done)
+}
+
+// cells makes the code that changes a cell: a number of an aggregation, or its buckets.
+type cells struct {
+	*words
+	search searchRegs // of what is searched: the slot of a key, or the group of a bucket
 }
 
 // inBank pins a bank, whose word is in rax, adds to its cell and unpins it. If the word has changed it jumps to again; if stats lack a group
 // of buckets, to missing.
-func (p *part) inBank(l *arena.Layout, n int, v word, again, missing label) {
-	bank, pin := p.arena(l.Word), arena.BankPin[n]
-	p.movImm(p.used(rcx), pin)
-	p.alu(opAdd, r(rcx), r(rax))
-	p.lockCmpxchg(bank, rcx)
-	p.jcc(condNE, again)
-	unpin := func() { p.atomicAdd(bank, word{constant, -pin}) }
+func (c *cells) inBank(l *arena.Layout, n int, v word, again, missing label) {
+	bank, pin := c.arena(l.Word), arena.BankPin[n]
+	c.movImm(c.used(rcx), pin)
+	c.alu(opAdd, r(rcx), r(rax))
+	c.lockCmpxchg(bank, rcx)
+	c.jcc(condNE, again)
+	unpin := func() { c.atomicAdd(bank, word{constant, -pin}) }
 	if l.Spread != nil {
-		p.countSpread(l, p.arena(l.Cells[n]), v, func() {
+		c.countSpread(l, c.arena(l.Cells[n]), v, func() {
 			unpin()
-			p.jmp(missing)
+			c.jmp(missing)
 		})
 	}
-	p.update(l, p.arena(l.Cells[n]), v)
+	c.update(l, c.arena(l.Cells[n]), v)
 	unpin()
 }
 
 // update adds a word to a cell, which must not be at rax, rcx or rdx. Of stats the bucket has been counted (countSpread).
-func (p *part) update(l *arena.Layout, cell operand, v word) {
+func (c *cells) update(l *arena.Layout, cell operand, v word) {
 	switch l.Object.Form() {
 	case object.KindCount:
-		p.lockInc(cell)
+		c.lockInc(cell)
 	case object.KindSum, object.KindAvg:
-		p.atomicAdd(p.wordOf(cell, arena.ValueOffset), v)
-		p.lockInc(p.wordOf(cell, arena.CountOffset))
+		c.atomicAdd(c.wordOf(cell, arena.ValueOffset), v)
+		c.lockInc(c.wordOf(cell, arena.CountOffset))
 	case object.KindStats:
-		p.extreme(p.wordOf(cell, arena.LeastOffset), v, condLE)
-		p.extreme(p.wordOf(cell, arena.MostOffset), v, condGE)
-		p.addSquare(p.wordOf(cell, arena.SquaresOffset), v)
-		p.atomicAdd(p.wordOf(cell, arena.ValueOffset), v)
-		p.lockInc(p.wordOf(cell, arena.CountOffset))
+		c.extreme(c.wordOf(cell, arena.LeastOffset), v, condLE)
+		c.extreme(c.wordOf(cell, arena.MostOffset), v, condGE)
+		c.addSquare(c.wordOf(cell, arena.SquaresOffset), v)
+		c.atomicAdd(c.wordOf(cell, arena.ValueOffset), v)
+		c.lockInc(c.wordOf(cell, arena.CountOffset))
 	case object.KindMin:
-		p.extreme(p.wordOf(cell, arena.ValueOffset), v, condLE)
-		p.lockInc(p.wordOf(cell, arena.CountOffset))
+		c.extreme(c.wordOf(cell, arena.ValueOffset), v, condLE)
+		c.lockInc(c.wordOf(cell, arena.CountOffset))
 	case object.KindMax:
-		p.extreme(p.wordOf(cell, arena.ValueOffset), v, condGE)
-		p.lockInc(p.wordOf(cell, arena.CountOffset))
+		c.extreme(c.wordOf(cell, arena.ValueOffset), v, condGE)
+		c.lockInc(c.wordOf(cell, arena.CountOffset))
 	case object.KindHist:
-		p.countPower(l.Object.Powers(), v)
-		p.countBucket(cell)
+		c.countPower(l.Object.Powers(), v)
+		c.countBucket(cell)
 	case object.KindLhist:
-		p.countStep(&l.Object, v)
-		p.countBucket(cell)
+		c.countStep(&l.Object, v)
+		c.countBucket(cell)
 	}
 }
 
 // wordOf returns a word of a cell.
-func (p *part) wordOf(cell operand, offset int) operand {
+func (c *cells) wordOf(cell operand, offset int) operand {
 	if cell.kind == absolute {
 		cell.addr += uint64(offset)
 	} else {
@@ -93,99 +99,99 @@ func (p *part) wordOf(cell operand, offset int) operand {
 }
 
 // extreme replaces an extreme, unless that compares with the word as the condition says.
-func (p *part) extreme(to operand, v word, keep cond) {
-	again, done := p.newLabel(), p.newLabel()
-	x := p.register(v, rdx)
-	p.mov(r(p.used(rax)), to)
-	p.place(again)
-	p.alu(opCmp, r(rax), r(x))
-	p.jccNear(keep, done)
-	p.lockCmpxchg(to, x) // loads rax if another thread was first
-	p.jccNear(condNE, again)
-	p.place(done)
+func (c *cells) extreme(to operand, v word, keep cond) {
+	again, done := c.newLabel(), c.newLabel()
+	x := c.register(v, rdx)
+	c.mov(r(c.used(rax)), to)
+	c.place(again)
+	c.alu(opCmp, r(rax), r(x))
+	c.jccNear(keep, done)
+	c.lockCmpxchg(to, x) // loads rax if another thread was first
+	c.jccNear(condNE, again)
+	c.place(done)
 }
 
 // countBucket counts in the bucket of a cell whose index is in rax; rcx is used.
-func (p *part) countBucket(cell operand) {
-	p.lea(p.used(rcx), cell)
-	p.lockInc(element(rcx, rax))
+func (c *cells) countBucket(cell operand) {
+	c.lea(c.used(rcx), cell)
+	c.lockInc(element(rcx, rax))
 }
 
 // countPower computes the index of a hist's bucket in rax: 0 for a negative value, 1+value for one below 1<<bits, and
 // otherwise 1 + (shift<<bits) + (value>>shift), where the shift leaves bits+1 significant bits.
-func (p *part) countPower(o object.Powers, v word) {
-	x, done, n := p.register(v, rdx), p.newLabel(), o.Bits()
-	p.clear(p.used(rax))
-	p.test(x)
-	p.jccNear(condS, done)
+func (c *cells) countPower(o object.Powers, v word) {
+	x, done, n := c.register(v, rdx), c.newLabel(), o.Bits()
+	c.clear(c.used(rax))
+	c.test(x)
+	c.jccNear(condS, done)
 	if n == 0 {
 		// The highest bit of 2*value+1 is one more than that of value, and 0 for 0.
-		p.leaSum(rax, x, x, 1)
-		p.bsr(rax, r(rax))
-		p.inc(r(rax))
-		p.place(done)
+		c.leaSum(rax, x, x, 1)
+		c.bsr(rax, r(rax))
+		c.inc(r(rax))
+		c.place(done)
 		return
 	}
-	large := p.newLabel()
-	p.aluImm(opCmp, r(x), 1<<n)
-	p.jccNear(condAE, large)
-	p.lea(rax, at(x, 1))
-	p.jmpNear(done)
-	p.place(large)
-	p.bsr(p.used(rcx), r(x))
-	p.aluImm(opSub, r(rcx), int32(n))
-	p.mov(r(rax), r(x))
-	p.shiftCL(opShr, r(rax))
-	p.shift(opShl, r(rcx), byte(n))
-	p.leaSum(rax, rax, rcx, 1)
-	p.place(done)
+	large := c.newLabel()
+	c.aluImm(opCmp, r(x), 1<<n)
+	c.jccNear(condAE, large)
+	c.lea(rax, at(x, 1))
+	c.jmpNear(done)
+	c.place(large)
+	c.bsr(c.used(rcx), r(x))
+	c.aluImm(opSub, r(rcx), int32(n))
+	c.mov(r(rax), r(x))
+	c.shiftCL(opShr, r(rax))
+	c.shift(opShl, r(rcx), byte(n))
+	c.leaSum(rax, rax, rcx, 1)
+	c.place(done)
 }
 
 // countStep computes the index of an lhist's bucket in rax: 0 below its range, the last one above, and otherwise 1 plus
 // the number of whole steps from the lower end.
-func (p *part) countStep(o *object.Object, v word) {
-	x, done := p.register(v, rcx), p.newLabel()
-	p.clear(p.used(rax))
-	p.compareWith(x, uint64(o.Lo))
-	p.jccNear(condL, done)
-	p.movImm(rax, uint64(o.Linear().Buckets()-1))
-	p.compareWith(x, uint64(o.Hi))
-	p.jccNear(condGE, done)
-	p.mov(r(rax), r(x))
+func (c *cells) countStep(o *object.Object, v word) {
+	x, done := c.register(v, rcx), c.newLabel()
+	c.clear(c.used(rax))
+	c.compareWith(x, uint64(o.Lo))
+	c.jccNear(condL, done)
+	c.movImm(rax, uint64(o.Linear().Buckets()-1))
+	c.compareWith(x, uint64(o.Hi))
+	c.jccNear(condGE, done)
+	c.mov(r(rax), r(x))
 	if fits32(uint64(o.Lo)) {
-		p.aluImm(opSub, r(rax), int32(o.Lo))
+		c.aluImm(opSub, r(rax), int32(o.Lo))
 	} else {
-		p.movImm(p.used(rdx), uint64(o.Lo))
-		p.alu(opSub, r(rax), r(rdx))
+		c.movImm(c.used(rdx), uint64(o.Lo))
+		c.alu(opSub, r(rax), r(rdx))
 	}
-	p.divideBy(uint64(o.Step), uint64(o.Hi)-uint64(o.Lo))
-	p.inc(r(rax))
-	p.place(done)
+	c.divideBy(uint64(o.Step), uint64(o.Hi)-uint64(o.Lo))
+	c.inc(r(rax))
+	c.place(done)
 }
 
 // divideBy divides rax, which is below a limit, by a constant; rcx and rdx are used.
-func (p *part) divideBy(n, limit uint64) {
+func (c *cells) divideBy(n, limit uint64) {
 	switch {
 	case n == 1:
 	case n&(n-1) == 0:
-		p.shift(opShr, r(rax), byte(bits.TrailingZeros64(n)))
+		c.shift(opShr, r(rax), byte(bits.TrailingZeros64(n)))
 	case limit <= 1<<32 && n < 1<<32:
-		p.clear(p.used(rdx))
-		p.movImm(p.used(rcx), n)
-		p.div32(r(rcx))
+		c.clear(c.used(rdx))
+		c.movImm(c.used(rcx), n)
+		c.div32(r(rcx))
 	default:
-		p.clear(p.used(rdx))
-		p.movImm(p.used(rcx), n)
-		p.div(r(rcx))
+		c.clear(c.used(rdx))
+		c.movImm(c.used(rcx), n)
+		c.div(r(rcx))
 	}
 }
 
 // compareWith compares a register with a constant; rdx is used.
-func (p *part) compareWith(x reg, v uint64) {
+func (c *cells) compareWith(x reg, v uint64) {
 	if fits32(v) {
-		p.aluImm(opCmp, r(x), int32(v))
+		c.aluImm(opCmp, r(x), int32(v))
 		return
 	}
-	p.movImm(p.used(rdx), v)
-	p.alu(opCmp, r(x), r(rdx))
+	c.movImm(c.used(rdx), v)
+	c.alu(opCmp, r(x), r(rdx))
 }

@@ -6,8 +6,11 @@ import (
 	"math"
 )
 
-// asm assembles instructions for a fixed address. A form that cannot be encoded is recorded in err, which finish returns.
-type asm struct {
+// asm assembles instructions: forms.go has one method for each form.
+type asm struct{ encoder }
+
+// encoder encodes instructions for a fixed address. One that cannot be encoded is recorded in err, which finish returns.
+type encoder struct {
 	code   []byte
 	at     uint64 // address of the first byte
 	labels []int  // offsets; unbound until the label is placed
@@ -33,66 +36,97 @@ var (
 )
 
 // newLabel returns a label that has no place yet.
-func (a *asm) newLabel() label {
-	a.labels = append(a.labels, unbound)
-	return label(len(a.labels) - 1)
+func (e *encoder) newLabel() label {
+	e.labels = append(e.labels, unbound)
+	return label(len(e.labels) - 1)
 }
 
 // place gives a label its place here. A jump to it that would be the instruction before is removed.
-func (a *asm) place(l label) {
-	if a.jumpsTo(l) {
-		a.code = a.code[:len(a.code)-longJump]
-		a.fixups = a.fixups[:len(a.fixups)-1]
-		for i, at := range a.labels {
-			if at > len(a.code) {
-				a.labels[i] = len(a.code)
+func (e *encoder) place(l label) {
+	if e.jumpsTo(l) {
+		e.code = e.code[:len(e.code)-longJump]
+		e.fixups = e.fixups[:len(e.fixups)-1]
+		for i, at := range e.labels {
+			if at > len(e.code) {
+				e.labels[i] = len(e.code)
 			}
 		}
 	}
-	a.labels[l] = len(a.code)
+	e.labels[l] = len(e.code)
 }
 
 // longJump is the size of a jump with a displacement of 4 bytes.
 const longJump = 5
 
 // jumpsTo reports whether the last instruction is a long jump to a label.
-func (a *asm) jumpsTo(l label) bool {
-	n := len(a.fixups)
+func (e *encoder) jumpsTo(l label) bool {
+	n := len(e.fixups)
 	if n == 0 {
 		return false
 	}
-	f := a.fixups[n-1]
-	return f.to == l && f.size == 4 && f.at == len(a.code)-4 && f.at > 0 && a.code[f.at-1] == 0xe9
+	f := e.fixups[n-1]
+	return f.to == l && f.size == 4 && f.at == len(e.code)-4 && f.at > 0 && e.code[f.at-1] == 0xe9
+}
+
+func (e *encoder) jmp(l label) {
+	e.bytes(0xe9)
+	e.long(l)
+}
+
+func (e *encoder) jcc(c cond, l label) {
+	e.bytes(0x0f, 0x80|byte(c))
+	e.long(l)
+}
+
+func (e *encoder) long(l label) {
+	e.fixups = append(e.fixups, fixup{len(e.code), l, 4})
+	e.imm32(0)
+}
+
+// jmpNear and jccNear reach 127 bytes, for what is known to be close.
+func (e *encoder) jmpNear(l label) {
+	e.bytes(0xeb)
+	e.short(l)
+}
+
+func (e *encoder) jccNear(c cond, l label) {
+	e.bytes(0x70 | byte(c))
+	e.short(l)
+}
+
+func (e *encoder) short(l label) {
+	e.fixups = append(e.fixups, fixup{len(e.code), l, 1})
+	e.bytes(0)
 }
 
 // finish fills in all labels and returns the code.
-func (a *asm) finish() ([]byte, error) {
-	for _, f := range a.fixups {
-		d := a.labels[f.to] - (f.at + f.size)
+func (e *encoder) finish() ([]byte, error) {
+	for _, f := range e.fixups {
+		d := e.labels[f.to] - (f.at + f.size)
 		switch {
-		case a.labels[f.to] == unbound:
-			a.fail(errors.New("a label has no place"))
+		case e.labels[f.to] == unbound:
+			e.fail(errors.New("a label has no place"))
 		case f.size == 4:
-			binary.LittleEndian.PutUint32(a.code[f.at:], uint32(d))
+			binary.LittleEndian.PutUint32(e.code[f.at:], uint32(d))
 		case d == int(int8(d)):
-			a.code[f.at] = byte(d)
+			e.code[f.at] = byte(d)
 		default:
-			a.fail(errForward)
+			e.fail(errForward)
 		}
 	}
-	return a.code, a.err
+	return e.code, e.err
 }
 
 // fail records the first error.
-func (a *asm) fail(err error) {
-	if a.err == nil {
-		a.err = err
+func (e *encoder) fail(err error) {
+	if e.err == nil {
+		e.err = err
 	}
 }
 
-func (a *asm) bytes(b ...byte) { a.code = append(a.code, b...) }
-func (a *asm) imm32(v int32)   { a.code = binary.LittleEndian.AppendUint32(a.code, uint32(v)) }
-func (a *asm) imm64(v uint64)  { a.code = binary.LittleEndian.AppendUint64(a.code, v) }
+func (e *encoder) bytes(b ...byte) { e.code = append(e.code, b...) }
+func (e *encoder) imm32(v int32)   { e.code = binary.LittleEndian.AppendUint32(e.code, uint32(v)) }
+func (e *encoder) imm64(v uint64)  { e.code = binary.LittleEndian.AppendUint64(e.code, v) }
 
 // operand is a register or a place in memory.
 type operand struct {
@@ -132,17 +166,17 @@ type instruction struct {
 }
 
 // encode encodes an instruction with a register or extension in the reg field and an operand in r/m.
-func (a *asm) encode(in instruction, field reg, o operand) {
+func (e *encoder) encode(in instruction, field reg, o operand) {
 	if in.lock {
-		a.bytes(0xf0)
+		e.bytes(0xf0)
 	}
-	a.rex(in, field, o)
-	a.bytes(in.code...)
+	e.rex(in, field, o)
+	e.bytes(in.code...)
 	switch o.kind {
 	case inReg:
-		a.modRM(3, field, o.reg)
+		e.modRM(3, field, o.reg)
 	case inMemory:
-		a.based(field, o)
+		e.based(field, o)
 	case inElement:
 		// A base of rbp or r13 needs a displacement.
 		scale := byte(3)
@@ -151,25 +185,25 @@ func (a *asm) encode(in instruction, field reg, o operand) {
 		}
 		sib := scale<<6 | byte(o.index&7)<<3 | byte(o.reg&7)
 		if o.reg&7 == rbp {
-			a.modRM(1, field, rsp)
-			a.bytes(sib, 0)
+			e.modRM(1, field, rsp)
+			e.bytes(sib, 0)
 			return
 		}
-		a.modRM(0, field, rsp)
-		a.bytes(sib)
+		e.modRM(0, field, rsp)
+		e.bytes(sib)
 	case absolute:
-		a.modRM(0, field, rbp)
-		next := a.at + uint64(len(a.code)) + 4 + uint64(in.imm)
+		e.modRM(0, field, rbp)
+		next := e.at + uint64(len(e.code)) + 4 + uint64(in.imm)
 		d := int64(o.addr - next)
 		if d < math.MinInt32 || d > math.MaxInt32 {
-			a.fail(errReach)
+			e.fail(errReach)
 		}
-		a.imm32(int32(d))
+		e.imm32(int32(d))
 	}
 }
 
 // rex writes the prefix that selects 64-bit operands and the upper registers, if it is needed.
-func (a *asm) rex(in instruction, field reg, o operand) {
+func (e *encoder) rex(in instruction, field reg, o operand) {
 	b := byte(field>>3) << 2
 	if o.kind != absolute {
 		b |= byte(o.reg >> 3)
@@ -182,15 +216,15 @@ func (a *asm) rex(in instruction, field reg, o operand) {
 	}
 	// Without a prefix the numbers 4 to 7 would be ah, ch, dh and bh.
 	if b != 0 || in.byteOp && (field >= rsp || o.kind == inReg && o.reg >= rsp) {
-		a.bytes(0x40 | b)
+		e.bytes(0x40 | b)
 	}
 }
 
-func (a *asm) modRM(mod byte, field, rm reg) { a.bytes(mod<<6 | byte(field&7)<<3 | byte(rm&7)) }
+func (e *encoder) modRM(mod byte, field, rm reg) { e.bytes(mod<<6 | byte(field&7)<<3 | byte(rm&7)) }
 
 // based encodes a base with the shortest displacement. A base of rsp or r12 needs a SIB byte, one of rbp or r13 a
 // displacement.
-func (a *asm) based(field reg, o operand) {
+func (e *encoder) based(field reg, o operand) {
 	mod := byte(2)
 	switch {
 	case o.disp == 0 && o.reg&7 != rbp:
@@ -198,14 +232,14 @@ func (a *asm) based(field reg, o operand) {
 	case fits8(int64(o.disp)):
 		mod = 1
 	}
-	a.modRM(mod, field, o.reg)
+	e.modRM(mod, field, o.reg)
 	if o.reg&7 == rsp {
-		a.bytes(0x24)
+		e.bytes(0x24)
 	}
 	switch mod {
 	case 1:
-		a.bytes(byte(o.disp))
+		e.bytes(byte(o.disp))
 	case 2:
-		a.imm32(o.disp)
+		e.imm32(o.disp)
 	}
 }

@@ -2,7 +2,6 @@ package amd64
 
 import (
 	"gotap/runtime"
-	"gotap/runtime/native"
 	"gotap/runtime/opcode"
 )
 
@@ -187,22 +186,6 @@ func (p *part) pushTruth(c cond) {
 	x := p.target()
 	p.set(c, x)
 	p.result(x)
-}
-
-// next returns the operation that follows, if it is native and of the same block.
-func (p *part) next() *runtime.Inst {
-	pc := p.pc + 1
-	if pc == len(p.plan.Ops) || p.plan.Ops[pc].Block || p.plan.Ops[pc].Verdict != native.Native {
-		return nil
-	}
-	return &p.plan.Code.Insts[pc]
-}
-
-// skip counts the current operation as executed, and makes the next one the current one.
-func (p *part) skip() {
-	p.pc++
-	p.executed++
-	p.marked()
 }
 
 // jumpOnSign jumps if the top word, compared with 0, fulfils a condition.

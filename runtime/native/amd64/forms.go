@@ -289,37 +289,6 @@ func (a *asm) cmpxchg(o operand, x reg) { a.encode(wide(0x0f, 0xb1), x, o) }
 
 // Jumps.
 
-func (a *asm) jmp(l label) {
-	a.bytes(0xe9)
-	a.long(l)
-}
-
-func (a *asm) jcc(c cond, l label) {
-	a.bytes(0x0f, 0x80|byte(c))
-	a.long(l)
-}
-
-func (a *asm) long(l label) {
-	a.fixups = append(a.fixups, fixup{len(a.code), l, 4})
-	a.imm32(0)
-}
-
-// jmpNear and jccNear reach 127 bytes, for what is known to be close.
-func (a *asm) jmpNear(l label) {
-	a.bytes(0xeb)
-	a.short(l)
-}
-
-func (a *asm) jccNear(c cond, l label) {
-	a.bytes(0x70 | byte(c))
-	a.short(l)
-}
-
-func (a *asm) short(l label) {
-	a.fixups = append(a.fixups, fixup{len(a.code), l, 1})
-	a.bytes(0)
-}
-
 // Flags: lahf and seto save them in ax, add and sahf restore them.
 
 func (a *asm) lahf()  { a.bytes(0x9f) }

@@ -26,120 +26,126 @@ type searchRegs struct {
 	entry reg // address of the entry found; of its pair
 }
 
+// tables makes the code that searches keys in tables.
+type tables struct {
+	*doorbells
+	cells *cells
+}
+
 // addToKey pops a word into the key.
-func (p *part) addToKey() {
-	if !p.key.begun {
-		p.key = keyed{begun: true, pc: p.pc, executed: p.executed, stack: slices.Clone(p.stack), nextHome: len(p.stack)}
+func (k *tables) addToKey() {
+	if !k.key.begun {
+		k.key = keyed{begun: true, pc: k.pc, executed: k.executed, stack: slices.Clone(k.stack), nextHome: len(k.stack)}
 	}
-	p.key.words = append(p.key.words, p.popWord())
+	k.key.words = append(k.key.words, k.popWord())
 }
 
 // useKey makes the code of an operation that uses the key. The key is searched in the table as package arena does
 // (table.go). If an operation would insert it, or if a slot that may become this key is being filled, it is left to the
 // interpreter.
-func (p *part) useKey(op opcode.Op) {
-	l := p.plan.Ops[p.pc].Object
+func (k *tables) useKey(op opcode.Op) {
+	l := k.plan.Ops[k.pc].Object
 	var v word
 	if op == opcode.Agg || op == opcode.MapSet || op == opcode.MapAdd {
-		v = p.popWord()
+		v = k.popWord()
 	}
-	p.usedBySearch()
-	unsure := p.bellAt(p.key.pc, p.key.executed, p.key.stack)
-	absent, done := p.newLabel(), p.newLabel()
+	k.usedBySearch()
+	unsure := k.bellAt(k.key.pc, k.key.executed, k.key.stack)
+	absent, done := k.newLabel(), k.newLabel()
 	inserts := op == opcode.Agg || op == opcode.MapSet || op == opcode.MapAdd
 	if inserts {
 		absent = unsure
 	}
-	if p.isPair(op, l) {
-		p.usePair(op, l, v, absent, unsure)
+	if k.isPair(op, l) {
+		k.usePair(op, l, v, absent, unsure)
 	} else {
-		p.find(l.Table, absent, unsure)
+		k.find(l.Table, absent, unsure)
 		if op == opcode.Agg && l.Spread != nil {
-			p.countSpread(l, p.cellFound(l.Table), v, func() {
-				p.unpin(l.Table)
-				p.jmp(unsure)
+			k.cells.countSpread(l, k.cellFound(l.Table), v, func() {
+				k.unpin(l.Table)
+				k.jmp(unsure)
 			})
 		}
-		p.atSlot(op, l, v)
-		p.unpin(l.Table)
+		k.atSlot(op, l, v)
+		k.unpin(l.Table)
 	}
-	p.place(done)
-	p.endKey()
+	k.place(done)
+	k.endKey()
 	if op == opcode.MapGet || op == opcode.MapHas || op == opcode.MapAdd {
-		p.result(p.search.entry)
+		k.result(k.cells.search.entry)
 	}
 	if !inserts {
-		p.cold = append(p.cold, func() {
-			p.place(absent)
-			p.clear(p.search.entry)
-			p.jmp(done)
+		k.cold = append(k.cold, func() {
+			k.place(absent)
+			k.clear(k.cells.search.entry)
+			k.jmp(done)
 		})
 	}
 }
 
 // usedBySearch notes that a search writes its registers.
-func (p *part) usedBySearch() {
-	for _, x := range []reg{rax, rcx, rdx, p.search.tag, p.search.slot, p.search.entry} {
-		p.used(x)
+func (k *tables) usedBySearch() {
+	for _, x := range []reg{rax, rcx, rdx, k.cells.search.tag, k.cells.search.slot, k.cells.search.entry} {
+		k.used(x)
 	}
 }
 
 // endKey ends the building of a key: the words that remain on the stack move to the homes of their places, the lowest
 // first. No move overwrites a word that is still to be moved, because results got their homes in the order of their
 // places, and never one below their own.
-func (p *part) endKey() {
-	p.key = keyed{}
-	for i, w := range p.stack {
+func (k *tables) endKey() {
+	k.key = keyed{}
+	for i, w := range k.stack {
 		if w.kind == atHome {
-			p.toHome(i)
+			k.toHome(i)
 		}
 	}
 }
 
 // find searches the key. If it is there, its slot is pinned, and entry is the address of its entry.
-func (p *part) find(t *arena.TableLayout, absent, unsure label) {
-	s := p.search
-	probe, retry, next, other, mismatch := p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel()
-	p.startSearch(t)
-	p.lea(rcx, p.arena(t.Home))
-	p.mov(r(p.used(s.left)), p.homed(t, rcx))
-	p.shift(opShr, r(s.left), arena.ChangeShift)
-	p.place(probe)
-	p.aluImm(opSub, r(s.left), 1)
-	p.jcc(condB, absent)
-	p.lea(rcx, p.arena(t.State))
-	p.place(retry)
-	p.mov(r(rax), element(rcx, s.slot))
-	p.compareTag()
-	p.jcc(condNE, next)
-	p.mov(r(rdx), r(rax))
-	p.aluImm(opAnd, r(rdx), int32(arena.StatusMask))
-	p.aluImm(opCmp, r(rdx), arena.SlotFull)
-	p.jcc(condNE, other)
-	p.mov(r(rdx), r(rax))
-	p.aluImm(opAnd, r(rdx), int32(arena.PinMask))
-	p.aluImm(opCmp, r(rdx), int32(arena.PinMask))
-	p.jcc(condE, next)
-	p.lea(rdx, at(rax, int32(arena.PinOne)))
-	p.lockCmpxchg(element(rcx, s.slot), rdx)
-	p.jcc(condNE, retry)
-	p.lea(s.entry, p.arena(t.Entries))
-	p.imulImm(rdx, r(s.slot), int32(8*t.EntryWords/stateWords(t)))
-	p.alu(opAdd, r(s.entry), r(rdx))
-	for i, w := range p.key.words {
-		p.compareMemory(at(s.entry, int32(8*i)), w, rax)
-		p.jcc(condNE, mismatch)
+func (k *tables) find(t *arena.TableLayout, absent, unsure label) {
+	s := k.cells.search
+	probe, retry, next, other, mismatch := k.newLabel(), k.newLabel(), k.newLabel(), k.newLabel(), k.newLabel()
+	k.startSearch(t)
+	k.lea(rcx, k.arena(t.Home))
+	k.mov(r(k.used(s.left)), k.homed(t, rcx))
+	k.shift(opShr, r(s.left), arena.ChangeShift)
+	k.place(probe)
+	k.aluImm(opSub, r(s.left), 1)
+	k.jcc(condB, absent)
+	k.lea(rcx, k.arena(t.State))
+	k.place(retry)
+	k.mov(r(rax), element(rcx, s.slot))
+	k.compareTag()
+	k.jcc(condNE, next)
+	k.mov(r(rdx), r(rax))
+	k.aluImm(opAnd, r(rdx), int32(arena.StatusMask))
+	k.aluImm(opCmp, r(rdx), arena.SlotFull)
+	k.jcc(condNE, other)
+	k.mov(r(rdx), r(rax))
+	k.aluImm(opAnd, r(rdx), int32(arena.PinMask))
+	k.aluImm(opCmp, r(rdx), int32(arena.PinMask))
+	k.jcc(condE, next)
+	k.lea(rdx, at(rax, int32(arena.PinOne)))
+	k.lockCmpxchg(element(rcx, s.slot), rdx)
+	k.jcc(condNE, retry)
+	k.lea(s.entry, k.arena(t.Entries))
+	k.imulImm(rdx, r(s.slot), int32(8*t.EntryWords/stateWords(t)))
+	k.alu(opAdd, r(s.entry), r(rdx))
+	for i, w := range k.key.words {
+		k.compareMemory(at(s.entry, int32(8*i)), w, rax)
+		k.jcc(condNE, mismatch)
 	}
-	p.cold = append(p.cold, func() {
-		p.place(mismatch)
-		p.unpin(t)
-		p.place(next)
-		p.nextSlot(t)
-		p.jmp(probe)
-		p.place(other)
-		p.aluImm(opCmp, r(rdx), arena.SlotBusy)
-		p.jcc(condE, unsure)
-		p.jmp(next)
+	k.cold = append(k.cold, func() {
+		k.place(mismatch)
+		k.unpin(t)
+		k.place(next)
+		k.nextSlot(t)
+		k.jmp(probe)
+		k.place(other)
+		k.aluImm(opCmp, r(rdx), arena.SlotBusy)
+		k.jcc(condE, unsure)
+		k.jmp(next)
 	})
 }
 
@@ -152,176 +158,176 @@ func stateWords(t *arena.TableLayout) int {
 }
 
 // startSearch loads the tag of the key, and the slot that is its home.
-func (p *part) startSearch(t *arena.TableLayout) {
-	s := p.search
-	p.hash()
-	p.mov(r(s.slot), r(rax))
-	p.aluImm(opAnd, r(s.slot), int32(t.Slots-1))
+func (k *tables) startSearch(t *arena.TableLayout) {
+	s := k.cells.search
+	k.hash()
+	k.mov(r(s.slot), r(rax))
+	k.aluImm(opAnd, r(s.slot), int32(t.Slots-1))
 	if t.Paired {
-		p.alu(opAdd, r(s.slot), r(s.slot))
+		k.alu(opAdd, r(s.slot), r(s.slot))
 	}
-	p.mov(r(s.tag), r(rax))
-	p.shift(opShr, r(s.tag), 32)
-	p.shift(opShl, r(s.tag), arena.TagShift)
+	k.mov(r(s.tag), r(rax))
+	k.shift(opShr, r(s.tag), 32)
+	k.shift(opShl, r(s.tag), arena.TagShift)
 }
 
 // homed returns the word of the slot in a part of the table, at an address in a register, that has a word for each slot.
-func (p *part) homed(t *arena.TableLayout, base reg) operand {
-	o := element(base, p.search.slot)
+func (k *tables) homed(t *arena.TableLayout, base reg) operand {
+	o := element(base, k.cells.search.slot)
 	o.half = t.Paired
 	return o
 }
 
 // nextSlot goes on to the next slot.
-func (p *part) nextSlot(t *arena.TableLayout) {
-	p.aluImm(opAdd, r(p.search.slot), int32(stateWords(t)))
-	p.aluImm(opAnd, r(p.search.slot), int32(stateWords(t)*int(t.Slots)-1))
+func (k *tables) nextSlot(t *arena.TableLayout) {
+	k.aluImm(opAdd, r(k.cells.search.slot), int32(stateWords(t)))
+	k.aluImm(opAnd, r(k.cells.search.slot), int32(stateWords(t)*int(t.Slots)-1))
 }
 
 // compareTag compares the tag of a state, which is in rax, with that of the key; rdx is used.
-func (p *part) compareTag() {
-	p.mov(r(rdx), r(rax))
-	p.alu(opXor, r(rdx), r(p.search.tag))
-	p.shift(opShl, r(rdx), 64-arena.ChangeShift)
-	p.shift(opShr, r(rdx), 64-arena.ChangeShift+arena.TagShift)
+func (k *tables) compareTag() {
+	k.mov(r(rdx), r(rax))
+	k.alu(opXor, r(rdx), r(k.cells.search.tag))
+	k.shift(opShl, r(rdx), 64-arena.ChangeShift)
+	k.shift(opShr, r(rdx), 64-arena.ChangeShift+arena.TagShift)
 }
 
 // compareMemory compares memory with a word; the spare register is used.
-func (p *part) compareMemory(o operand, w word, spare reg) {
-	if p.isConst32(w) {
-		p.aluImm(opCmp, o, int32(w.n))
+func (s *words) compareMemory(o operand, w word, spare reg) {
+	if s.isConst32(w) {
+		s.aluImm(opCmp, o, int32(w.n))
 		return
 	}
-	p.alu(opCmp, o, r(p.register(w, spare)))
+	s.alu(opCmp, o, r(s.register(w, spare)))
 }
 
 // hash computes the hash of the key in rax, as key.Hash does; rcx is used.
-func (p *part) hash() {
+func (k *tables) hash() {
 	var constants []uint64
-	for _, w := range p.key.words {
+	for _, w := range k.key.words {
 		if w.kind == constant {
 			constants = append(constants, w.n)
 		}
 	}
-	if len(constants) == len(p.key.words) {
-		p.movImm(rax, key.Hash(constants))
+	if len(constants) == len(k.key.words) {
+		k.movImm(rax, key.Hash(constants))
 		return
 	}
-	p.movImm(rax, key.HashStart)
-	for _, w := range p.key.words {
-		p.alu(opXor, r(rax), p.source(w, rcx))
-		p.multiplyBy(key.HashWord)
-		p.mixShifted(32)
+	k.movImm(rax, key.HashStart)
+	for _, w := range k.key.words {
+		k.alu(opXor, r(rax), k.source(w, rcx))
+		k.multiplyBy(key.HashWord)
+		k.mixShifted(32)
 	}
-	p.mixShifted(33)
-	p.multiplyBy(key.HashEnd)
-	p.mixShifted(33)
+	k.mixShifted(33)
+	k.multiplyBy(key.HashEnd)
+	k.mixShifted(33)
 }
 
 // multiplyBy multiplies rax by a constant.
-func (p *part) multiplyBy(v uint64) {
-	p.movImm(rcx, v)
-	p.imul(rax, r(rcx))
+func (k *tables) multiplyBy(v uint64) {
+	k.movImm(rcx, v)
+	k.imul(rax, r(rcx))
 }
 
 // mixShifted computes rax ^ rax>>n.
-func (p *part) mixShifted(n byte) {
-	p.mov(r(rcx), r(rax))
-	p.shift(opShr, r(rcx), n)
-	p.alu(opXor, r(rax), r(rcx))
+func (k *tables) mixShifted(n byte) {
+	k.mov(r(rcx), r(rax))
+	k.shift(opShr, r(rcx), n)
+	k.alu(opXor, r(rax), r(rcx))
 }
 
 // atSlot does what an operation does with the pinned slot. Results are in the register of the entry.
-func (p *part) atSlot(op opcode.Op, l *arena.Layout, v word) {
-	s, t := p.search, l.Table
-	cell := p.cellFound(t)
+func (k *tables) atSlot(op opcode.Op, l *arena.Layout, v word) {
+	s, t := k.cells.search, l.Table
+	cell := k.cellFound(t)
 	if t.Stamp != 0 && (op == opcode.Agg || op == opcode.MapSet || op == opcode.MapAdd) {
-		p.touch(t)
+		k.touch(t)
 	}
 	switch op {
 	case opcode.Agg:
-		p.update(l, cell, v)
+		k.cells.update(l, cell, v)
 	case opcode.MapGet:
-		p.mov(r(s.entry), cell)
+		k.mov(r(s.entry), cell)
 	case opcode.MapHas:
-		p.movImm(s.entry, 1)
+		k.movImm(s.entry, 1)
 	case opcode.MapSet:
-		p.store(cell, v)
+		k.store(cell, v)
 	case opcode.MapAdd:
-		p.load(rax, v)
-		p.lockXadd(cell, rax)
-		p.mov(r(s.entry), r(rax))
-		if p.isConst32(v) {
-			p.aluImm(opAdd, r(s.entry), int32(v.n))
+		k.load(rax, v)
+		k.lockXadd(cell, rax)
+		k.mov(r(s.entry), r(rax))
+		if k.isConst32(v) {
+			k.aluImm(opAdd, r(s.entry), int32(v.n))
 		} else {
-			p.alu(opAdd, r(s.entry), p.source(v, rax))
+			k.alu(opAdd, r(s.entry), k.source(v, rax))
 		}
 	case opcode.MapDel:
-		p.kill(t)
+		k.kill(t)
 	}
 }
 
 // cellFound returns the cell of the entry that was found.
-func (p *part) cellFound(t *arena.TableLayout) operand {
+func (k *tables) cellFound(t *arena.TableLayout) operand {
 	if !t.Paired {
-		return at(p.search.entry, int32(8*t.KeyWords))
+		return at(k.cells.search.entry, int32(8*t.KeyWords))
 	}
-	p.lea(p.search.entry, p.arena(t.State))
-	p.lea(p.search.entry, element(p.search.entry, p.search.slot))
-	return at(p.search.entry, 8)
+	k.lea(k.cells.search.entry, k.arena(t.State))
+	k.lea(k.cells.search.entry, element(k.cells.search.entry, k.cells.search.slot))
+	return at(k.cells.search.entry, 8)
 }
 
 // touch stamps the slot as the most recently written.
-func (p *part) touch(t *arena.TableLayout) {
-	p.movImm(rax, 1)
-	p.lockXadd(p.arena(t.Clock), rax)
-	p.inc(r(rax))
-	p.lea(rcx, p.arena(t.Stamp))
-	p.mov(element(rcx, p.search.slot), r(rax))
+func (k *tables) touch(t *arena.TableLayout) {
+	k.movImm(rax, 1)
+	k.lockXadd(k.arena(t.Clock), rax)
+	k.inc(r(rax))
+	k.lea(rcx, k.arena(t.Stamp))
+	k.mov(element(rcx, k.cells.search.slot), r(rax))
 }
 
 // kill makes a full slot dying.
-func (p *part) kill(t *arena.TableLayout) {
-	again, done := p.newLabel(), p.newLabel()
-	slot := element(rcx, p.search.slot)
-	p.lea(rcx, p.arena(t.State))
-	p.mov(r(rax), slot)
-	p.place(again)
-	p.mov(r(rdx), r(rax))
-	p.aluImm(opAnd, r(rdx), int32(arena.StatusMask))
-	p.aluImm(opCmp, r(rdx), arena.SlotFull)
-	p.jccNear(condNE, done)
-	p.lea(rdx, at(rax, arena.SlotDying-arena.SlotFull))
-	p.lockCmpxchg(slot, rdx)
-	p.jccNear(condNE, again)
-	p.place(done)
+func (k *tables) kill(t *arena.TableLayout) {
+	again, done := k.newLabel(), k.newLabel()
+	slot := element(rcx, k.cells.search.slot)
+	k.lea(rcx, k.arena(t.State))
+	k.mov(r(rax), slot)
+	k.place(again)
+	k.mov(r(rdx), r(rax))
+	k.aluImm(opAnd, r(rdx), int32(arena.StatusMask))
+	k.aluImm(opCmp, r(rdx), arena.SlotFull)
+	k.jccNear(condNE, done)
+	k.lea(rdx, at(rax, arena.SlotDying-arena.SlotFull))
+	k.lockCmpxchg(slot, rdx)
+	k.jccNear(condNE, again)
+	k.place(done)
 }
 
 // unpin removes the pin of the slot. If it was the last one of a dying slot, it empties the slot.
-func (p *part) unpin(t *arena.TableLayout) {
+func (k *tables) unpin(t *arena.TableLayout) {
 	const unpinned = 1<<arena.ChangeShift - uint64(arena.PinOne)
-	back, last := p.newLabel(), p.newLabel()
-	slot := element(rcx, p.search.slot)
-	p.movImm(rax, unpinned)
-	p.lea(rcx, p.arena(t.State))
-	p.lockXadd(slot, rax)
-	p.extend(rdx, r(rax), 16, false) // status and pins, before
-	p.aluImm(opCmp, r(rdx), int32(arena.PinOne|arena.SlotDying))
-	p.jcc(condE, last)
-	p.place(back)
-	p.cold = append(p.cold, func() {
-		p.place(last)
-		p.movImm(rdx, unpinned)
-		p.alu(opAdd, r(rax), r(rdx))
-		p.lea(rdx, at(rax, arena.SlotBusy-arena.SlotDying))
-		p.lockCmpxchg(slot, rdx)
-		p.jcc(condNE, back)
+	back, last := k.newLabel(), k.newLabel()
+	slot := element(rcx, k.cells.search.slot)
+	k.movImm(rax, unpinned)
+	k.lea(rcx, k.arena(t.State))
+	k.lockXadd(slot, rax)
+	k.extend(rdx, r(rax), 16, false) // status and pins, before
+	k.aluImm(opCmp, r(rdx), int32(arena.PinOne|arena.SlotDying))
+	k.jcc(condE, last)
+	k.place(back)
+	k.cold = append(k.cold, func() {
+		k.place(last)
+		k.movImm(rdx, unpinned)
+		k.alu(opAdd, r(rax), r(rdx))
+		k.lea(rdx, at(rax, arena.SlotBusy-arena.SlotDying))
+		k.lockCmpxchg(slot, rdx)
+		k.jcc(condNE, back)
 		// Nobody else changes a busy slot. Only its changes remain.
-		p.shift(opShr, r(rdx), arena.ChangeShift)
-		p.inc(r(rdx))
-		p.shift(opShl, r(rdx), arena.ChangeShift)
-		p.mov(slot, r(rdx))
-		p.lockDec(p.arena(t.Used))
-		p.jmp(back)
+		k.shift(opShr, r(rdx), arena.ChangeShift)
+		k.inc(r(rdx))
+		k.shift(opShl, r(rdx), arena.ChangeShift)
+		k.mov(slot, r(rdx))
+		k.lockDec(k.arena(t.Used))
+		k.jmp(back)
 	})
 }

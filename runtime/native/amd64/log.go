@@ -14,21 +14,21 @@ import (
 // once (package record has its layout).
 
 // field pops a word into the next field of the log. Constants and registers of the target stay what they are.
-func (p *part) field() {
-	w, n := p.popWord(), len(p.logged)
+func (s *words) field() {
+	w, n := s.popWord(), len(s.logged)
 	if w.kind == temporary || w.kind == atHome {
-		p.setHome(p.fields[n], w)
+		s.setHome(s.fields[n], w)
 		w = word{inField, uint64(n)}
 	}
-	p.logged = append(p.logged, w)
+	s.logged = append(s.logged, w)
 }
 
 // settleFields moves all fields to their homes.
-func (p *part) settleFields() {
-	for i, w := range p.logged {
+func (s *words) settleFields() {
+	for i, w := range s.logged {
 		if home := (word{inField, uint64(i)}); w != home {
-			p.setHome(p.fields[i], w)
-			p.logged[i] = home
+			s.setHome(s.fields[i], w)
+			s.logged[i] = home
 		}
 	}
 }
@@ -45,113 +45,120 @@ func (p *part) commit(in *runtime.Inst) {
 	log := p.plan.Ops[p.pc].Log
 	unable := p.bell()
 	if !p.framed {
-		p.findStack(unable)
+		p.frames.findStack(unable)
 	}
 	hdr := record.Header{Size: uint32(record.HeaderSize + log.Bytes), Kind: outcome.ExitKind(in.A), Program: p.plan.Code.ID, Probe: p.programs[p.index/2].Probe, Pid: p.site.Pid}
 	if hdr.Kind == outcome.ExitEvent {
 		hdr.Flags = record.FlagEvent
 	}
-	p.reserve(uint64(hdr.Size), unable)
-	p.storeHeader(&hdr)
+	p.log.reserve(uint64(hdr.Size), unable)
+	p.log.storeHeader(&hdr)
 	at8 := int32(record.HeaderSize)
 	next := 0
 	for _, it := range log.Items {
-		p.storeConst(at(p.record, at8), header(hdr.Program, it))
+		p.storeConst(at(p.log.record, at8), header(hdr.Program, it))
 		for i := range it.Fields {
-			p.store(at(p.record, at8+8+8*int32(i)), p.logged[next])
+			p.store(at(p.log.record, at8+8+8*int32(i)), p.logged[next])
 			next++
 		}
 		at8 += int32(record.ItemHeader + 8*it.Fields)
 	}
 	first, _ := hdr.Words()
 	p.movImm(rax, first)
-	p.xchgMemory(at(p.record, 0), rax) // and a barrier before the reader's word is looked at
-	p.wake()
+	p.xchgMemory(at(p.log.record, 0), rax) // and a barrier before the reader's word is looked at
+	p.log.wake()
 }
 
 // storeConst stores a constant; rax is used.
-func (p *part) storeConst(to operand, v uint64) { p.store(to, word{constant, v}) }
+func (s *words) storeConst(to operand, v uint64) { s.store(to, word{constant, v}) }
+
+// recordWriter makes the code that writes a record into the ring.
+type recordWriter struct {
+	*doorbells
+	frames *frames
+	record reg // the address of the record, while it is written
+}
 
 // reserve reserves room for a record in the ring, whose address is then in the record register, or jumps to full.
-func (p *part) reserve(size uint64, full label) {
-	l := &p.site.Ring
-	again, wraps, reserved := p.newLabel(), p.newLabel(), p.newLabel()
-	head := p.arena(l.Head)
-	for _, x := range []reg{rax, rcx, rdx, p.record} {
-		p.used(x)
+func (w *recordWriter) reserve(size uint64, full label) {
+	l := &w.site.Ring
+	again, wraps, reserved := w.newLabel(), w.newLabel(), w.newLabel()
+	head := w.arena(l.Head)
+	for _, x := range []reg{rax, rcx, rdx, w.record} {
+		w.used(x)
 	}
 	try := func() { // the new head is in rdx
-		p.mov(r(p.record), r(rdx))
-		p.alu(opSub, r(p.record), p.arena(l.Tail))
-		p.aluImm(opCmp, r(p.record), int32(l.Size))
-		p.jcc(condA, full)
-		p.lockCmpxchg(head, rdx)
-		p.jcc(condNE, again)
+		w.mov(r(w.record), r(rdx))
+		w.alu(opSub, r(w.record), w.arena(l.Tail))
+		w.aluImm(opCmp, r(w.record), int32(l.Size))
+		w.jcc(condA, full)
+		w.lockCmpxchg(head, rdx)
+		w.jcc(condNE, again)
 	}
-	p.place(again)
-	p.mov(r(rax), head)
-	p.mov(r(rcx), r(rax))
-	p.aluImm(opAnd, r(rcx), int32(l.Size-1))
-	p.aluImm(opCmp, r(rcx), int32(l.Size-size))
-	p.jcc(condA, wraps)
-	p.lea(rdx, at(rax, int32(size)))
+	w.place(again)
+	w.mov(r(rax), head)
+	w.mov(r(rcx), r(rax))
+	w.aluImm(opAnd, r(rcx), int32(l.Size-1))
+	w.aluImm(opCmp, r(rcx), int32(l.Size-size))
+	w.jcc(condA, wraps)
+	w.lea(rdx, at(rax, int32(size)))
 	try()
-	p.lea(p.record, p.arena(l.Data))
-	p.alu(opAdd, r(p.record), r(rcx))
-	p.place(reserved)
-	p.storeConst(at(p.record, 0), size)
+	w.lea(w.record, w.arena(l.Data))
+	w.alu(opAdd, r(w.record), r(rcx))
+	w.place(reserved)
+	w.storeConst(at(w.record, 0), size)
 
-	p.cold = append(p.cold, func() {
-		p.place(wraps) // the record begins at the start of the data, and a filler is in front
-		p.mov(r(rdx), r(rax))
-		p.alu(opSub, r(rdx), r(rcx))
-		p.aluImm(opAdd, r(rdx), int32(l.Size+size))
+	w.cold = append(w.cold, func() {
+		w.place(wraps) // the record begins at the start of the data, and a filler is in front
+		w.mov(r(rdx), r(rax))
+		w.alu(opSub, r(rdx), r(rcx))
+		w.aluImm(opAdd, r(rdx), int32(l.Size+size))
 		try()
-		p.lea(p.record, p.arena(l.Data))
-		p.alu(opAdd, r(p.record), r(rcx))
-		p.movImm(rdx, record.Filler|l.Size)
-		p.alu(opSub, r(rdx), r(rcx))
-		p.mov(at(p.record, 0), r(rdx))
-		p.alu(opSub, r(p.record), r(rcx))
-		p.jmp(reserved)
+		w.lea(w.record, w.arena(l.Data))
+		w.alu(opAdd, r(w.record), r(rcx))
+		w.movImm(rdx, record.Filler|l.Size)
+		w.alu(opSub, r(rdx), r(rcx))
+		w.mov(at(w.record, 0), r(rdx))
+		w.alu(opSub, r(w.record), r(rcx))
+		w.jmp(reserved)
 	})
 }
 
 // storeHeader stores all words of a record's header but the first.
-func (p *part) storeHeader(hdr *record.Header) {
+func (w *recordWriter) storeHeader(hdr *record.Header) {
 	_, words := hdr.Words()
 	word := func(offset int) *uint64 { return &words[offset/8-1] }
-	p.storeConst(at(p.record, record.ProgramAt), *word(record.ProgramAt))
-	p.mov(r(rax), at(p.stackOf, calls.TidAt))
-	p.shift(opShl, r(rax), 32)
-	p.movImm(rcx, *word(record.PidAt))
-	p.alu(opOr, r(rax), r(rcx))
-	p.mov(at(p.record, record.PidAt), r(rax))
-	p.now()
-	p.mov(at(p.record, record.TimeAt), r(rax))
-	p.storeConst(at(p.record, record.HoldAt), *word(record.HoldAt))
+	w.storeConst(at(w.record, record.ProgramAt), *word(record.ProgramAt))
+	w.mov(r(rax), at(w.frames.stackOf, calls.TidAt))
+	w.shift(opShl, r(rax), 32)
+	w.movImm(rcx, *word(record.PidAt))
+	w.alu(opOr, r(rax), r(rcx))
+	w.mov(at(w.record, record.PidAt), r(rax))
+	w.now()
+	w.mov(at(w.record, record.TimeAt), r(rax))
+	w.storeConst(at(w.record, record.HoldAt), *word(record.HoldAt))
 	for i := int32(0); i < calls.CommSize; i += 8 {
-		p.mov(r(rax), at(p.stackOf, calls.CommAt+i))
-		p.mov(at(p.record, record.CommAt+i), r(rax))
+		w.mov(r(rax), at(w.frames.stackOf, calls.CommAt+i))
+		w.mov(at(w.record, record.CommAt+i), r(rax))
 	}
 }
 
 // wake rings if the reader sleeps.
-func (p *part) wake() {
-	sleep, sleeps, done := p.arena(p.site.Ring.Sleep), p.newLabel(), p.newLabel()
-	p.aluImm(opCmp, sleep, 0)
-	p.jcc(condNE, sleeps)
-	p.place(done)
-	d := p.newBell()
+func (w *recordWriter) wake() {
+	sleep, sleeps, done := w.arena(w.site.Ring.Sleep), w.newLabel(), w.newLabel()
+	w.aluImm(opCmp, sleep, 0)
+	w.jcc(condNE, sleeps)
+	w.place(done)
+	d := w.newBell()
 	d.Call, d.Wakes, d.resume = NoCall, true, done
-	p.hang(&d)
-	p.cold = append(p.cold, func() {
-		p.place(sleeps)
-		p.clear(rax)
-		p.xchgMemory(sleep, rax)
-		p.test(rax)
-		p.jcc(condNE, d.at)
-		p.jmp(done)
+	w.hang(&d)
+	w.cold = append(w.cold, func() {
+		w.place(sleeps)
+		w.clear(rax)
+		w.xchgMemory(sleep, rax)
+		w.test(rax)
+		w.jcc(condNE, d.at)
+		w.jmp(done)
 	})
 }
 

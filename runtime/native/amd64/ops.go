@@ -31,7 +31,7 @@ func (p *part) execute(in *runtime.Inst) {
 		p.field()
 	case opcode.Item, opcode.EndItem: // the plan knows where items begin and end
 	case opcode.PushThis, opcode.PopThis:
-		p.storage(in)
+		p.frames.storage(in)
 	case opcode.PushPT, opcode.PopPT, opcode.AddPT:
 		p.perThread(in)
 	case opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32:
@@ -39,10 +39,10 @@ func (p *part) execute(in *runtime.Inst) {
 	case opcode.Str:
 		p.compareText()
 	case opcode.KeyInt:
-		p.addToKey()
+		p.tables.addToKey()
 	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
 		if p.key.begun {
-			p.useKey(in.Op)
+			p.tables.useKey(in.Op)
 		} else {
 			p.aggregate()
 		}
@@ -109,7 +109,7 @@ func (p *part) context(in *runtime.Inst) {
 			p.stackPointer(x)
 			p.result(x)
 		case runtime.FieldTid:
-			p.tid()
+			p.frames.tid()
 		case runtime.FieldTime:
 			p.now()
 			p.result(rax)
@@ -122,7 +122,7 @@ func (p *part) context(in *runtime.Inst) {
 }
 
 // stackPointer loads the stack pointer at the place into a register.
-func (p *part) stackPointer(x reg) { p.lea(x, at(rsp, int32(p.below))) }
+func (s *words) stackPointer(x reg) { s.lea(x, at(rsp, int32(s.below))) }
 
 // pushRegister pushes a register or a part of it. The operand is packed as Code has it: index<<16 | shift<<8 | width.
 func (p *part) pushRegister(operand uint64) {
@@ -181,21 +181,21 @@ func (p *part) variable(op opcode.Op) {
 }
 
 // store stores a word in memory.
-func (p *part) store(to operand, w word) {
-	if p.isConst32(w) {
-		p.storeImm(to, int32(w.n))
+func (s *words) store(to operand, w word) {
+	if s.isConst32(w) {
+		s.storeImm(to, int32(w.n))
 		return
 	}
-	p.mov(to, r(p.register(w, rax)))
+	s.mov(to, r(s.register(w, rax)))
 }
 
 // atomicAdd adds a word to memory.
-func (p *part) atomicAdd(to operand, w word) {
-	if p.isConst32(w) {
-		p.lockAddImm(to, int32(w.n))
+func (s *words) atomicAdd(to operand, w word) {
+	if s.isConst32(w) {
+		s.lockAddImm(to, int32(w.n))
 		return
 	}
-	p.lockAdd(to, p.register(w, rax))
+	s.lockAdd(to, s.register(w, rax))
 }
 
 // array makes the code of operations on an element of an array. The index is on top.

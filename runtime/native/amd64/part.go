@@ -8,61 +8,25 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// part makes the code of one program or predicate.
-//
-// The operand stack exists only while code is made: each of its words is a constant, a register of the target, a scratch
-// word, or lies in its home. Results are computed in the home of their place on the stack, which is a register if there
-// are enough. Where ways join, all words are in their homes.
-//
-// rax, rcx and rdx belong to single operations, and rbx where pairs are swapped. Their values at the place are read from where they were saved.
+// part makes the code of one program or predicate: its operations in their order, and the ways between them. What it is
+// made of are the words of the operand stack (type words), the doorbells (type doorbells), and the components below, each of which makes
+// the code of one kind of operation.
 type part struct {
-	*emitter
-	plan  *native.Plan
-	index int   // in emitter.needs
-	needs usage // what is saved
+	doorbells
+	frames frames       // of calls
+	cells  cells        // of aggregations
+	tables tables       // of maps, and of variables that each thread has
+	memory memoryCheck  // of memory that programs read
+	log    recordWriter // of what programs log
 
-	outer   int          // below, before the prologue
-	homes   []home       // by index on the stack
-	temps   []home       // of scratch words
-	counter home         // of the steps left
-	stackOf reg          // the address of the thread's stack of calls, if it is used
-	frame   reg          // the address of the call's frame, once there is one
-	thread  home         // the number of the thread, while a variable of its own is searched
-	record  reg          // the address of the record in the ring, while it is written
-	fields  []home       // of the log
-	framed  bool         // there is one
-	call    *Call        // nil: no call begins or ends
-	slots   int          // homes on the target's stack
-	labels  []label      // of operations that begin a block
-	states  [][]word     // the stack at the begin of blocks that one way leads to
-	logs    [][]word     // the same for the fields of the log
-	skipped []bool       // operations that jumps to them have left out
-	saved   [numRegs]int // like emitter.savedAt
-
-	done      label // the program has ended
-	abort     label // it has aborted
-	resume    label // the interpreter has ended it
-	abandoned label // nobody answers a doorbell
-
-	pc       int
-	live     bool // control arrives from the operation before
-	stack    []word
-	logged   []word // the fields of the log
-	assigned native.TempSet
-	length   int     // of the current block
-	executed int     // operations of it
-	rings    bool    // there are doorbells
-	reading  *ReadOf // what the doorbell that is being made is for; nil: no read
-
-	key    keyed
-	search searchRegs
-}
-
-// home is a place for a word: a register, or a slot on the target's stack.
-type home struct {
-	reg    reg
-	slot   int
-	onSlot bool
+	needs   usage    // what is saved
+	outer   int      // below, before the prologue
+	labels  []label  // of operations that begin a block
+	states  [][]word // the stack at the begin of blocks that one way leads to
+	logs    [][]word // the same for the fields of the log
+	skipped []bool   // operations that jumps to them have left out
+	abort   label    // the program has aborted
+	live    bool     // control arrives from the operation before
 }
 
 // homeOrder is the order in which registers become homes. rax, rcx and rdx are none.
@@ -80,13 +44,17 @@ func (e *emitter) newPart(index int, plan *native.Plan) *part {
 		plan = noProgram
 	}
 	n := len(plan.Ops)
-	p := &part{emitter: e, plan: plan, index: index, needs: e.needs[index], abandoned: e.newLabel(),
-		labels: make([]label, n), states: make([][]word, n), logs: make([][]word, n), skipped: make([]bool, n), homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
+	p := &part{needs: e.needs[index], labels: make([]label, n), states: make([][]word, n), logs: make([][]word, n), skipped: make([]bool, n)}
+	p.words = words{emitter: e, index: index, homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
+	p.plan, p.abandoned = plan, e.newLabel()
+	p.frames.doorbells, p.cells.words, p.memory.words = &p.doorbells, &p.words, &p.words
+	p.tables.doorbells, p.tables.cells = &p.doorbells, &p.cells
+	p.log.doorbells, p.log.frames = &p.doorbells, &p.frames
 	for pc := range plan.Ops {
 		p.labels[pc] = e.newLabel()
 	}
 	if index%2 == 1 {
-		p.call = e.programs[index/2].Call
+		p.frames.call = e.programs[index/2].Call
 	}
 	p.assignHomes()
 	return p
@@ -97,7 +65,7 @@ func (e *emitter) newPart(index int, plan *native.Plan) *part {
 func (p *part) assignHomes() {
 	read := readBy(p.plan)
 	order := slices.Clone(homeOrder[:])
-	if p.swapsPairs() {
+	if p.tables.swapsPairs() {
 		order = slices.DeleteFunc(order, func(x reg) bool { return x == rbx })
 	}
 	slices.SortStableFunc(order, func(a, b reg) int { return int(read>>a&1) - int(read>>b&1) })
@@ -114,14 +82,14 @@ func (p *part) assignHomes() {
 		p.counter = next()
 	}
 	if p.usesCalls() {
-		p.stackOf, p.frame = next().reg, next().reg
+		p.frames.stackOf, p.frame = next().reg, next().reg
 	}
 	if p.plan.Fields > 0 || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Log != nil && len(op.Log.Items) > 0 }) {
-		p.record = next().reg
+		p.log.record = next().reg
 	}
 	own := slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Own })
 	if own || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Key || op.Rings }) {
-		p.search = searchRegs{next().reg, next().reg, next().reg, next().reg}
+		p.cells.search = searchRegs{next().reg, next().reg, next().reg, next().reg}
 	}
 	first := min(stackFirst, len(p.homes))
 	for i := range first {
@@ -144,7 +112,7 @@ func (p *part) assignHomes() {
 
 // usesCalls reports whether the part uses the thread's stack of calls.
 func (p *part) usesCalls() bool {
-	return p.call != nil || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Thread })
+	return p.frames.call != nil || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Thread })
 }
 
 // readBy returns the registers that the native operations of a program read.
@@ -236,13 +204,6 @@ func (p *part) body() {
 	}
 }
 
-// marked calls mark for the current operation.
-func (p *part) marked() {
-	if p.mark != nil {
-		p.mark(p.asm, &p.plan.Code.Insts[p.pc])
-	}
-}
-
 // begin begins a block, and counts its steps.
 func (p *part) begin(op *native.Op) {
 	if op.Join {
@@ -268,79 +229,6 @@ func (p *part) begin(op *native.Op) {
 			p.jcc(condB, p.bell())
 		}
 	}
-}
-
-// bell makes a doorbell before the current operation and returns its label.
-func (p *part) bell() label { return p.bellAt(p.pc, p.executed, p.stack) }
-
-// bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had been
-// executed and the stack was as given.
-func (p *part) bellAt(pc, executed int, stack []word) label {
-	d := p.newBell()
-	d.PC, d.steps = uint32(pc), uint64(p.plan.Ops[pc].Steps)
-	for _, w := range stack {
-		d.Stack = append(d.Stack, p.locate(w))
-	}
-	for i := range p.temps {
-		w := Word{}
-		if p.assigned.Has(uint32(i)) {
-			w = p.locate(word{temporary, uint64(i)})
-		}
-		d.Temps = append(d.Temps, w)
-	}
-	d.program, d.log = p.plan.Code.ID, p.plan.Ops[pc].Log
-	for _, w := range p.logged[:d.log.Fields] {
-		d.fields = append(d.fields, p.locate(w))
-	}
-	if p.plan.Counted {
-		left := p.locateOperand(p.homeOperand(p.counter))
-		d.steps, d.left = uint64(p.plan.Fuel-p.length+executed), &left
-	}
-	p.hang(&d)
-	return d.at
-}
-
-// newBell returns a doorbell of the part, without the words of the program.
-func (p *part) newBell() Doorbell {
-	d := Doorbell{Program: p.index / 2, When: p.index%2 == 0, Below: p.below, Flags: -1, Reads: p.reading, at: p.newLabel(), resume: p.resume, pass: p.done}
-	if p.flagsAt > 0 {
-		d.Flags = p.below - p.flagsAt
-	}
-	for x := range numRegs {
-		if p.saved[x] > 0 {
-			d.Saved = append(d.Saved, Saved{int(fileIndex[x]), p.below - p.saved[x]})
-		}
-	}
-	if p.framed {
-		d.Call, d.frame = InCall, p.locateOperand(r(p.frame))
-	}
-	return d
-}
-
-// hang makes the code of a doorbell, behind the tail.
-func (p *part) hang(d *Doorbell) {
-	p.rings = true
-	p.cold = append(p.cold, func() {
-		p.place(d.at)
-		p.int3()
-		p.jmp(p.abandoned)
-		p.bells = append(p.bells, *d)
-	})
-}
-
-// locate describes where a word lies.
-func (p *part) locate(w word) Word {
-	if w.kind == constant {
-		return Word{Constant, w.n}
-	}
-	return p.locateOperand(p.operandOf(w))
-}
-
-func (p *part) locateOperand(o operand) Word {
-	if o.isReg() {
-		return Word{Register, uint64(fileIndex[o.reg])}
-	}
-	return Word{Memory, uint64(o.disp)}
 }
 
 // leadsTo notes that control can jump from here to an operation that begins a block, and returns where to jump. An

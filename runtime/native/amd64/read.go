@@ -58,7 +58,7 @@ func (p *part) read(in *runtime.Inst) {
 	size := native.ReadSize(in.Op)
 	w := p.stack[len(p.stack)-1]
 	bell := p.readBell(w, size)
-	x := p.checked(w, bell, size)
+	x := p.memory.checked(w, bell, size)
 	p.popWord()
 	to := p.target()
 	p.mayFault(bell, false, func() {
@@ -74,100 +74,103 @@ func (p *part) read(in *runtime.Inst) {
 
 // readBell makes a doorbell for a read of some bytes at an address, before the current operation or before the key that is being
 // built.
-func (p *part) readBell(w word, size int) label {
-	p.reading = &ReadOf{p.locate(w), size}
-	defer func() { p.reading = nil }()
-	if p.key.begun {
-		return p.bellAt(p.key.pc, p.key.executed, p.key.stack)
+func (b *doorbells) readBell(w word, size int) label {
+	b.reading = &ReadOf{b.locate(w), size}
+	defer func() { b.reading = nil }()
+	if b.key.begun {
+		return b.bellAt(b.key.pc, b.key.executed, b.key.stack)
 	}
-	return p.bell()
+	return b.bell()
 }
+
+// memoryCheck makes the code that finds out whether memory may be read.
+type memoryCheck struct{ *words }
 
 // checked makes sure that some bytes at an address may be read, or rings. It returns a register with the address, which is not rax or rcx; those are
 // used.
-func (p *part) checked(w word, bell label, size int) (x reg) {
-	x = p.register(w, rdx)
-	p.used(rax)
-	p.used(rcx)
-	search, found := p.newLabel(), p.newLabel()
-	p.hintOf(x)
-	p.lea(rcx, p.arena(p.site.Ranges))
-	p.mov(r(rax), element(rcx, rax))
-	p.aluImm(opAnd, r(rax), ranges.HintMask) // whatever is in the word
-	p.leaSumWide(rcx, rcx, rax, ranges.Ranges)
-	p.offsetInRange(x)
-	p.endsInRange(size, search)
-	p.place(found)
-	p.cold = append(p.cold, func() {
-		p.place(search)
-		p.searchRange(x, size, bell)
-		p.jmp(found)
+func (g *memoryCheck) checked(w word, bell label, size int) (x reg) {
+	x = g.register(w, rdx)
+	g.used(rax)
+	g.used(rcx)
+	search, found := g.newLabel(), g.newLabel()
+	g.hintOf(x)
+	g.lea(rcx, g.arena(g.site.Ranges))
+	g.mov(r(rax), element(rcx, rax))
+	g.aluImm(opAnd, r(rax), ranges.HintMask) // whatever is in the word
+	g.leaSumWide(rcx, rcx, rax, ranges.Ranges)
+	g.offsetInRange(x)
+	g.endsInRange(size, search)
+	g.place(found)
+	g.cold = append(g.cold, func() {
+		g.place(search)
+		g.searchRange(x, size, bell)
+		g.jmp(found)
 	})
 	return x
 }
 
 // offsetInRange loads rax with the distance of the address in a register from the start of the range at rcx.
-func (p *part) offsetInRange(x reg) {
-	p.mov(r(rax), r(x))
-	p.alu(opSub, r(rax), at(rcx, ranges.StartAt))
+func (g *memoryCheck) offsetInRange(x reg) {
+	g.mov(r(rax), r(x))
+	g.alu(opSub, r(rax), at(rcx, ranges.StartAt))
 }
 
 // endsInRange jumps if some bytes, at least Wide, at the distance in rax are not all in the range at rcx.
-func (p *part) endsInRange(size int, outside label) {
-	p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
-	p.jcc(condAE, outside)
+func (g *memoryCheck) endsInRange(size int, outside label) {
+	g.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
+	g.jcc(condAE, outside)
 	if size > ranges.Wide {
-		p.aluImm(opAdd, r(rax), int32(size-ranges.Wide))
-		p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
-		p.jcc(condAE, outside)
+		g.aluImm(opAdd, r(rax), int32(size-ranges.Wide))
+		g.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
+		g.jcc(condAE, outside)
 	}
 }
 
 // hintOf loads rax with the number of the hint for the address in a register.
-func (p *part) hintOf(x reg) {
-	p.mov(r(rax), r(x))
-	p.shift(opShr, r(rax), ranges.HintShift)
-	p.aluImm(opAnd, r(rax), ranges.Hints-1)
+func (g *memoryCheck) hintOf(x reg) {
+	g.mov(r(rax), r(x))
+	g.shift(opShr, r(rax), ranges.HintShift)
+	g.aluImm(opAnd, r(rax), ranges.Hints-1)
 }
 
 // searchRange finds the range of the address in a register, and notes it as a hint, or rings. rax and rcx are used.
-func (p *part) searchRange(x reg, size int, bell label) {
-	again, below, found := p.newLabel(), p.newLabel(), p.newLabel()
-	first := p.arena(p.site.Ranges + ranges.Ranges)
-	p.lea(rcx, first)
-	p.movImm(rax, ranges.Max/2*ranges.RangeSize/8) // steps, in words
-	p.place(again)
-	p.alu(opCmp, r(x), element(rcx, rax))
-	p.jccNear(condB, below)
-	p.lea(rcx, element(rcx, rax))
-	p.place(below)
-	p.shift(opShr, r(rax), 1)
-	p.aluImm(opCmp, r(rax), 1)
-	p.jccNear(condNE, again)
-	p.offsetInRange(x)
+func (g *memoryCheck) searchRange(x reg, size int, bell label) {
+	again, below, found := g.newLabel(), g.newLabel(), g.newLabel()
+	first := g.arena(g.site.Ranges + ranges.Ranges)
+	g.lea(rcx, first)
+	g.movImm(rax, ranges.Max/2*ranges.RangeSize/8) // steps, in words
+	g.place(again)
+	g.alu(opCmp, r(x), element(rcx, rax))
+	g.jccNear(condB, below)
+	g.lea(rcx, element(rcx, rax))
+	g.place(below)
+	g.shift(opShr, r(rax), 1)
+	g.aluImm(opCmp, r(rax), 1)
+	g.jccNear(condNE, again)
+	g.offsetInRange(x)
 	if size < ranges.Wide { // a narrow read also fits in the last bytes
-		p.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
-		p.jccNear(condB, found)
-		p.aluImm(opSub, r(rax), int32(ranges.Wide-size))
+		g.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
+		g.jccNear(condB, found)
+		g.aluImm(opSub, r(rax), int32(ranges.Wide-size))
 	}
-	p.endsInRange(size, bell)
-	p.place(found)
-	p.lea(rax, first)
-	p.alu(opSub, r(rcx), r(rax))
-	p.hintOf(x)
-	p.push(rdx)
-	p.lea(rdx, p.arena(p.site.Ranges))
-	p.mov(element(rdx, rax), r(rcx))
-	p.pop(rdx)
+	g.endsInRange(size, bell)
+	g.place(found)
+	g.lea(rax, first)
+	g.alu(opSub, r(rcx), r(rax))
+	g.hintOf(x)
+	g.push(rdx)
+	g.lea(rdx, g.arena(g.site.Ranges))
+	g.mov(element(rdx, rax), r(rcx))
+	g.pop(rdx)
 }
 
 // mayFault makes the code of one instruction that reads the thread's own data, or what has been checked.
-func (p *part) mayFault(bell label, own bool, instruction func()) {
-	f := Read{Own: own, test: p.newLabel(), at: p.newLabel(), bell: bell}
-	p.place(f.test)
-	p.testBits32(address(p.site.Control), ControlMask)
-	p.jcc(condE, p.abandoned)
-	p.place(f.at)
+func (b *doorbells) mayFault(bell label, own bool, instruction func()) {
+	f := Read{Own: own, test: b.newLabel(), at: b.newLabel(), bell: bell}
+	b.place(f.test)
+	b.testBits32(address(b.site.Control), ControlMask)
+	b.jcc(condE, b.abandoned)
+	b.place(f.at)
 	instruction()
-	p.reads = append(p.reads, f)
+	b.reads = append(b.reads, f)
 }

@@ -1,5 +1,7 @@
 package amd64
 
+import "gotap/runtime/native"
+
 // word is a word of the operand stack while code is made.
 type word struct {
 	kind wordKind
@@ -17,30 +19,60 @@ const (
 	atHome                // except while a key is built, n is the place of the word on the stack
 )
 
+// words are the words that a part computes with: those of the operand stack, scratch words, the fields of the log and the words of a key.
+//
+// The operand stack exists only while code is made: each of its words is a constant, a register of the target, a scratch
+// word, or lies in its home. Results are computed in the home of their place on the stack, which is a register if there
+// are enough. Where ways join, all words are in their homes.
+//
+// rax, rcx and rdx belong to single operations, and rbx where pairs are swapped. Their values at the place are read from where they were saved.
+type words struct {
+	*emitter
+	index    int          // of the part, in emitter.needs
+	saved    [numRegs]int // like emitter.savedAt
+	stack    []word
+	logged   []word // the fields of the log
+	key      keyed
+	assigned native.TempSet
+
+	slots  int    // homes on the target's stack
+	homes  []home // by index on the stack
+	temps  []home // of scratch words
+	fields []home // of the log
+	thread home   // the number of the thread, while a variable of its own is searched
+}
+
+// home is a place for a word: a register, or a slot on the target's stack.
+type home struct {
+	reg    reg
+	slot   int
+	onSlot bool
+}
+
 // operandOf returns where a word lies that is not a constant.
-func (p *part) operandOf(w word) operand {
+func (s *words) operandOf(w word) operand {
 	switch w.kind {
 	case original:
-		return p.originalOf(reg(w.n))
+		return s.originalOf(reg(w.n))
 	case temporary:
-		return p.homeOperand(p.temps[w.n])
+		return s.homeOperand(s.temps[w.n])
 	case threadNumber:
-		return p.homeOperand(p.thread)
+		return s.homeOperand(s.thread)
 	case inField:
-		return p.homeOperand(p.fields[w.n])
+		return s.homeOperand(s.fields[w.n])
 	}
-	return p.homeOperand(p.homes[w.n])
+	return s.homeOperand(s.homes[w.n])
 }
 
 // originalOf returns where a register's value at the place is: in the register, or where it was saved.
-func (p *part) originalOf(x reg) operand {
-	if d := p.saved[x]; d > 0 {
-		return at(rsp, int32(p.below-d))
+func (s *words) originalOf(x reg) operand {
+	if d := s.saved[x]; d > 0 {
+		return at(rsp, int32(s.below-d))
 	}
 	return r(x)
 }
 
-func (p *part) homeOperand(h home) operand {
+func (s *words) homeOperand(h home) operand {
 	if h.onSlot {
 		return at(rsp, int32(8*h.slot))
 	}
@@ -48,60 +80,60 @@ func (p *part) homeOperand(h home) operand {
 }
 
 // used notes that a register is written, and returns it.
-func (p *part) used(x reg) reg {
-	p.found[p.index].regs.add(x)
+func (s *words) used(x reg) reg {
+	s.found[s.index].regs.add(x)
 	return x
 }
 
 // written notes that a home is written, and returns it as an operand.
-func (p *part) written(h home) operand {
+func (s *words) written(h home) operand {
 	if h.onSlot {
-		p.found[p.index].slots = max(p.found[p.index].slots, h.slot+1)
+		s.found[s.index].slots = max(s.found[s.index].slots, h.slot+1)
 	} else {
-		p.used(h.reg)
+		s.used(h.reg)
 	}
-	return p.homeOperand(h)
+	return s.homeOperand(h)
 }
 
 // pop pops a word.
-func (p *part) popWord() word {
-	w := p.stack[len(p.stack)-1]
-	p.stack = p.stack[:len(p.stack)-1]
+func (s *words) popWord() word {
+	w := s.stack[len(s.stack)-1]
+	s.stack = s.stack[:len(s.stack)-1]
 	return w
 }
 
-func (p *part) pushWord(w word)       { p.stack = append(p.stack, w) }
-func (p *part) pushConst(v uint64)    { p.pushWord(word{constant, v}) }
-func (p *part) pushOriginal(x reg)    { p.pushWord(word{original, uint64(x)}) }
-func (p *part) isConst32(w word) bool { return w.kind == constant && fits32(w.n) }
+func (s *words) pushWord(w word)       { s.stack = append(s.stack, w) }
+func (s *words) pushConst(v uint64)    { s.pushWord(word{constant, v}) }
+func (s *words) pushOriginal(x reg)    { s.pushWord(word{original, uint64(x)}) }
+func (s *words) isConst32(w word) bool { return w.kind == constant && fits32(w.n) }
 
 // load loads a word into a register. The flags stay.
-func (p *part) load(x reg, w word) {
-	p.used(x)
+func (s *words) load(x reg, w word) {
+	s.used(x)
 	if w.kind == constant {
-		p.movImm(x, w.n)
+		s.movImm(x, w.n)
 		return
 	}
-	p.mov(r(x), p.operandOf(w))
+	s.mov(r(x), s.operandOf(w))
 }
 
 // source returns a word as an operand. A constant is loaded into the given register.
-func (p *part) source(w word, spare reg) operand {
+func (s *words) source(w word, spare reg) operand {
 	if w.kind == constant {
-		p.load(spare, w)
+		s.load(spare, w)
 		return r(spare)
 	}
-	return p.operandOf(w)
+	return s.operandOf(w)
 }
 
 // register returns a register that holds a word: its own, or the given one.
-func (p *part) register(w word, spare reg) reg {
+func (s *words) register(w word, spare reg) reg {
 	if w.kind != constant {
-		if o := p.operandOf(w); o.isReg() {
+		if o := s.operandOf(w); o.isReg() {
 			return o.reg
 		}
 	}
-	p.load(spare, w)
+	s.load(spare, w)
 	return spare
 }
 
@@ -114,124 +146,139 @@ func spare(x reg) reg {
 }
 
 // setHome stores a word in a home. The flags stay; rax may change.
-func (p *part) setHome(h home, w word) {
-	to := p.written(h)
+func (s *words) setHome(h home, w word) {
+	to := s.written(h)
 	switch {
 	case !h.onSlot:
-		p.load(h.reg, w)
-	case p.isConst32(w):
-		p.storeImm(to, int32(w.n))
+		s.load(h.reg, w)
+	case s.isConst32(w):
+		s.storeImm(to, int32(w.n))
 	default:
-		p.mov(to, r(p.register(w, rax)))
+		s.mov(to, r(s.register(w, rax)))
 	}
 }
 
 // toHome moves the word at an index of the stack to its home.
-func (p *part) toHome(i int) {
-	if home := (word{atHome, uint64(i)}); p.stack[i] != home {
-		p.setHome(p.homes[i], p.stack[i])
-		p.stack[i] = home
+func (s *words) toHome(i int) {
+	if home := (word{atHome, uint64(i)}); s.stack[i] != home {
+		s.setHome(s.homes[i], s.stack[i])
+		s.stack[i] = home
 	}
 }
 
 // settle moves all words of the stack, and the fields of the log, to their homes.
-func (p *part) settle() {
-	p.settleFields()
-	for i := range p.stack {
-		p.toHome(i)
+func (s *words) settle() {
+	s.settleFields()
+	for i := range s.stack {
+		s.toHome(i)
 	}
 }
 
 // nextHome returns the index of the home of the next result: its place on the stack. While a key is built, all homes stay
 // as they are, because a doorbell may stand before its first part, and each result gets another one.
-func (p *part) nextHome() int {
-	if p.key.begun {
-		return p.key.nextHome
+func (s *words) nextHome() int {
+	if s.key.begun {
+		return s.key.nextHome
 	}
-	return len(p.stack)
+	return len(s.stack)
 }
 
 // target returns the register in which the next result is computed: its home, or rax if that is a slot or holds one of
 // the words that are still needed.
-func (p *part) target(needed ...word) reg {
-	h := p.homes[p.nextHome()]
+func (s *words) target(needed ...word) reg {
+	h := s.homes[s.nextHome()]
 	if h.onSlot {
-		return p.used(rax)
+		return s.used(rax)
 	}
 	for _, w := range needed {
-		if w.kind == atHome && p.homes[w.n] == h {
-			return p.used(rax)
+		if w.kind == atHome && s.homes[w.n] == h {
+			return s.used(rax)
 		}
 	}
-	return p.used(h.reg)
+	return s.used(h.reg)
 }
 
 // result pushes the result that is in a register.
-func (p *part) result(x reg) {
-	i := p.nextHome()
-	p.mov(p.written(p.homes[i]), r(x))
-	p.pushWord(word{atHome, uint64(i)})
-	if p.key.begun {
-		p.key.nextHome++
+func (s *words) result(x reg) {
+	i := s.nextHome()
+	s.mov(s.written(s.homes[i]), r(x))
+	s.pushWord(word{atHome, uint64(i)})
+	if s.key.begun {
+		s.key.nextHome++
 	}
 }
 
 // copyOf pushes a copy of the word at an index.
-func (p *part) copyOf(i int) {
-	w := p.stack[i]
-	p.pushWord(w)
-	if w.kind == atHome && !p.key.begun {
-		p.toHome(len(p.stack) - 1)
+func (s *words) copyOf(i int) {
+	w := s.stack[i]
+	s.pushWord(w)
+	if w.kind == atHome && !s.key.begun {
+		s.toHome(len(s.stack) - 1)
 	}
 }
 
 // exchange exchanges the two top words.
-func (p *part) exchange() {
-	top := len(p.stack) - 1
-	a, b := p.stack[top-1], p.stack[top]
+func (s *words) exchange() {
+	top := len(s.stack) - 1
+	a, b := s.stack[top-1], s.stack[top]
 	if a.kind == atHome && b.kind == atHome {
-		x, y := p.register(a, rax), p.register(b, rdx)
+		x, y := s.register(a, rax), s.register(b, rdx)
 		if x != rax && y != rdx {
-			p.xchg(x, y)
+			s.xchg(x, y)
 			return
 		}
-		p.load(rax, a)
-		p.load(rdx, b)
-		p.mov(p.homeOperand(p.homes[top-1]), r(rdx))
-		p.mov(p.homeOperand(p.homes[top]), r(rax))
+		s.load(rax, a)
+		s.load(rdx, b)
+		s.mov(s.homeOperand(s.homes[top-1]), r(rdx))
+		s.mov(s.homeOperand(s.homes[top]), r(rax))
 		return
 	}
-	p.stack[top-1], p.stack[top] = b, a
+	s.stack[top-1], s.stack[top] = b, a
 	if a.kind == atHome {
-		p.toHome(top)
+		s.toHome(top)
 	}
 	if b.kind == atHome {
-		p.toHome(top - 1)
+		s.toHome(top - 1)
 	}
 }
 
 // poke stores the top word, which is popped, at an index.
-func (p *part) poke(i int) {
-	w := p.popWord()
-	if i == len(p.stack) {
+func (s *words) poke(i int) {
+	w := s.popWord()
+	if i == len(s.stack) {
 		return
 	}
-	p.stack[i] = w
+	s.stack[i] = w
 	if w.kind == atHome {
-		p.toHome(i)
+		s.toHome(i)
 	}
 }
 
 // assign pops a word into a scratch word. Words on the stack that stand for its old value are moved to their homes.
-func (p *part) assign(n uint32) {
-	w, old := p.popWord(), word{temporary, uint64(n)}
-	for i := range p.stack {
-		if p.stack[i] == old {
-			p.toHome(i)
+func (s *words) assign(n uint32) {
+	w, old := s.popWord(), word{temporary, uint64(n)}
+	for i := range s.stack {
+		if s.stack[i] == old {
+			s.toHome(i)
 		}
 	}
-	p.assigned.Add(n)
+	s.assigned.Add(n)
 	if w != old {
-		p.setHome(p.temps[n], w)
+		s.setHome(s.temps[n], w)
 	}
+}
+
+// locate describes where a word lies.
+func (s *words) locate(w word) Word {
+	if w.kind == constant {
+		return Word{Constant, w.n}
+	}
+	return s.locateOperand(s.operandOf(w))
+}
+
+func (s *words) locateOperand(o operand) Word {
+	if o.isReg() {
+		return Word{Register, uint64(fileIndex[o.reg])}
+	}
+	return Word{Memory, uint64(o.disp)}
 }

@@ -8,7 +8,7 @@ func (p *part) compareText() {
 	c, _ := p.plan.Comparison(p.pc)
 	w, text := p.stack[len(p.stack)-2], []byte(c.Text)
 	bell := p.readBell(w, 1)
-	x := p.checked(w, bell, c.Most+1)
+	x := p.memory.checked(w, bell, c.Most+1)
 	if c.Whole {
 		text = append(text, 0)
 	}

@@ -11,22 +11,22 @@ import (
 
 // needStack loads the address of the thread's stack of calls. A thread without one rings before the current operation, or before the key
 // that is being built.
-func (p *part) needStack() {
+func (f *frames) needStack() {
 	switch {
-	case p.framed:
-	case p.key.begun:
-		p.findStack(p.bellAt(p.key.pc, p.key.executed, p.key.stack))
+	case f.framed:
+	case f.key.begun:
+		f.findStack(f.bellAt(f.key.pc, f.key.executed, f.key.stack))
 	default:
-		p.findStack(p.bell())
+		f.findStack(f.bell())
 	}
 }
 
 // tid pushes the number of the thread.
-func (p *part) tid() {
-	p.needStack()
-	x := p.target()
-	p.mov(r(x), at(p.stackOf, calls.TidAt))
-	p.result(x)
+func (f *frames) tid() {
+	f.needStack()
+	x := f.target()
+	f.mov(r(x), at(f.stackOf, calls.TidAt))
+	f.result(x)
 }
 
 // perThread makes the code of operations on this thread's value of a variable, which is in a table with the number of the thread as the
@@ -35,9 +35,9 @@ func (p *part) perThread(in *runtime.Inst) {
 	l := p.plan.Ops[p.pc].Object
 	unsure := p.bell()
 	if !p.framed {
-		p.findStack(unsure)
+		p.frames.findStack(unsure)
 	}
-	p.mov(r(p.used(rax)), at(p.stackOf, calls.TidAt))
+	p.mov(r(p.used(rax)), at(p.frames.stackOf, calls.TidAt))
 	p.mov(p.written(p.thread), r(rax))
 	p.key = keyed{words: []word{{threadNumber, 0}}}
 	var v word
@@ -46,35 +46,35 @@ func (p *part) perThread(in *runtime.Inst) {
 		absent = p.newLabel()
 		p.cold = append(p.cold, func() {
 			p.place(absent)
-			p.movImm(p.search.entry, uint64(l.Object.Init))
+			p.movImm(p.cells.search.entry, uint64(l.Object.Init))
 			p.jmp(done)
 		})
 	} else {
 		v = p.popWord()
 	}
-	p.usedBySearch()
-	if p.isPair(in.Op, l) {
-		p.usePair(in.Op, l, v, absent, unsure)
+	p.tables.usedBySearch()
+	if p.tables.isPair(in.Op, l) {
+		p.tables.usePair(in.Op, l, v, absent, unsure)
 	} else {
-		p.ownCell(in.Op, l.Table, v, absent, unsure)
+		p.tables.ownCell(in.Op, l.Table, v, absent, unsure)
 	}
 	p.place(done)
 	p.key = keyed{}
 	if in.Op == opcode.PushPT {
-		p.result(p.search.entry)
+		p.result(p.cells.search.entry)
 	}
 }
 
 // ownCell searches the cell of the thread and makes an operation with it. The value, if it is read, is in the register of the entry.
-func (p *part) ownCell(op opcode.Op, t *arena.TableLayout, v word, absent, unsure label) {
-	p.find(t, absent, unsure)
-	switch cell := p.cellFound(t); op {
+func (k *tables) ownCell(op opcode.Op, t *arena.TableLayout, v word, absent, unsure label) {
+	k.find(t, absent, unsure)
+	switch cell := k.cellFound(t); op {
 	case opcode.PushPT:
-		p.mov(r(p.search.entry), cell)
+		k.mov(r(k.cells.search.entry), cell)
 	case opcode.PopPT:
-		p.store(cell, v)
+		k.store(cell, v)
 	case opcode.AddPT:
-		p.atomicAdd(cell, v)
+		k.atomicAdd(cell, v)
 	}
-	p.unpin(t)
+	k.unpin(t)
 }

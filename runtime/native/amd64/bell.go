@@ -1,0 +1,105 @@
+package amd64
+
+import (
+	"gotap/runtime"
+	"gotap/runtime/native"
+)
+
+// doorbells makes the doorbells of a part: each describes what the interpreter has to know at one operation.
+type doorbells struct {
+	words
+	plan     *native.Plan
+	pc       int  // of the current operation
+	length   int  // of its block
+	executed int  // operations of the block
+	counter  home // of the steps left
+	framed   bool // there is a frame of a call
+	frame    reg  // its address
+
+	rings     bool    // there are doorbells
+	reading   *ReadOf // what the doorbell that is being made is for; nil: no read
+	done      label   // the program has ended
+	resume    label   // the interpreter has ended it
+	abandoned label   // nobody answers a doorbell
+}
+
+// bell makes a doorbell before the current operation and returns its label.
+func (b *doorbells) bell() label { return b.bellAt(b.pc, b.executed, b.stack) }
+
+// bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had been
+// executed and the stack was as given.
+func (b *doorbells) bellAt(pc, executed int, stack []word) label {
+	d := b.newBell()
+	d.PC, d.steps = uint32(pc), uint64(b.plan.Ops[pc].Steps)
+	for _, w := range stack {
+		d.Stack = append(d.Stack, b.locate(w))
+	}
+	for i := range b.temps {
+		w := Word{}
+		if b.assigned.Has(uint32(i)) {
+			w = b.locate(word{temporary, uint64(i)})
+		}
+		d.Temps = append(d.Temps, w)
+	}
+	d.program, d.log = b.plan.Code.ID, b.plan.Ops[pc].Log
+	for _, w := range b.logged[:d.log.Fields] {
+		d.fields = append(d.fields, b.locate(w))
+	}
+	if b.plan.Counted {
+		left := b.locateOperand(b.homeOperand(b.counter))
+		d.steps, d.left = uint64(b.plan.Fuel-b.length+executed), &left
+	}
+	b.hang(&d)
+	return d.at
+}
+
+// newBell returns a doorbell of the part, without the words of the program.
+func (b *doorbells) newBell() Doorbell {
+	d := Doorbell{Program: b.index / 2, When: b.index%2 == 0, Below: b.below, Flags: -1, Reads: b.reading, at: b.newLabel(), resume: b.resume, pass: b.done}
+	if b.flagsAt > 0 {
+		d.Flags = b.below - b.flagsAt
+	}
+	for x := range numRegs {
+		if b.saved[x] > 0 {
+			d.Saved = append(d.Saved, Saved{int(fileIndex[x]), b.below - b.saved[x]})
+		}
+	}
+	if b.framed {
+		d.Call, d.frame = InCall, b.locateOperand(r(b.frame))
+	}
+	return d
+}
+
+// hang makes the code of a doorbell, behind the tail.
+func (b *doorbells) hang(d *Doorbell) {
+	b.rings = true
+	b.cold = append(b.cold, func() {
+		b.place(d.at)
+		b.int3()
+		b.jmp(b.abandoned)
+		b.bells = append(b.bells, *d)
+	})
+}
+
+// marked calls mark for the current operation.
+func (b *doorbells) marked() {
+	if b.mark != nil {
+		b.mark(b.asm, &b.plan.Code.Insts[b.pc])
+	}
+}
+
+// next returns the operation that follows, if it is native and of the same block.
+func (b *doorbells) next() *runtime.Inst {
+	pc := b.pc + 1
+	if pc == len(b.plan.Ops) || b.plan.Ops[pc].Block || b.plan.Ops[pc].Verdict != native.Native {
+		return nil
+	}
+	return &b.plan.Code.Insts[pc]
+}
+
+// skip counts the current operation as executed, and makes the next one the current one.
+func (b *doorbells) skip() {
+	b.pc++
+	b.executed++
+	b.marked()
+}
