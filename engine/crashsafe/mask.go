@@ -1,16 +1,11 @@
 package crashsafe
 
 import (
-	"encoding/binary"
 	"iter"
 
-	"gotap/arch"
-	"gotap/arch/x86"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
-	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
-	"gotap/engine/tracee"
 )
 
 // Keeping SIGTRAP deliverable.
@@ -149,152 +144,6 @@ func (sp *Space) libCs() iter.Seq[*module.Loaded] {
 			}
 		}
 	}
-}
-
-// MakeCall makes the call that the thread is about to make at a breakpoint of watchSignalCalls, and reports
-// whether it did. It makes rt_sigprocmask calls, and rt_sigaction calls for SIGTRAP. The kernel makes all others.
-func (x *Thread) MakeCall(p *Point) bool {
-	r := &x.t.Regs
-	if p.Call == NoCall || r[x86.R10] != setBytes || r[x86.EFLAGS]&tracee.TrapFlag != 0 {
-		return false
-	}
-	of := &x.t.ABI().Calls
-	switch number := r[x86.RAX]; {
-	case number == of.Procmask && x.makeMaskCall():
-	case number == of.Sigaction && uint32(r[x86.RDI]) == ptrace.SIGTRAP && x.makeActionCall(p):
-	case number == of.Sigaction && uint32(r[x86.RDI]) != ptrace.SIGTRAP && r[x86.RSI] != 0:
-		x.on.ActionSet(int(uint32(r[x86.RDI])))
-		return false
-	default:
-		return false
-	}
-	x.t.Regs = x.afterCall()
-	return true
-}
-
-// afterCall returns the registers that the pending call leaves when it has succeeded.
-func (x *Thread) afterCall() arch.Regs {
-	r := x.t.Regs
-	r[x86.RAX] = 0
-	r[x86.RIP] += uint64(len(x.t.ABI().Calls.Insn))
-	r[x86.RCX], r[x86.R11] = r[x86.RIP], r[x86.EFLAGS] // what the instruction leaves there
-	return r
-}
-
-// makeMaskCall makes an rt_sigprocmask call. It leaves to the kernel the cases that only the kernel can judge: bad
-// arguments and system call filters. While system calls are traced, the kernel makes every call, so that it is seen.
-func (x *Thread) makeMaskCall() bool {
-	if !x.open && (!x.clear || x.blocksRest()) { // this hit may have unblocked SIGTRAP and reset the action
-		x.Restore()
-	}
-	now, next, ok := x.maskChange()
-	if !ok {
-		return false
-	}
-	if x.in.on.TracesCalls() || x.t.Status("Seccomp") != "0" {
-		x.seeMask = x.seeMask || blocksAll(next)
-		return false
-	}
-	if old := x.t.Regs[x86.RDX]; old != 0 && !x.write(old, binary.LittleEndian.AppendUint64(nil, now)) {
-		return false
-	}
-	if !x.setMaskOfCall(next) {
-		return false
-	}
-	if newly := next &^ now; newly != 0 {
-		x.retarget(newly)
-	}
-	return true
-}
-
-// setMaskOfCall is setOwnMask for the mask that the pending call sets. If the session were killed when the mask is set and the thread is
-// still in front of the call, the thread would make the call itself: the kernel would then store the new mask as the previous one, and the
-// program would never get its own mask back. So both change together.
-func (x *Thread) setMaskOfCall(mask uint64) bool {
-	if _, kept := x.queue.KeptMask(); kept {
-		x.setOwnMask(mask)
-		return true
-	}
-	at, open, meant, isClear := x.t.Regs, x.open, x.meant, x.clear
-	err := x.calls.SetMask(x.leaveTrapOpen(mask), x.afterCall())
-	x.t.Regs = at // the caller moves on
-	if err != nil {
-		x.open, x.meant, x.clear = open, meant, isClear
-	}
-	return err == nil
-}
-
-// retarget makes other threads check for process-wide signals that the kernel may have assigned to this thread and that
-// it now blocks. The kernel does the same when a thread changes its own mask (retarget_shared_pending in
-// kernel/signal.c). A thread checks for them when it leaves a stop.
-func (x *Thread) retarget(blocked uint64) {
-	pending := procfs.SignalSet(x.t.Tid, "ShdPnd") & blocked
-	if pending == 0 {
-		return
-	}
-	for o := range x.process().on.Threads() {
-		if o != x && o.on.Runs() && pending&^procfs.SignalSet(o.t.Tid, "SigBlk") != 0 {
-			ptrace.Interrupt(o.t.Tid)
-		}
-	}
-}
-
-// makeActionCall makes an rt_sigaction call for SIGTRAP. It stores the program's action where the fallback's handler
-// finds it, and reports the program's previous action. So the handler is installed at every moment. A child that shares
-// its parent's memory, as posix_spawn creates it, resets its parent's actions before it executes a program, and would
-// have no handler until then. It keeps the handler, which execve resets anyway.
-func (x *Thread) makeActionCall(p *Point) bool {
-	act, old, sp := x.t.Regs[x86.RSI], x.t.Regs[x86.RDX], x.space()
-	if x.process().Unguarded() && act != 0 {
-		x.ProtectAtHit(p)
-	}
-	tr := x.process()
-	if sp.Base == 0 || !tr.ours {
-		tr.set = true // the next hit queries it
-		return false
-	}
-	was := tr.own
-	if act != 0 {
-		var text [fallback.ActionSize]byte
-		if !x.read(act, text[:]) {
-			return false
-		}
-		own := fallback.ParseAction(text[:], x.t.ABI().WordSize())
-		switch {
-		case sp.on.Users() > 1 && own.Handler != fallback.Default:
-			return false
-		case sp.on.Users() > 1:
-			tr.own = own
-		case x.wantAtCall(own) != nil:
-			return false
-		}
-	}
-	return old == 0 || x.write(old, was.Bytes(x.t.ABI().WordSize()))
-}
-
-// maskChange returns the mask that the program believes the thread has, and the mask that the pending call asks for. ok
-// is false if the kernel would refuse the call.
-func (x *Thread) maskChange() (now, next uint64, ok bool) {
-	if now, ok = x.ownMask(); !ok || x.t.Regs[x86.RSI] == 0 {
-		return now, now, ok
-	}
-	var set [setBytes]byte
-	if !x.read(x.t.Regs[x86.RSI], set[:]) {
-		return now, now, false
-	}
-	next, ok = changedMask(uint32(x.t.Regs[x86.RDI]), now, binary.LittleEndian.Uint64(set[:]))
-	return now, next, ok
-}
-
-// read reads an argument of the pending call, as the kernel would. The constants of the C library are often in pages that no one has read
-// before.
-func (x *Thread) read(addr uint64, p []byte) bool {
-	return x.t.Memory().FaultIn(addr, len(p)) && x.t.Memory().ReadMemory(addr, p) == nil
-}
-
-// write writes a result of the pending call, as the kernel would.
-func (x *Thread) write(addr uint64, p []byte) bool {
-	return x.t.Memory().FaultIn(addr, len(p)) && x.t.Memory().WriteMemory(addr, p) == nil
 }
 
 // changedMask returns the mask that rt_sigprocmask would set. SIGKILL and SIGSTOP are never blocked.
