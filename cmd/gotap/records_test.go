@@ -136,6 +136,9 @@ func TestRecordsOfSamples(t *testing.T) {
 			continue // they need a machine behind a stub, or a program with static marks
 		}
 		t.Run(s.Name, func(t *testing.T) {
+			if s.Name == "varwatch" {
+				testenv.Require(t, testenv.Watched)
+			}
 			cmd := exec.Command("gotap", slices.Concat([]string{"run", "-q", "-f", "json", "-o", "-", "--unsafe", s.Name}, words[s.Name], []string{"--", "./shop"})...)
 			cmd.Dir, ran = dir, ran+1
 			out, err := cmd.Output()
