@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"slices"
+
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js"
@@ -23,14 +25,9 @@ func compileUnit(u js.Unit) (js.Result, diag.List) {
 // Compile compiles the probe's programs for a place; nil is an unknown place. Programs that do not depend on the place are compiled once.
 // Safe for concurrent use: it does not touch the JavaScript machine.
 func (p *Probe) Compile(place js.Place) (js.Result, diag.List) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.result == nil && p.list == nil {
-		r, list := compileUnit(p.unit)
-		p.result, p.list = &r, list
-	}
-	if place == nil || p.list.HasErrors() || !p.result.UsesPlace && !p.result.UsesArg {
-		return *p.result, p.list
+	r, list := p.compiled.of(p.unit)
+	if place == nil || list.HasErrors() || !r.UsesPlace && !r.UsesArg {
+		return r, list
 	}
 	u := p.unit
 	u.Place = place
@@ -39,18 +36,12 @@ func (p *Probe) Compile(place js.Place) (js.Result, diag.List) {
 
 // recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text.
 func (p *Probe) recompileGuessed(arena *arena.Arena) {
-	p.mu.Lock()
-	wrong := false
-	if p.result != nil {
-		for _, id := range p.result.Guessed {
+	wrong := p.compiled.forget(func(r *js.Result) bool {
+		return slices.ContainsFunc(r.Guessed, func(id int) bool {
 			object, _ := arena.Lookup(id)
-			wrong = wrong || object.Value == value.KindText
-		}
-	}
-	if wrong {
-		p.result, p.list = nil, nil
-	}
-	p.mu.Unlock()
+			return object.Value == value.KindText
+		})
+	})
 	if wrong {
 		p.Compile(nil)
 	}

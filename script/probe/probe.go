@@ -37,9 +37,35 @@ type Probe struct {
 	handlers []handler     // as given, until they are folded
 	set      *Set
 
-	mu     sync.Mutex // guards result and list
-	result *js.Result // compiled without a place
+	compiled compiled
+}
+
+// compiled is what a probe's programs become without a place. It is safe for concurrent use.
+type compiled struct {
+	mu     sync.Mutex // guards the other fields
+	result *js.Result // nil: not compiled
 	list   diag.List
+}
+
+// of compiles a unit, unless that has been done, and returns the result.
+func (c *compiled) of(u js.Unit) (js.Result, diag.List) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.result == nil {
+		r, list := compileUnit(u)
+		c.result, c.list = &r, list
+	}
+	return *c.result, c.list
+}
+
+// forget makes the next call of of compile again, if the result is so.
+func (c *compiled) forget(so func(*js.Result) bool) (forgotten bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if forgotten = c.result != nil && so(c.result); forgotten {
+		c.result, c.list = nil, nil
+	}
+	return forgotten
 }
 
 // SpecText is a place as the script names it.
