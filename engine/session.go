@@ -82,7 +82,7 @@ func New(cfg Config) (*Session, error) {
 	s.images = view.NewImages(s.names)
 	s.throttle.Init(throttleHost{s}, cfg.Budget)
 	s.affinity.Init(affinityHost{s}, cfg.Affinity == AffinityAuto)
-	s.places = locate.New(host{s}, &s.names.Files)
+	s.places = locate.New(host{&s.cfg, s}, &s.names.Files)
 	s.Set = probes.New(tracer{s}, s.places, &s.cfg)
 	s.others.calls = syscallprobe.Probes{Conventions: conventions(), Globals: s.globals()}
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
