@@ -70,7 +70,7 @@ func (s closing) endScript() {
 	over := s.noteLater("the probes are out; callbacks are still dealing with what was gathered")
 	s.script().End()
 	over()
-	s.printVariables()
+	s.definitions.printVariables()
 }
 
 // endPatience is how long a step of Close may take before a note reports it.

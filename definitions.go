@@ -3,12 +3,20 @@ package gotap
 import (
 	"slices"
 
+	"gotap/runtime/arena"
 	rtoutcome "gotap/runtime/outcome"
 	"gotap/runtime/record"
 	"gotap/runtime/snapshot"
 	"gotap/script/definition"
 	"gotap/script/output"
 )
+
+// definitions are the definition files of a session, and their variables.
+type definitions struct {
+	definition.Set
+	arena  *arena.Arena
+	output output.Sink
+}
 
 // loadDefinition loads the session's text when it is a definition file.
 func (s *Session) loadDefinition() error {
@@ -17,7 +25,7 @@ func (s *Session) loadDefinition() error {
 	}
 	s.opts.Definition.Unsafe = s.opts.Unsafe
 	s.opts.Definition.Served = s.facilities.Served
-	f, list := definition.Load(s.text.Name, s.text.Text, s.opts.Definition, s.variables(nil), s.definitions.Next())
+	f, list := definition.Load(s.text.Name, s.text.Text, s.opts.Definition, s.definitions.variables(nil), s.definitions.Next())
 	if err := list.Err(); err != nil {
 		return failed(BadScript, err)
 	}
@@ -27,8 +35,8 @@ func (s *Session) loadDefinition() error {
 }
 
 // variables declare those of a definition file; before is its running version, or nil.
-func (s *Session) variables(before *definition.File) definition.Variables {
-	return definition.Variables{Arena: s.arena, Shared: &s.definitions.Shared, Before: before}
+func (d *definitions) variables(before *definition.File) definition.Variables {
+	return definition.Variables{Arena: d.arena, Shared: &d.Shared, Before: before}
 }
 
 // record prints a record of a definition file's probe; it reports whether it is one.
@@ -49,29 +57,29 @@ func (s *Session) record(rec *record.Record) bool {
 
 // printVariables prints the variables of definition files that are not 0, as a script prints those that it never
 // printed.
-func (s *Session) printVariables() {
-	for _, f := range s.definitions.Files() {
-		s.printArrays(f)
+func (d *definitions) printVariables() {
+	for _, f := range d.Files() {
+		d.printArrays(f)
 	}
-	if id, made := s.definitions.Shared.Object(); made {
-		s.printArray(id)
+	if id, made := d.Shared.Object(); made {
+		d.printArray(id)
 	}
 }
 
 // printArrays prints the variables of a definition file.
-func (s *Session) printArrays(f *definition.File) {
+func (d *definitions) printArrays(f *definition.File) {
 	for _, m := range f.Modules() {
-		s.printArray(m.Locals)
+		d.printArray(m.Locals)
 	}
 }
 
-func (s *Session) printArray(id int) {
+func (d *definitions) printArray(id int) {
 	if id < 0 {
 		return
 	}
-	snap := s.arena.Handle(id).Entries()
+	snap := d.arena.Handle(id).Entries()
 	snap.Entries = slices.DeleteFunc(slices.Clone(snap.Entries), func(e snapshot.Entry) bool { return e.Data.Int == 0 })
 	if len(snap.Entries) > 0 {
-		s.opts.Output.Aggregate(output.Aggregate{Snapshot: snap})
+		d.output.Aggregate(output.Aggregate{Snapshot: snap})
 	}
 }

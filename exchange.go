@@ -142,7 +142,7 @@ func diagnoseProbes(probes []*script.Probe, err error) diag.List {
 // mu is held. Probes that do the same stay armed. On error nothing has changed.
 func (c *Control) replaceDefinition(text Script) error {
 	old := c.s.definitions.Files()[0]
-	next, list := definition.Load(text.Name, text.Text, c.s.opts.Definition, c.s.variables(old), c.s.definitions.Next())
+	next, list := definition.Load(text.Name, text.Text, c.s.opts.Definition, c.s.definitions.variables(old), c.s.definitions.Next())
 	if err := list.Err(); err != nil {
 		return err
 	}

@@ -214,7 +214,7 @@ func (m *guests) loadDefinition(in Insertion, o definition.Options, before *defi
 		name = in.Path // included files are found beside it
 	}
 	o.Unsafe, o.Served = m.s.opts.Unsafe, m.s.facilities.Served
-	f, list := definition.Load(name, in.Script.Text, o, m.s.variables(before), m.s.definitions.Next())
+	f, list := definition.Load(name, in.Script.Text, o, m.s.definitions.variables(before), m.s.definitions.Next())
 	return f, list, failed(BadScript, list.Err())
 }
 
@@ -320,7 +320,7 @@ func (m *guests) leave(g *guest) {
 	switch {
 	case g.definition != nil:
 		if host.CatchUp() == nil {
-			m.s.printArrays(g.definition)
+			m.s.definitions.printArrays(g.definition)
 			m.s.opts.Output.Flush()
 		}
 		m.s.definitions.Drop(g.definition)

@@ -17,7 +17,6 @@ import (
 	"gotap/runtime/arena"
 	"gotap/runtime/facility"
 	"gotap/script"
-	"gotap/script/definition"
 	"gotap/script/output"
 	"gotap/stdlib"
 )
@@ -35,7 +34,7 @@ type Session struct {
 	said    *output.Held                  // what the script prints, held back until its probes are armed
 
 	facilities  *facility.Table
-	definitions definition.Set // empty when the text is a script
+	definitions definitions // empty when the text is a script
 	ends        ends
 	launched    int // process number of COMMAND, 0 when there is none
 	outcomes    outcomes
@@ -97,6 +96,7 @@ func (s *Session) load() error {
 	if s.arena, err = arena.New(arena.Options{}); err != nil {
 		return failed(Failure, err)
 	}
+	s.definitions.arena, s.definitions.output = s.arena, s.opts.Output
 	s.said = output.NewHeld(s.opts.Output)
 	s.said.Release()
 	o := s.scriptOptions(s.text)
@@ -269,7 +269,7 @@ func (s *Session) Key(key string) {
 }
 
 // PrintAll prints all aggregations as they are now. It does not block.
-func (s *Session) PrintAll() { s.script().PrintAll(s.printVariables) }
+func (s *Session) PrintAll() { s.script().PrintAll(s.definitions.printVariables) }
 
 // Pids returns the traced processes.
 func (s *Session) Pids() []int { return s.engine.Pids() }

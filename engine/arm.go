@@ -5,27 +5,23 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/abi"
+	"gotap/engine/executor"
 	"gotap/engine/image/module"
 	"gotap/engine/locate"
 	"gotap/engine/place"
 	"gotap/engine/place/catalog"
 	"gotap/engine/probes"
 	"gotap/engine/registry"
-	"gotap/engine/space"
+	"gotap/engine/registry/retprobe"
 )
 
 // host provides what native tracing knows about places beyond the contents of files. It implements locate.Host.
-type host struct{ s *Session }
+type host struct {
+	*Config
+	s *Session
+}
 
 var _ locate.Host = host{}
-
-// Interrupted implements locate.Host.
-func (h host) Interrupted() error { return h.s.cfg.Interrupted() }
-
-// Boundaries implements locate.Host.
-func (h host) Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, error) {
-	return h.s.cfg.Boundaries(f, code, vaddr)
-}
 
 // InFiles implements locate.Host: a system call has a number, and data of a process an address, so neither is in a
 // file.
@@ -120,7 +116,11 @@ func (p *process) Attach(pl *placement, addr uint64, m *module.Loaded) error {
 	if err != nil {
 		return err
 	}
-	return pt.Attach(pl, &space.Body{Patcher: p.s.patcher, Entry: pt, Target: pl.Target, Module: m})
+	sp := p.space
+	return pt.Attach(pl, &executor.Body{
+		ISA: sp.ABI.ISA, Entry: addr, Target: pl.Target, Module: m, Code: sp.Code,
+		At: func(addr uint64) (*retprobe.Point, error) { return p.s.patcher.OwnersAt(sp, addr, m) },
+	})
 }
 
 // armAll arms all probes in a process, in modules that have just appeared.

@@ -36,31 +36,35 @@ func (e *AttachError) Hint() string { return e.help }
 // ErrNoProcess is the error for IDs that no process has.
 var ErrNoProcess = errors.New("no such process")
 
+// attaching is a session as it takes running processes in: see Attach.
+type attaching struct{ s *Session }
+
 // Attach starts to trace a running process with all its threads, and arms the probes in it. Seizing stops no thread and
 // interrupts no system call. Only installing the fallback stops a thread, briefly and without its noticing. A process
 // that is stopped stays stopped.
 func (s *Session) Attach(pid int) error {
+	a := attaching{s}
 	if pid <= 0 {
 		return &AttachError{Pid: pid, Err: ErrNoProcess}
 	}
-	if e := s.checkTarget(pid); e != nil {
+	if e := a.checkTarget(pid); e != nil {
 		return e
 	}
 	var p *process
-	if err := s.do(func() (err error) { p, err = s.attach(procfs.Group(pid)); return err }); err != nil {
+	if err := s.do(func() (err error) { p, err = a.attach(procfs.Group(pid)); return err }); err != nil {
 		return err
 	}
 	if p != nil {
-		s.awaitVforked(p.pid)
-		s.awaitFallback(p)
+		a.awaitVforked(p.pid)
+		a.awaitFallback(p)
 		if s.life.undoes {
 			return nil
 		}
-		if err := s.scanWhenSeen(p); err != nil {
+		if err := a.scanWhenSeen(p); err != nil {
 			return err
 		}
 	}
-	return s.settle()
+	return a.settle()
 }
 
 // vforkPatience is how long an attach waits for children that share the target's memory.
@@ -68,7 +72,7 @@ const vforkPatience = time.Second
 
 // awaitVforked waits for the children that a process created with vfork before its threads were seized. They use the
 // memory that breakpoints will be planted in, and are not traced. They soon execute a program, or end.
-func (s *Session) awaitVforked(pid int) {
+func (a attaching) awaitVforked(pid int) {
 	var left []int
 	for end := time.Now().Add(vforkPatience); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		left = slices.DeleteFunc(procfs.Children(pid), func(child int) bool {
@@ -79,20 +83,20 @@ func (s *Session) awaitVforked(pid int) {
 			return
 		}
 	}
-	if !s.life.undoes {
-		s.warn(fmt.Sprintf("process %d shares the memory of process %d and is not traced: a breakpoint would end it", left[0], pid))
+	if !a.s.life.undoes {
+		a.s.warn(fmt.Sprintf("process %d shares the memory of process %d and is not traced: a breakpoint would end it", left[0], pid))
 	}
 }
 
 // scanWhenSeen looks for the modules of a process that has been attached to, and plants the first breakpoints in them. A thread that blocks all
 // signals while it waits for a child of vfork cannot be stopped: SIGTRAP would stay blocked in it until it hits a breakpoint, which would end
 // the target if the session were killed before. So the wait has to be over.
-func (s *Session) scanWhenSeen(p *process) error {
+func (a attaching) scanWhenSeen(p *process) error {
 	for end := time.Now().Add(vforkPatience); ; time.Sleep(time.Millisecond) {
 		scanned := false
-		err := s.do(func() error {
+		err := a.s.do(func() error {
 			if scanned = !crashsafe.Hindered(p.pid) || time.Now().After(end); scanned {
-				s.loading.rescan(p)
+				a.s.loading.rescan(p)
 			}
 			return nil
 		})
@@ -115,14 +119,14 @@ const (
 
 // awaitFallback installs the fallback in a process that has just been attached to. If it fails, protectLater and the
 // first hit try again.
-func (s *Session) awaitFallback(p *process) {
-	s.do(func() error { p.awaited = true; return nil })
-	defer s.do(func() error { p.awaited = false; return nil })
+func (a attaching) awaitFallback(p *process) {
+	a.s.do(func() error { p.awaited = true; return nil })
+	defer a.s.do(func() error { p.awaited = false; return nil })
 	end, sleepers := time.Now().Add(fallbackPatience), 0
 	for tries := 0; sleepers < sleepersTries && (tries < awakeTries || time.Now().Before(end)); tries++ {
 		over, asleep := true, false
-		s.do(func() error {
-			if s.procs[p.pid] == p && !s.life.closing {
+		a.s.do(func() error {
+			if a.s.procs[p.pid] == p && !a.s.life.closing {
 				over, asleep = p.protectAttached()
 			}
 			return nil
@@ -139,20 +143,20 @@ func (s *Session) awaitFallback(p *process) {
 }
 
 // checkTarget returns why a process cannot be attached to, where that can be determined without trying.
-func (s *Session) checkTarget(pid int) error {
+func (a attaching) checkTarget(pid int) error {
 	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
 		return &AttachError{Pid: pid, Err: ErrNoProcess}
 	}
 	tgid, by := procfs.Group(pid), procfs.Living(pid)
 	switch {
-	case tgid == os.Getpid() || slices.Contains(s.cfg.Own, tgid):
+	case tgid == os.Getpid() || slices.Contains(a.s.cfg.Own, tgid):
 		return &AttachError{Pid: pid, Err: errors.New("that is gotap itself, which waits for this session"), help: "-p takes the process to trace; a shell's $$ is gotap after exec"}
 	case procfs.Ended(by):
 		return &AttachError{Pid: pid, Err: errors.New("it has ended already (a zombie)")}
 	case procfs.Status(by, "Kthread") == "1" || procfs.Status(by, "VmSize") == "" && procfs.Link(by, "exe") == "":
 		return &AttachError{Pid: pid, Err: errors.New("it is a thread of the kernel")}
 	}
-	if by, _ := strconv.Atoi(procfs.Status(by, "TracerPid")); by != 0 && by != s.loop.Tid() {
+	if by, _ := strconv.Atoi(procfs.Status(by, "TracerPid")); by != 0 && by != a.s.loop.Tid() {
 		return &AttachError{Pid: pid, Err: fmt.Errorf("it is traced already, by process %d (%s)", by, procfs.Name(by)),
 			help: "a process has one tracer at a time: end the other one"}
 	}
@@ -165,21 +169,21 @@ func (s *Session) checkTarget(pid int) error {
 // read that has found threads, those that run are stopped once: a thread stops only behind the call that it was in.
 //
 // The process is nil if it is already traced.
-func (s *Session) attach(pid int) (*process, error) {
-	if p := s.procs[pid]; p != nil {
+func (a attaching) attach(pid int) (*process, error) {
+	if p := a.s.procs[pid]; p != nil {
 		if p.unprobed {
 			return nil, &AttachError{Pid: pid, Err: errors.New("it shares its memory with a process that is traced already")}
 		}
 		return nil, nil
 	}
-	p, err := s.firstAttach(pid)
+	p, err := a.firstAttach(pid)
 	if err != nil {
 		return nil, err
 	}
 	for quiet := 0; quiet < 2; {
-		n, err := s.seizeThreads(p)
+		n, err := a.seizeThreads(p)
 		if err != nil {
-			s.letProcessGo(p)
+			a.letProcessGo(p)
 			return nil, err
 		}
 		if n == 0 {
@@ -187,10 +191,10 @@ func (s *Session) attach(pid int) (*process, error) {
 			continue
 		}
 		quiet = 0
-		s.world.releaseWorld(s.world.holdRunning(func(sp *space.Space) bool { return sp == p.space }))
+		a.s.world.releaseWorld(a.s.world.holdRunning(func(sp *space.Space) bool { return sp == p.space }))
 	}
 	if len(p.threads) == 0 {
-		s.letProcessGo(p)
+		a.letProcessGo(p)
 		return nil, &AttachError{Pid: pid, Err: errors.New("it ended")}
 	}
 	for tid := range p.threads {
@@ -201,21 +205,21 @@ func (s *Session) attach(pid int) (*process, error) {
 }
 
 // firstAttach creates the process for a target.
-func (s *Session) firstAttach(pid int) (*process, error) {
+func (a attaching) firstAttach(pid int) (*process, error) {
 	by := procfs.Living(pid)
-	a, err := abi.OfProcess(by)
+	how, err := abi.OfProcess(by)
 	if err != nil {
 		return nil, explainDenied(pid, err)
 	}
-	sp, err := s.openSpace(by, a)
+	sp, err := a.s.openSpace(by, how)
 	if err != nil {
 		return nil, explainDenied(pid, err)
 	}
-	return s.newProcess(pid, sp, a), nil
+	return a.s.newProcess(pid, sp, how), nil
 }
 
 // seizeThreads seizes the threads of a process that are not seized yet, and returns how many it found.
-func (s *Session) seizeThreads(p *process) (int, error) {
+func (a attaching) seizeThreads(p *process) (int, error) {
 	dir, err := os.Open(fmt.Sprintf("/proc/%d/task", p.pid))
 	if err != nil {
 		return 0, &AttachError{Pid: p.pid, Err: ErrNoProcess}
@@ -228,16 +232,16 @@ func (s *Session) seizeThreads(p *process) (int, error) {
 	found := 0
 	for _, name := range names {
 		tid, err := strconv.Atoi(name)
-		if err != nil || s.threads[tid] != nil {
+		if err != nil || a.s.threads[tid] != nil {
 			continue
 		}
 		switch e := ptrace.Seize(tid, options); e {
 		case 0:
-			s.newThread(p, tid, threadstate.Running)
+			a.s.newThread(p, tid, threadstate.Running)
 			found++
 		case syscall.ESRCH:
 		case syscall.EPERM:
-			if s.tracedByUs(p, tid) {
+			if a.tracedByUs(p, tid) {
 				found++
 			} else if !procfs.Ended(tid) {
 				return found, explainDenied(p.pid, e)
@@ -251,27 +255,27 @@ func (s *Session) seizeThreads(p *process) (int, error) {
 
 // tracedByUs adds a thread that the kernel seized for us because its creator was seized, before its creator's stop has
 // reported it.
-func (s *Session) tracedByUs(p *process, tid int) bool {
+func (a attaching) tracedByUs(p *process, tid int) bool {
 	by, _ := strconv.Atoi(procfs.Status(tid, "TracerPid"))
-	if by == 0 || by != s.loop.Tid() {
+	if by == 0 || by != a.s.loop.Tid() {
 		return false
 	}
-	s.newThread(p, tid, threadstate.Fresh)
-	s.arrivals.takeEarly(tid)
+	a.s.newThread(p, tid, threadstate.Fresh)
+	a.s.arrivals.takeEarly(tid)
 	return true
 }
 
 // letProcessGo undoes an attach that failed halfway. Nothing has been written to the target yet.
-func (s *Session) letProcessGo(p *process) {
+func (a attaching) letProcessGo(p *process) {
 	for _, t := range p.threads {
 		if ptrace.Interrupt(t.Tid) == 0 {
-			if st, ok := s.stops.waitFor(t.Tid); ok && st.Stopped() {
+			if st, ok := a.s.stops.waitFor(t.Tid); ok && st.Stopped() {
 				ptrace.Detach(t.Tid, 0)
 			}
 		}
 		t.forget()
 	}
-	s.dropProcess(p)
-	s.dropSpace(p.space)
-	s.life.sawOne = len(s.procs) > 0
+	a.s.dropProcess(p)
+	a.s.dropSpace(p.space)
+	a.s.life.sawOne = len(a.s.procs) > 0
 }

@@ -117,10 +117,10 @@ func tell(path string) {
 // show sections. Without Late a thread of the target is in the stop for its child then.
 func (plan crashPlan) attachAtSection(s *Session) error {
 	var p *process
-	if err := s.do(func() (err error) { p, err = s.attach(plan.Pid); return err }); err != nil {
+	if err := s.do(func() (err error) { p, err = attaching{s}.attach(plan.Pid); return err }); err != nil {
 		return err
 	}
-	s.awaitFallback(p)
+	attaching{s}.awaitFallback(p)
 	for !procfs.Asleep(plan.Pid) { // until it waits to be told to begin
 		time.Sleep(time.Millisecond)
 	}
@@ -130,7 +130,7 @@ func (plan crashPlan) attachAtSection(s *Session) error {
 			time.Sleep(time.Millisecond)
 		}
 		s.do(func() error { s.guards.Init(&lateSection{sessionHost: sessionHost{s}, end: plan.Looks}); return nil })
-		return s.scanWhenSeen(p)
+		return attaching{s}.scanWhenSeen(p)
 	}
 	err := s.do(func() error {
 		if !p.guard.Handled() {

@@ -22,12 +22,12 @@ const settling = time.Second
 var errNotSettled = errors.New("it replaces its program, over and over or very slowly, and cannot be probed meanwhile")
 
 // settle waits until every process has an address space with a program in it.
-func (s *Session) settle() error {
+func (a attaching) settle() error {
 	for end := time.Now().Add(settling); ; time.Sleep(time.Millisecond) {
 		var unsettled *process
 		gone := false
-		err := s.do(func() error {
-			if unsettled = s.renewSpaces(); unsettled != nil {
+		err := a.s.do(func() error {
+			if unsettled = a.renewSpaces(); unsettled != nil {
 				gone = unsettled.space.Mem.Gone()
 			}
 			return nil
@@ -44,17 +44,17 @@ func (s *Session) settle() error {
 
 // renewSpaces gives processes that have left their address space their present one. It returns a process that has no
 // program yet, or nil. Tracing thread only.
-func (s *Session) renewSpaces() *process {
+func (a attaching) renewSpaces() *process {
 	var unsettled *process
-	for _, p := range s.procs {
+	for _, p := range a.s.procs {
 		if p.unprobed || p.launched && !p.exec {
 			continue
 		}
 		if p.space.Mem.Gone() && p.alive() {
-			s.renewSpace(p)
+			a.renewSpace(p)
 		}
 		if len(p.space.Modules) == 0 && p.alive() {
-			s.loading.rescan(p)
+			a.s.loading.rescan(p)
 		}
 		if len(p.space.Modules) == 0 && p.alive() {
 			unsettled = p
@@ -68,31 +68,31 @@ func (s *Session) renewSpaces() *process {
 func (p *process) alive() bool { return procfs.Status(procfs.Living(p.pid), "VmSize") != "" }
 
 // renewSpace replaces the address space of a process that has left the one it had.
-func (s *Session) renewSpace(p *process) {
+func (a attaching) renewSpace(p *process) {
 	by := procfs.Living(p.pid)
-	a, err := abi.OfProcess(by)
+	how, err := abi.OfProcess(by)
 	if err != nil {
 		return // it is ending, or its exec event will show what it runs
 	}
-	sp, err := s.openSpace(by, a)
+	sp, err := a.s.openSpace(by, how)
 	if err != nil {
 		return
 	}
-	s.dropSpace(p.space)
+	a.s.dropSpace(p.space)
 	sp.Users++
 	p.setSpace(sp)
-	p.arch = a
+	p.arch = how
 	p.guard.Init(p)
 	if over, asleep := p.protectAttached(); !over && !asleep {
 		p.protectLater()
 	}
-	s.loading.rescan(p)
+	a.s.loading.rescan(p)
 }
 
 // replacing reports whether a process has left its address space and its exec event is still to come. Probes cannot be
 // placed then. Tracing thread only.
-func (s *Session) replacing() bool {
-	for _, p := range s.procs {
+func (a attaching) replacing() bool {
+	for _, p := range a.s.procs {
 		if !p.unprobed && p.space.Mem.Gone() && p.alive() {
 			return true
 		}

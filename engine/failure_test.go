@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"gotap/engine/abi"
+	"gotap/engine/executor"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/place"
 	"gotap/engine/registry"
@@ -192,7 +193,7 @@ func TestWhatCannotBeUndone(t *testing.T) {
 			return err
 		}
 		sp := &space.Space{Mem: mem, ABI: abi.Host()[0], ByAddr: map[uint64]*space.Point{}}
-		sp.ByAddr[addr] = &space.Point{Space: sp, Addr: addr, Length: 1, Trap: []byte{0xcc}, Orig: []byte{0x90}, By: w.patcher.Executors[0], Planted: true}
+		sp.ByAddr[addr] = &space.Point{Space: sp, Length: 1, Spot: executor.Spot{Addr: addr, Trap: []byte{0xcc}, Orig: []byte{0x90}, By: w.patcher.Executors[0], Planted: true}}
 		w.newProcess(-1, sp, sp.ABI)
 		return nil
 	}); err != nil {

@@ -64,7 +64,7 @@ func (t *thread) execute(p *space.Point) {
 		t.exec.Emulate(p)
 		return
 	}
-	if t.s.hasShadow != nil && t.usesShadow(p) {
+	if t.s.shadows.Exist() && t.s.shadows.Uses(t.Tid, p) {
 		t.exec.StepInPlace(p, false)
 		return
 	}

@@ -57,10 +57,8 @@ func (t tracer) Prepare(fn func([]locate.Process, probes.Do) error) error {
 func (s *Session) snapshot() ([]locate.Process, error) {
 	var all []locate.Process
 	err := s.do(func() error {
-		for pid, p := range s.procs {
-			if !p.unprobed {
-				all = append(all, locate.Process{Pid: pid, Mods: p.space.Modules})
-			}
+		for _, p := range s.probed() {
+			all = append(all, locate.Process{Pid: p.pid, Mods: p.space.Modules})
 		}
 		return nil
 	})
@@ -71,10 +69,8 @@ func (s *Session) snapshot() ([]locate.Process, error) {
 // Processes implements probes.Tracer.
 func (t tracer) Processes() []probes.Process {
 	var all []probes.Process
-	for _, p := range t.s.procs {
-		if !p.unprobed {
-			all = append(all, p)
-		}
+	for _, p := range t.s.probed() {
+		all = append(all, p)
 	}
 	return all
 }
@@ -101,10 +97,10 @@ func (t tracer) Together(fn func()) map[*retprobe.Point]error {
 }
 
 // Replacing implements probes.Tracer.
-func (t tracer) Replacing() bool { return t.s.replacing() }
+func (t tracer) Replacing() bool { return attaching{t.s}.replacing() }
 
 // AwaitReplaced implements probes.Tracer.
-func (t tracer) AwaitReplaced() error { return t.s.settle() }
+func (t tracer) AwaitReplaced() error { return attaching{t.s}.settle() }
 
 // AwaitPrograms implements probes.Tracer.
 func (t tracer) AwaitPrograms() { t.s.natives.AwaitStale() }
@@ -165,15 +161,6 @@ func (t tracer) Begun(pr *probe) {
 	if th != nil && pr.Armed() && slices.ContainsFunc(pr.Spec.Specs, code) && th.GetRegs() {
 		th.guard.Protect()
 	}
-}
-
-// spaces returns the set of address spaces that exist.
-func (s *Session) spaces() map[*space.Space]bool {
-	all := map[*space.Space]bool{}
-	for _, p := range s.procs {
-		all[p.space] = true
-	}
-	return all
 }
 
 // tracedSpace is an address space with its session. It implements probes.Space.

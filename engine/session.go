@@ -11,7 +11,6 @@ import (
 	"gotap/engine/emulation"
 	"gotap/engine/executor"
 	"gotap/engine/history"
-	"gotap/engine/linux/hostcpu"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/locate"
@@ -20,6 +19,7 @@ import (
 	"gotap/engine/report"
 	"gotap/engine/sampling"
 	"gotap/engine/space"
+	"gotap/engine/stepping"
 	"gotap/engine/syscallprobe"
 	"gotap/engine/threadstate"
 	"gotap/engine/throttle"
@@ -42,12 +42,11 @@ type Session struct {
 
 	// All fields below belong to the tracing thread, and so do the parts, but for what lifecycle says of its own.
 
-	threads map[int]*thread
-	procs   map[int]*process
-	tickets map[uint32]*thread // held threads
-	runner  *hit.Runner
-	report  *report.Reporter
-	stats   Stats
+	traced
+	processor
+	runner *hit.Runner
+	report *report.Reporter
+	stats  Stats
 
 	stops     stops
 	world     stopWorld
@@ -56,8 +55,6 @@ type Session struct {
 	others    otherProbes
 	sampler   sampling.Sampler
 	images    *view.Images
-	keys      *emulation.Keys    // nil if the processor has no protection keys
-	hasShadow func(tid int) bool // see shadow.go; nil if no thread has a shadow stack
 	loading   loading
 	launching launching
 	arrivals  arrivals
@@ -75,20 +72,17 @@ func New(cfg Config) (*Session, error) {
 	}
 	cfg.Defaults()
 	s := &Session{
-		cfg: cfg, loop: tracingthread.New(), names: history.New(), threads: map[int]*thread{}, procs: map[int]*process{},
-		tickets: map[uint32]*thread{},
+		cfg: cfg, loop: tracingthread.New(), names: history.New(), processor: processor{emulation.NewKeys(), stepping.NewShadows()},
+		traced: traced{threads: map[int]*thread{}, procs: map[int]*process{}, tickets: map[uint32]*thread{}},
 	}
 	s.report = report.New(&s.cfg)
 	s.makeParts()
 	s.life.done = make(chan struct{})
 	s.arrivals.children.early = map[int]earlyStop{}
-	s.images, s.keys = view.NewImages(s.names), emulation.NewKeys()
-	if hostcpu.HasShadowStacks() {
-		s.hasShadow = hasShadowStack
-	}
+	s.images = view.NewImages(s.names)
 	s.throttle.Init(throttleHost{s}, cfg.Budget)
 	s.affinity.Init(affinityHost{s}, cfg.Affinity == AffinityAuto)
-	s.places = locate.New(host{s}, &s.names.Files)
+	s.places = locate.New(host{&s.cfg, s}, &s.names.Files)
 	s.Set = probes.New(tracer{s}, s.places, &s.cfg)
 	s.others.calls = syscallprobe.Probes{Conventions: conventions(), Globals: s.globals()}
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
@@ -213,10 +207,8 @@ func (s *Session) present() Stats {
 func (s *Session) Pids() []int {
 	var pids []int
 	s.do(func() error {
-		for pid, p := range s.procs {
-			if !p.unprobed {
-				pids = append(pids, pid)
-			}
+		for _, p := range s.probed() {
+			pids = append(pids, p.pid)
 		}
 		return nil
 	})
@@ -254,10 +246,8 @@ func (s *Session) notify(e Event) { s.report.Notify(e) }
 
 // checkDone ends the session when its last process has ended.
 func (s *Session) checkDone() {
-	for _, p := range s.procs {
-		if !p.unprobed {
-			return
-		}
+	if len(s.probed()) > 0 {
+		return
 	}
 	if s.life.sawOne && s.life.started {
 		s.life.sawOne = false

@@ -8,7 +8,7 @@ func TestShadowStacks(t *testing.T) {
 	path := program(t, "target.c")
 	eachEngine(t, func(t *testing.T, e Engine) {
 		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
-		w.do(func() error { w.hasShadow = func(int) bool { return true }; return nil })
+		w.do(func() error { w.shadows.Has = func(int) bool { return true }; return nil })
 		tg := w.launch(path, "threads", "20", "4")
 		n, leaves, all := w.counter(), w.counter(), w.counter()
 		w.probe("work", Handlers{Enter: w.counts(n), Leave: w.counts(leaves)})

@@ -9,40 +9,40 @@ import (
 
 // The copy of one instruction of a window. It runs at full speed, with nothing in front of it and nothing behind.
 
-// moved returns the copy for an address. ok is false if an operand or a target is out of reach.
-func (s *site) moved(at uint64) (code []byte, ok bool) {
-	switch s.insn.Control {
+// moved returns the copy. ok is false if an operand or a target is out of reach.
+func (c copyAt) moved() (code []byte, ok bool) {
+	switch c.insn.Control {
 	case arch.Jump, arch.CondJump:
-		return s.movedBranch(at)
+		return c.movedBranch()
 	case arch.Call, arch.IndirCall:
-		return s.movedCall(at)
+		return c.movedCall()
 	}
-	code = append(code, s.in.bytes()...)
-	return code, s.relocate(code, at)
+	code = append(code, c.in.bytes()...)
+	return code, c.relocate(code)
 }
 
-// relocate corrects a RIP-relative operand of a copy of the same length that runs at an address.
-func (s *site) relocate(code []byte, at uint64) (ok bool) {
-	if !s.in.ripRel {
+// relocate corrects a RIP-relative operand of a copy of the same length.
+func (c copyAt) relocate(code []byte) (ok bool) {
+	if !c.in.ripRel {
 		return true
 	}
-	disp, ok := s.displacement(at)
-	binary.LittleEndian.PutUint32(code[s.in.dispOff:], uint32(disp))
+	disp, ok := c.displacement()
+	binary.LittleEndian.PutUint32(code[c.in.dispOff:], uint32(disp))
 	return ok
 }
 
 // movedBranch returns a direct branch with a displacement of 32 bits. Loops and jrcxz, which have short ones only, skip
 // a jump over a jump to the target.
-func (s *site) movedBranch(at uint64) (code []byte, ok bool) {
-	if !s.in.counts() {
-		code = s.widened(at)
+func (c copyAt) movedBranch() (code []byte, ok bool) {
+	if !c.in.counts() {
+		code = c.widened()
 	} else {
 		const overJump, shortLen = 0xeb, 2
-		code = append(code, s.in.bytes()[:s.in.opOff]...)
-		code = append(code, s.in.opcode, shortLen, overJump, jumpLen, 0xe9)
-		code = s.appendTarget(code, at)
+		code = append(code, c.in.bytes()[:c.in.opOff]...)
+		code = append(code, c.in.opcode, shortLen, overJump, jumpLen, 0xe9)
+		code = c.appendTarget(code)
 	}
-	return code, reaches(at+uint64(len(code)), s.insn.Target)
+	return code, reaches(c.slot+uint64(len(code)), c.insn.Target)
 }
 
 // The parts of a copied call: push of a word relative to the program counter, a jump, and the word.
@@ -53,29 +53,28 @@ const (
 
 // movedCall returns the copy of a call: the original return address is pushed, and a jump follows. The address is a word
 // behind the jump, so that one instruction pushes it: a signal handler finds either all of it on the stack or nothing.
-func (s *site) movedCall(at uint64) (code []byte, ok bool) {
-	jump, ok := s.jumpOfCall(at + pushLen)
+func (c copyAt) movedCall() (code []byte, ok bool) {
+	jump, ok := c.site.at(c.slot + pushLen).jumpOfCall()
 	if !ok {
 		return nil, false
 	}
 	code = binary.LittleEndian.AppendUint32(append(code, 0xff, 0x35), uint32(len(jump)))
 	code = append(code, jump...)
-	return binary.LittleEndian.AppendUint64(code, s.next()), true
+	return binary.LittleEndian.AppendUint64(code, c.next()), true
 }
 
-// jumpOfCall returns a jump to the function that a call calls, for an address at which the return address is already
-// pushed.
-func (s *site) jumpOfCall(at uint64) (code []byte, ok bool) {
-	in := s.in
-	if s.insn.Control == arch.Call {
-		return jumpTo(nil, at, s.insn.Target), reaches(at+jumpLen, s.insn.Target)
+// jumpOfCall returns a jump to the function that a call calls, where the return address is already pushed.
+func (c copyAt) jumpOfCall() (code []byte, ok bool) {
+	in := c.in
+	if c.insn.Control == arch.Call {
+		return jumpTo(nil, c.slot, c.insn.Target), reaches(c.slot+jumpLen, c.insn.Target)
 	}
 	code = append(code, in.bytes()...)
 	code[in.rmOff] = in.modrm&^0x38 | 4<<3
-	if in.memory() && in.address(s.insn.Addr).base == RSP {
+	if in.memory() && in.address(c.insn.Addr).base == RSP {
 		return in.shifted(code)
 	}
-	return code, s.relocate(code, at)
+	return code, c.relocate(code)
 }
 
 // shifted adds the size of the pushed address to the displacement of an operand relative to the stack pointer, in code,

@@ -51,7 +51,7 @@ func (s *site) RepairAddress(image []byte, slot uint64) (changed bool) {
 	} else {
 		binary.LittleEndian.PutUint32(image[imageFIP:], uint32(home))
 	}
-	if s.borrows(slot) && image[imageFOP] == s.rebased() {
+	if s.at(slot).borrows() && image[imageFOP] == s.rebased() {
 		image[imageFOP] = s.in.modrm
 	}
 	return true

@@ -31,21 +31,30 @@ func (in *inst) scratchRegister() uint8 {
 	return none // not reached: three candidates, two excluded at most
 }
 
-// displacement returns the displacement that a RIP-relative operand needs at slot, and whether it is possible. With
-// an address-size prefix, the processor truncates the sum to 32 bits, which no displacement can compensate.
-func (s *site) displacement(slot uint64) (disp int64, ok bool) {
-	delta := int64(s.insn.Addr - slot)
-	disp = s.in.disp + delta
-	far := delta > math.MaxInt32 || delta < math.MinInt32
-	return disp, !far && disp == int64(int32(disp)) && !s.in.addrsize
+// copyAt is a copy of an instruction that runs at an address, mostly that of a slot.
+type copyAt struct {
+	*site
+	slot uint64
 }
 
-// borrows reports whether the copy at slot borrows a register.
-func (s *site) borrows(slot uint64) bool {
-	if !s.in.ripRel || slot == s.insn.Addr {
+// at returns the copy at an address.
+func (s *site) at(slot uint64) copyAt { return copyAt{s, slot} }
+
+// displacement returns the displacement that a RIP-relative operand needs there, and whether it is possible. With
+// an address-size prefix, the processor truncates the sum to 32 bits, which no displacement can compensate.
+func (c copyAt) displacement() (disp int64, ok bool) {
+	delta := int64(c.insn.Addr - c.slot)
+	disp = c.in.disp + delta
+	far := delta > math.MaxInt32 || delta < math.MinInt32
+	return disp, !far && disp == int64(int32(disp)) && !c.in.addrsize
+}
+
+// borrows reports whether the copy borrows a register.
+func (c copyAt) borrows() bool {
+	if !c.in.ripRel || c.slot == c.insn.Addr {
 		return false
 	}
-	_, ok := s.displacement(slot)
+	_, ok := c.displacement()
 	return !ok
 }
 
@@ -58,56 +67,57 @@ const nop = 0x90
 // it. A step rarely reaches the jump (see nop); it serves a thread whose tracer died, and an untraced child of a
 // fork that was stepped.
 func (s *site) OutOfLine(slot uint64) ([]byte, error) {
-	if err := s.checkSlot(slot); err != nil {
+	c := s.at(slot)
+	if err := c.checkSlot(); err != nil {
 		return nil, err
 	}
 	code := make([]byte, s.insn.Len, slotSize)
 	copy(code, s.in.bytes())
-	if s.borrows(slot) {
+	if c.borrows() {
 		s.rebase(code)
 		return append(code, nop), nil
 	}
-	if s.direct(slot) {
-		return s.redirect(slot), nil
+	if c.direct() {
+		return c.redirect(), nil
 	}
 	if s.in.ripRel {
-		disp, _ := s.displacement(slot)
+		disp, _ := c.displacement()
 		binary.LittleEndian.PutUint32(code[s.in.dispOff:], uint32(disp))
 	}
 	switch s.insn.Control {
 	case arch.Plain, arch.Syscall, arch.IndirCall:
-		code = s.appendJump(code, slot)
+		code = c.appendJump(code)
 	}
 	return code, nil
 }
 
-// direct reports whether the copy of a direct branch at slot goes to the real target, not to where the original
+// direct reports whether the copy of a direct branch goes to the real target, not to where the original
 // displacement leads from there.
-func (s *site) direct(slot uint64) bool {
-	if s.in.relLen == 0 || slot == s.insn.Addr || s.in.relLen == 1 && s.in.length+growth > maxLen {
+func (c copyAt) direct() bool {
+	if c.in.relLen == 0 || c.slot == c.insn.Addr || c.in.relLen == 1 && c.in.length+growth > maxLen {
 		return false // redundant prefixes leave too little room
 	}
-	if s.in.begins() {
+	if c.in.begins() {
 		return false // only processors that do not support it step it
 	}
-	if !s.isa.long {
+	if !c.isa.long {
 		return true
 	}
 	const reach = math.MaxInt32 - slotSize
-	rel := int64(s.insn.Target - slot)
-	home := int64(s.next() - slot)
+	rel := int64(c.insn.Target - c.slot)
+	home := int64(c.next() - c.slot)
 	return rel < reach && rel > -reach && home < reach && home > -reach
 }
 
 // redirect returns the copy of a direct branch with a displacement of 32 bits. A short jump is widened. Loops and
 // jrcxz cannot be widened: they skip the jump back and reach a second jump, to the target.
-func (s *site) redirect(slot uint64) []byte {
-	if in := s.in; in.counts() {
+func (c copyAt) redirect() []byte {
+	if in := c.in; in.counts() {
 		code := append(make([]byte, 0, slotSize), in.bytes()[:in.opOff]...)
-		code = s.appendJump(append(code, in.opcode, jumpLen), slot)
-		return s.appendTarget(append(code, 0xe9), slot)
+		code = c.appendJump(append(code, in.opcode, jumpLen))
+		return c.appendTarget(append(code, 0xe9))
 	}
-	return s.appendJump(s.widened(slot), slot)
+	return c.appendJump(c.widened())
 }
 
 // counts reports loop, loope, loopne and jrcxz, which have short displacements only.
@@ -115,9 +125,9 @@ func (in *inst) counts() bool {
 	return in.enc == legacy && in.opmap == mapLegacy && in.opcode >= 0xe0 && in.opcode <= 0xe3
 }
 
-// widened returns a direct branch that runs at slot, with a displacement of 32 bits.
-func (s *site) widened(slot uint64) []byte {
-	in := s.in
+// widened returns a direct branch with a displacement of 32 bits.
+func (c copyAt) widened() []byte {
+	in := c.in
 	code := append(make([]byte, 0, slotSize), in.bytes()[:in.immOff]...)
 	if in.relLen == 1 {
 		code = append(code[:in.opOff], 0xe9)
@@ -125,7 +135,7 @@ func (s *site) widened(slot uint64) []byte {
 			code = append(code[:in.opOff], 0x0f, 0x80|in.opcode&0xf)
 		}
 	}
-	return s.appendTarget(code, slot)
+	return c.appendTarget(code)
 }
 
 // jumpLen is the length of the relative jump back, growth that of a conditional jump's long displacement and second
@@ -135,30 +145,30 @@ const (
 	growth  = 4
 )
 
-// appendTarget appends the displacement of 32 bits to the target, the last part of a branch that runs at slot.
-func (s *site) appendTarget(code []byte, slot uint64) []byte {
-	end := slot + uint64(len(code)) + 4
-	return binary.LittleEndian.AppendUint32(code, uint32(s.insn.Target-end))
+// appendTarget appends the displacement of 32 bits to the target, the last part of a branch.
+func (c copyAt) appendTarget(code []byte) []byte {
+	end := c.slot + uint64(len(code)) + 4
+	return binary.LittleEndian.AppendUint32(code, uint32(c.insn.Target-end))
 }
 
-// checkSlot refuses slots from which a direct branch would go to an address that is not canonical: the processor
+// checkSlot refuses addresses of slots from which a direct branch would go to an address that is not canonical: the processor
 // would fault before the branch.
-func (s *site) checkSlot(slot uint64) error {
-	if !s.isa.long && slot+slotSize > 1<<32 || s.isa.long && !canonical(slot+slotSize) {
-		return &arch.RefusedError{Addr: s.insn.Addr, Reason: "the slot is outside the address space"}
+func (c copyAt) checkSlot() error {
+	if !c.isa.long && c.slot+slotSize > 1<<32 || c.isa.long && !canonical(c.slot+slotSize) {
+		return &arch.RefusedError{Addr: c.insn.Addr, Reason: "the slot is outside the address space"}
 	}
-	if s.in.relLen == 0 || !s.isa.long || s.direct(slot) {
+	if c.in.relLen == 0 || !c.isa.long || c.direct() {
 		return nil
 	}
-	if top := int64(s.landing(slot)) >> 47; top != 0 && top != -1 {
-		return &arch.RefusedError{Addr: s.insn.Addr, Reason: "the branch leaves the address space from the slot"}
+	if top := int64(c.landing()) >> 47; top != 0 && top != -1 {
+		return &arch.RefusedError{Addr: c.insn.Addr, Reason: "the branch leaves the address space from the slot"}
 	}
 	return nil
 }
 
-// landing returns the target of a direct branch that runs at slot.
-func (s *site) landing(slot uint64) uint64 {
-	return s.isa.wrap(slot + uint64(s.insn.Len) + uint64(s.in.imm))
+// landing returns the target of a direct branch whose displacement is that of the original.
+func (c copyAt) landing() uint64 {
+	return c.isa.wrap(c.slot + uint64(c.insn.Len) + uint64(c.in.imm))
 }
 
 // rebase changes [rip + disp32] to [scratch + disp32] in place. The extension bit of the base had no meaning and
@@ -191,12 +201,12 @@ func (s *site) scratchNumber() uint8 {
 
 // appendJump appends a jump to the next instruction: a relative one if it reaches, otherwise one through an address
 // that follows it.
-func (s *site) appendJump(code []byte, slot uint64) []byte {
-	end := slot + uint64(len(code)) + 5
-	rel := int64(s.next() - end)
-	if !s.isa.long || rel == int64(int32(rel)) {
+func (c copyAt) appendJump(code []byte) []byte {
+	end := c.slot + uint64(len(code)) + 5
+	rel := int64(c.next() - end)
+	if !c.isa.long || rel == int64(int32(rel)) {
 		return binary.LittleEndian.AppendUint32(append(code, 0xe9), uint32(rel))
 	}
 	code = append(code, 0xff, 0x25, 0, 0, 0, 0) // jmp *0(%rip)
-	return binary.LittleEndian.AppendUint64(code, s.next())
+	return binary.LittleEndian.AppendUint64(code, c.next())
 }

@@ -69,7 +69,7 @@ const (
 func (s *site) BeforeStep(regs *arch.Regs, slot uint64) arch.StepState {
 	st := arch.StepState{Flags: uint32(regs[EFLAGS])}
 	st.Saved[savedSP], st.Saved[savedCX] = regs[RSP], regs[RCX]
-	if s.borrows(slot) {
+	if s.at(slot).borrows() {
 		st.Saved[savedScratch] = regs[s.scratch]
 		regs[s.scratch] = s.next()
 	}
@@ -82,7 +82,7 @@ func (s *site) BeforeStep(regs *arch.Regs, slot uint64) arch.StepState {
 // iterations left, done is false and the program counter is at the instruction. done is true for a system call that
 // a signal interrupted and that the kernel will restart.
 func (s *site) AfterStep(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.StepState) (done bool, err error) {
-	if s.borrows(slot) {
+	if s.at(slot).borrows() {
 		regs[s.scratch] = st.Saved[savedScratch]
 	}
 	switch s.repair {
@@ -111,7 +111,7 @@ func (s *site) home(regs *arch.Regs, slot uint64) (done bool) {
 	switch {
 	case off <= length:
 		regs[RIP] = s.isa.wrap(s.insn.Addr + off)
-	case off == length+1 && s.borrows(slot): // the nop has run too
+	case off == length+1 && s.at(slot).borrows(): // the nop has run too
 		regs[RIP] = s.next()
 	}
 	return off != 0
@@ -120,10 +120,10 @@ func (s *site) home(regs *arch.Regs, slot uint64) (done bool) {
 // afterBranch handles direct branches. A branch to itself looks as if it had not run. It cannot fault, so it counts
 // as done, unless it is a loop that has not counted.
 func (s *site) afterBranch(regs *arch.Regs, slot uint64, st arch.StepState) bool {
-	if s.direct(slot) {
+	if s.at(slot).direct() {
 		return s.afterRedirect(regs, slot)
 	}
-	if regs[RIP] != s.landing(slot) {
+	if regs[RIP] != s.at(slot).landing() {
 		return s.home(regs, slot)
 	}
 	regs[RIP] = s.insn.Target

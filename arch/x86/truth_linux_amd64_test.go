@@ -221,7 +221,7 @@ func (g *generator) check(tr trial, n *tally) {
 			continue
 		}
 		n.copies++
-		if st.borrows(slot) {
+		if st.at(slot).borrows() {
 			n.borrowed++
 		}
 		got, err := g.c.displaced(s, slot, tr.regs, vectors)

@@ -230,7 +230,7 @@ func (m windows) CopyWindow(w *arch.Window, at uint64, back bool) (code []byte, 
 			return nil, nil, err
 		}
 		here := at + uint64(len(code))
-		part, ok := s.(*site).moved(here)
+		part, ok := s.(*site).at(here).moved()
 		if !ok {
 			return nil, nil, &arch.WindowError{Addr: w.Addr, Reason: fmt.Sprintf("what the instruction at %#x refers to is out of reach from %#x", insn.Addr, here)}
 		}

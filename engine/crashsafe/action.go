@@ -130,33 +130,6 @@ func (x *Thread) PassTrap() {
 	}
 }
 
-// queryTrapAction asks the kernel for the process's action for SIGTRAP, using a stopped thread.
-func (x *Thread) queryTrapAction() (a fallback.Action, err error) {
-	return x.QueryAction(ptrace.SIGTRAP)
-}
-
-// QueryAction asks the kernel for the process's action for a signal, using a stopped thread.
-func (x *Thread) QueryAction(sig int) (a fallback.Action, err error) {
-	var p [fallback.ActionSize]byte
-	err = x.withScratch(func(addr uint64) error {
-		if err := x.callSigaction(sig, 0, addr); err != nil {
-			return err
-		}
-		return x.t.Memory().Peek(addr, p[:])
-	})
-	return fallback.ParseAction(p[:], x.t.ABI().WordSize()), err
-}
-
-// SetAction sets the process's action for a signal, using a stopped thread.
-func (x *Thread) SetAction(sig int, a fallback.Action) error {
-	return x.withScratch(func(addr uint64) error {
-		if err := x.t.Memory().Poke(addr, a.Bytes(x.t.ABI().WordSize()), x.t.Tid); err != nil {
-			return err
-		}
-		return x.callSigaction(sig, addr, 0)
-	})
-}
-
 // setTrapAction makes the fallback's handler the action for SIGTRAP. The region holds the program's own action.
 func (x *Thread) setTrapAction() error {
 	err := x.callSigaction(ptrace.SIGTRAP, x.space().Base+fallback.ActionAt, 0)
@@ -347,28 +320,4 @@ func (x *Thread) Taken() bool {
 func (x *Thread) blockTrap() {
 	x.clear = false
 	x.queue.Block(ptrace.TrapBit)
-}
-
-// callSigaction makes the thread call rt_sigaction.
-func (x *Thread) callSigaction(sig int, act, old uint64) error {
-	const setSize = 8 // bytes of a signal set
-	_, err := x.calls.Call(x.t.ABI().Calls.Sigaction, uint64(sig), act, old, setSize)
-	return err
-}
-
-// withScratch lends a few bytes of the thread's stack, below the part that the calling convention lets it use. They are
-// restored afterwards.
-func (x *Thread) withScratch(use func(addr uint64) error) error {
-	const redZone, size = 128, 64
-	addr := (x.t.SP() - redZone - size) &^ 15
-	var old [size]byte
-	mem := x.t.Memory()
-	if err := mem.Peek(addr, old[:]); err != nil {
-		return err
-	}
-	err := use(addr)
-	if e := mem.Poke(addr, old[:], x.t.Tid); err == nil {
-		err = e
-	}
-	return err
 }

@@ -67,7 +67,7 @@ func (w *world) Prepare(*module.Loaded, uint64) (fallback.Displaced, bool) {
 // TestHandlerOfEndedThread: a thread that ends while the kernel is asked for its handler is nothing to warn of.
 func TestHandlerOfEndedThread(t *testing.T) {
 	w := newWorld(t)
-	x := Thread{t: &tracee.Thread{Of: w}, in: &Guards{on: w}}
+	x := Thread{signalActions: signalActions{t: &tracee.Thread{Of: w}}, in: &Guards{on: w}}
 	for _, err := range []error{nil, syscall.ESRCH, fmt.Errorf("cannot ask: %w", syscall.ESRCH), syscall.EPERM} {
 		x.warnNotKept(err)
 	}

@@ -199,10 +199,9 @@ type Point struct {
 // Thread is what is known of SIGTRAP in one thread: whether it is blocked, whether the program believes that it is
 // (mask.go), and the program's own SIGTRAPs that a hit displaced (action.go).
 type Thread struct {
-	t     *tracee.Thread
+	signalActions
 	on    Target
 	in    *Guards
-	calls *inject.Caller
 	queue *sigqueue.Queue
 
 	Waits    bool             // it is listening, and the SIGTRAP of a breakpoint waits for it
@@ -218,7 +217,8 @@ type Thread struct {
 
 // Init sets the thread, how it is made to call the kernel, and the queue of the signals that are kept from it.
 func (x *Thread) Init(t *tracee.Thread, on Target, in *Guards, calls *inject.Caller, queue *sigqueue.Queue) {
-	x.t, x.on, x.in, x.calls, x.queue = t, on, in, calls, queue
+	x.signalActions = signalActions{t, calls}
+	x.on, x.in, x.queue = on, in, queue
 }
 
 // process returns the thread's process.

@@ -3,12 +3,10 @@ package remote
 import (
 	"errors"
 	"fmt"
-	"iter"
 
 	"gotap/engine/backend"
 	"gotap/engine/executor"
 	"gotap/engine/isa"
-	"gotap/engine/registry/retprobe"
 	"gotap/engine/remote/control"
 	"gotap/engine/remote/memory"
 	"gotap/engine/remote/rsp"
@@ -34,27 +32,16 @@ type breakpoints struct {
 	lifted bool           // no breakpoint may be in the target: a child uses its memory
 }
 
-// owners returns what the points are for.
-func (b *breakpoints) owners() iter.Seq[*retprobe.Point] {
-	return func(yield func(*retprobe.Point) bool) {
-		for _, p := range b.points {
-			if !yield(&p.Point) {
-				return
-			}
-		}
-	}
-}
-
 // sync plants the breakpoint of a point if it is wanted, and removes it if not.
 func (b *breakpoints) sync(p *point) error {
 	want := p.wanted() && !b.control.Closing() && !b.lifted
 	switch {
-	case want && p.planted:
-		return p.by.Replace(p)
+	case want && p.Planted:
+		return p.By.Replace(p)
 	case want:
 		return b.install(p)
-	case p.planted:
-		return executor.Err(p.by.Remove(p))
+	case p.Planted:
+		return executor.Err(p.By.Remove(p))
 	}
 	return nil
 }
@@ -66,7 +53,7 @@ func (b *breakpoints) install(p *point) error {
 	}
 	by, err := b.executors.Install(p)
 	if err == nil {
-		p.by = by
+		p.By = by
 	}
 	return err
 }
@@ -89,7 +76,7 @@ func (b *breakpoints) lift(on bool) error {
 func (b *breakpoints) plant(p *point) error {
 	err := rsp.ErrUnsupported
 	if !b.patch {
-		err = b.stub.client.Insert(rsp.Software, p.addr, p.kind)
+		err = b.stub.client.Insert(rsp.Software, p.Addr, p.kind)
 		if errors.Is(err, rsp.ErrUnsupported) {
 			b.patch = true
 			if b.cfg.Patched != nil {
@@ -98,31 +85,31 @@ func (b *breakpoints) plant(p *point) error {
 		}
 	}
 	if errors.Is(err, rsp.ErrUnsupported) {
-		err = b.mem.WriteCode(p.addr, p.trap)
+		err = b.mem.WriteCode(p.Addr, p.Trap)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot set a breakpoint at %#x: %w", p.addr, err)
+		return fmt.Errorf("cannot set a breakpoint at %#x: %w", p.Addr, err)
 	}
-	p.planted = true
+	p.Planted = true
 	b.armed += p.Counted()
 	return nil
 }
 
 // unplant removes a breakpoint.
 func (b *breakpoints) unplant(p *point) error {
-	if !p.planted {
+	if !p.Planted {
 		return nil
 	}
 	var err error
 	if b.patch {
-		err = b.mem.WriteCode(p.addr, p.orig)
+		err = b.mem.WriteCode(p.Addr, p.Orig)
 	} else {
-		err = b.stub.client.Remove(rsp.Software, p.addr, p.kind)
+		err = b.stub.client.Remove(rsp.Software, p.Addr, p.kind)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot take the breakpoint at %#x away: %w", p.addr, err)
+		return fmt.Errorf("cannot take the breakpoint at %#x away: %w", p.Addr, err)
 	}
-	p.planted = false
+	p.Planted = false
 	b.armed -= p.Counted()
 	return nil
 }
@@ -132,10 +119,10 @@ func (b *breakpoints) unplant(p *point) error {
 func (b *breakpoints) clearCopy() (all error) {
 	for _, p := range b.points {
 		switch {
-		case p.planted && b.patch:
-			all = errors.Join(all, b.stub.client.WriteMemory(p.addr, p.orig))
-		case p.planted:
-			all = errors.Join(all, b.stub.client.Remove(rsp.Software, p.addr, p.kind))
+		case p.Planted && b.patch:
+			all = errors.Join(all, b.stub.client.WriteMemory(p.Addr, p.Orig))
+		case p.Planted:
+			all = errors.Join(all, b.stub.client.Remove(rsp.Software, p.Addr, p.kind))
 		}
 	}
 	return all
@@ -144,7 +131,7 @@ func (b *breakpoints) clearCopy() (all error) {
 // replaced forgets all points: the target runs another program, and the stub has removed the breakpoints itself.
 func (b *breakpoints) replaced() {
 	for _, p := range b.points {
-		p.planted = false
+		p.Planted = false
 	}
 	clear(b.points)
 	b.runs = isa.Exclusives{}
@@ -177,7 +164,7 @@ func (b *breakpoints) hit(stop rsp.Stop, pc uint64) *point {
 
 // planted returns the point if its breakpoint is planted, and nil otherwise.
 func planted(p *point) *point {
-	if p == nil || !p.planted {
+	if p == nil || !p.Planted {
 		return nil
 	}
 	return p

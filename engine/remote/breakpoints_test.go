@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"gotap/engine/executor"
 	"gotap/engine/remote/register"
 	"gotap/engine/remote/rsp"
 )
@@ -12,10 +13,10 @@ import (
 func pointsOf(architecture string, all []uint64, set ...uint64) *breakpoints {
 	b := &breakpoints{stub: &stub{isa: register.Named(architecture)}, points: map[uint64]*point{}}
 	for _, addr := range all {
-		b.points[addr] = &point{of: b, addr: addr, orig: []byte{byte(addr)}}
+		b.points[addr] = &point{of: b, Spot: executor.Spot{Addr: addr, Orig: []byte{byte(addr)}}}
 	}
 	for _, addr := range set {
-		b.points[addr].planted = true
+		b.points[addr].Planted = true
 	}
 	return b
 }
@@ -48,7 +49,7 @@ func TestWhichPointWasHit(t *testing.T) {
 		b.patch, b.behind = c.patch, c.behind
 		var got uint64
 		if p := b.hit(c.stop, c.pc); p != nil {
-			got = p.addr
+			got = p.Addr
 		}
 		if got != c.want || b.behind != c.then {
 			t.Errorf("%s: %d, not %d; the stub shows the address behind: %v", c.name, got, c.want, b.behind)

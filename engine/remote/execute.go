@@ -16,7 +16,7 @@ import (
 // run to the next instruction if the stub can do that. If it cannot, as with processors of a machine without vCont,
 // another thread may pass the place without a hit.
 func (t *thread) execute(p *point) error {
-	if p.how == arch.Emulated {
+	if p.How == arch.Emulated {
 		before := t.regs.General
 		if t.emulate(p) == nil && t.s.stub.takesSP(&t.regs, before[t.s.stub.isa.SP()]) {
 			return t.finish()
@@ -31,16 +31,16 @@ func (t *thread) execute(p *point) error {
 
 // emulate completes the instruction on the registers. On error nothing has changed.
 func (t *thread) emulate(p *point) error {
-	if v, ok := p.site.(arch.VectorSite); ok && v.Vectors() {
+	if v, ok := p.Site.(arch.VectorSite); ok && v.Vectors() {
 		if !t.regs.LoadVectors() {
-			return &arch.RefusedError{Addr: p.addr, Reason: "the stub does not show the vector registers"}
+			return &arch.RefusedError{Addr: p.Addr, Reason: "the stub does not show the vector registers"}
 		}
 		return v.EmulateVectors(&t.regs.General, &t.regs.Vectors, t.s.mem)
 	}
-	if p.site.Insn().Control == arch.Syscall && isa.Executes(p.site, &t.regs.General) {
+	if p.Site.Insn().Control == arch.Syscall && isa.Executes(p.Site, &t.regs.General) {
 		return errNotEmulated
 	}
-	return p.site.Emulate(&t.regs.General, t.s.mem)
+	return p.Site.Emulate(&t.regs.General, t.s.mem)
 }
 
 var errNotEmulated = &arch.RefusedError{Reason: "the kernel executes system calls"}
@@ -57,7 +57,7 @@ func (t *thread) step(p *point) error {
 	}
 	ours := t.s.control.TakeInterrupt(stop)
 	switch {
-	case ours && *t.regs.PC() == p.addr:
+	case ours && *t.regs.PC() == p.Addr:
 		return t.again(p)
 	case !ours && stop.Signal != rsp.SignalTrap && stop.Signal != 0:
 		t.faulted(stop.Signal)
@@ -69,11 +69,11 @@ func (t *thread) step(p *point) error {
 // stepped handles the end of a step. If the thread is not at an address to which the instruction leads, the
 // instruction has not completed: a page was missing, and the probed kernel has begun to fetch it.
 func (t *thread) stepped(p *point) error {
-	in := p.site.Insn()
-	if *t.regs.PC() == p.addr && in.Control == arch.Plain { // a repeated string instruction between two iterations
+	in := p.Site.Insn()
+	if *t.regs.PC() == p.Addr && in.Control == arch.Plain { // a repeated string instruction between two iterations
 		return t.again(p)
 	}
-	if t.s.stub.kernel && in.Control == arch.Plain && *t.regs.PC() != p.addr+uint64(in.Len) {
+	if t.s.stub.kernel && in.Control == arch.Plain && *t.regs.PC() != p.Addr+uint64(in.Len) {
 		return t.again(p)
 	}
 	return t.finish()
@@ -83,16 +83,16 @@ func (t *thread) stepped(p *point) error {
 // tried again.
 func (t *thread) again(p *point) error {
 	t.h.Commit()
-	t.s.stops.expectRetry(p.addr, t.before)
+	t.s.stops.expectRetry(p.Addr, t.before)
 	return nil
 }
 
 // runToNext makes the thread execute the instruction and run into a breakpoint behind it: never a step.
 func (t *thread) runToNext(p *point) error {
-	in := p.site.Insn()
-	next, err := t.s.points.get(p.addr+uint64(in.Len), nil)
+	in := p.Site.Insn()
+	next, err := t.s.points.get(p.Addr+uint64(in.Len), nil)
 	if in.Control != arch.Plain && in.Control != arch.Syscall || err != nil {
-		return fmt.Errorf("cannot complete the instruction at %#x: it is neither emulated nor followed by another one", p.addr)
+		return fmt.Errorf("cannot complete the instruction at %#x: it is neither emulated nor followed by another one", p.Addr)
 	}
 	next.Returns++
 	defer func() { next.Returns--; t.s.points.sync(next) }()
@@ -104,15 +104,15 @@ func (t *thread) runToNext(p *point) error {
 		return err
 	}
 	switch ours := t.s.control.TakeInterrupt(stop); {
-	case ours && *t.regs.PC() != next.addr:
+	case ours && *t.regs.PC() != next.Addr:
 		return t.again(p)
 	case !ours && stop.Signal != rsp.SignalTrap && stop.Signal != 0:
 		t.faulted(stop.Signal)
 		return t.passOn(stop)
-	case *t.regs.PC() != next.addr:
+	case *t.regs.PC() != next.Addr:
 		return t.again(p)
 	}
-	*t.regs.PC() = next.addr
+	*t.regs.PC() = next.Addr
 	if err := t.finish(); err != nil || !next.Used() {
 		return err
 	}

@@ -50,7 +50,7 @@ func (b *breakpoints) Verify(places []executor.Place) (all error) {
 
 // How implements executor.Executor.
 func (*breakpoints) How(p executor.Place) string {
-	if p.(*point).how == arch.Emulated {
+	if p.(*point).How == arch.Emulated {
 		return "emulated"
 	}
 	return "stepped by the stub"

@@ -20,7 +20,7 @@ func (t *thread) trap(stop rsp.Stop) error {
 	case p == nil:
 		return t.passOn(stop)
 	}
-	*pc = p.addr
+	*pc = p.Addr
 	return t.hit(p)
 }
 
@@ -40,7 +40,7 @@ func (t *thread) hit(p *point) error {
 	t.s.stats.Hits++
 	t.view.begin(p)
 	t.h.Begin(t.s.stub.isa.WordSize())
-	if isa.Executes(p.site, &t.regs.General) && !t.s.stops.takeRetry(p.addr, t.regs.SP()) {
+	if isa.Executes(p.Site, &t.regs.General) && !t.s.stops.takeRetry(p.Addr, t.regs.SP()) {
 		if p.internal != nil {
 			p.internal()
 		}

@@ -13,17 +13,12 @@ import (
 const maxFunc = 1 << 20
 
 // host provides what a stub's target adds to the contents of files. It implements locate.Host.
-type host struct{ s *Session }
+type host struct {
+	*Config
+	s *Session
+}
 
 var _ locate.Host = host{}
-
-// Interrupted implements locate.Host.
-func (h host) Interrupted() error { return h.s.cfg.Interrupted() }
-
-// Boundaries implements locate.Host.
-func (h host) Boundaries(f *module.File, code []byte, vaddr uint64) ([]uint64, error) {
-	return h.s.cfg.Boundaries(f, code, vaddr)
-}
 
 // InFiles implements locate.Host. System calls of a process have no places in files (syscall.go), and neither have data
 // that are named by their address; system calls of a machine are functions of its kernel.

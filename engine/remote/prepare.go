@@ -45,7 +45,8 @@ func (b *breakpoints) prepare(addr uint64, set arch.Arch, mod *module.Loaded) (*
 	if err != nil {
 		return nil, err
 	}
-	p := &point{of: b, addr: addr, site: site.Insn, kind: b.stub.isa.Kind(set, site.Insn.Insn()), how: b.strategy(site.Insn), trap: site.Trap, orig: site.Orig}
+	p := &point{of: b, kind: b.stub.isa.Kind(set, site.Insn.Insn())}
+	p.Spot = executor.Spot{Addr: addr, Site: site.Insn, How: b.strategy(site.Insn), Trap: site.Trap, Orig: site.Orig}
 	p.At = p
 	return p, nil
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"gotap/arch"
+	"gotap/engine/executor"
 	"gotap/engine/image/module"
 	"gotap/engine/locate"
 	"gotap/engine/place"
@@ -71,7 +72,7 @@ func (t tracer) Watchable(spec place.Spec) (in watchpoint.Process, ok bool) {
 func (t tracer) Semaphores() (*semaphore.Counts, semaphore.Memory) { return &t.s.sems, t.s.mem }
 
 // Points implements probes.Space.
-func (t tracer) Points() iter.Seq[*retprobe.Point] { return t.s.points.owners() }
+func (t tracer) Points() iter.Seq[*retprobe.Point] { return executor.OwnersOf(t.s.points.points) }
 
 // Together implements probes.Tracer: the target is stopped, and the points that fn syncs are planted at once.
 func (t tracer) Together(fn func()) map[*retprobe.Point]error {
@@ -148,8 +149,11 @@ func (t tracer) Attach(pl *placement, addr uint64, m *module.Loaded) error {
 	if err != nil {
 		return err
 	}
-	if pt.how == arch.Emulated && pt.site.Insn().Control == arch.Syscall && s.stub.isa.Stepless && s.stub.kernel {
+	if pt.How == arch.Emulated && pt.Site.Insn().Control == arch.Syscall && s.stub.isa.Stepless && s.stub.kernel {
 		return &arch.RefusedError{Addr: addr, Reason: "a kernel makes no system calls"}
 	}
-	return pt.Attach(pl, &body{&s.points, pt, pl.Target, m})
+	return pt.Attach(pl, &executor.Body{
+		ISA: s.stub.isa.ISA, Entry: addr, Target: pl.Target, Module: m, Code: s.mem.Code, Most: maxFunc,
+		At: func(at uint64) (*retprobe.Point, error) { return s.points.shared(at, s.stub.isa.SetAt(m, addr)) },
+	})
 }

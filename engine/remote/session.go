@@ -87,7 +87,7 @@ func newSession(cfg Config, client *rsp.Client) *Session {
 	s.watches = watchpoints{stub: &s.stub, control: s.control, set: map[*watchpoint.Watch]bool{}}
 	s.calls = syscalls{stub: &s.stub, control: s.control, threads: &s.threads}
 	s.report = reporter{report.New(&s.cfg.Config), &s.threads}
-	s.places = locate.New(host{s}, &s.program.names.Files)
+	s.places = locate.New(host{&s.cfg, s}, &s.program.names.Files)
 	s.Set = probes.New(tracer{s}, s.places, &s.cfg.Config)
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.runner.Tell(cfg.Changed)

@@ -58,7 +58,7 @@ func (v *view) begin(at *point) {
 		v.At(nil, 0)
 		return
 	}
-	v.At(&at.Point, at.addr)
+	v.At(&at.Point, at.Addr)
 }
 
 // ReadMemory implements runtime.Thread. It hides breakpoints.
@@ -139,7 +139,7 @@ func (v *view) Walk(regs *arch.Regs, pcs []uint64) int { return v.program.walk(r
 // Leaving implements stopped.Thread.
 func (v *view) Leaving() (regs *arch.Regs, ok bool) {
 	v.left = v.regs.General
-	return &v.left, v.stub.isa.Leave(&v.left, v.at.site, v.mem)
+	return &v.left, v.stub.isa.Leave(&v.left, v.at.Site, v.mem)
 }
 
 // Emulated implements stopped.Thread.

@@ -20,25 +20,18 @@ import (
 // the loader. A point that no owner needs any more stays known: a thread may have hit its breakpoint before the
 // breakpoint was removed, and its stop may be reported only later.
 type Point struct {
-	retprobe.Point
+	executor.Spot
 	c         *Patcher
 	Space     *Space
-	Addr      uint64
-	Site      arch.Site
 	Length    int
-	How       arch.Strategy
-	Trap      []byte            // the breakpoint's bytes
-	Orig      []byte            // the bytes that it displaces, of the same length
-	By        executor.Executor // which runs its programs, or ran them last; nil: it has never been planted
-	Planted   bool              // by has installed it
-	Queued    bool              // waits to be planted with the rest of the session's batch
-	Slot      uint64            // address of the out-of-line copy; 0: none yet
-	unsure    bool              // the copy may be missing: it was made in the parent process, perhaps after the fork
-	Alone     bool              // the other threads are held while the instruction is completed
-	Steps     int               // threads that are currently in a step of this instruction
-	Throttled bool              // removed for the rest of the window, to stay within the budget
-	hits      uint32            // number of hits; wraps
-	barred    bool              // it must not be planted: see inSequence
+	Queued    bool   // waits to be planted with the rest of the session's batch
+	Slot      uint64 // address of the out-of-line copy; 0: none yet
+	unsure    bool   // the copy may be missing: it was made in the parent process, perhaps after the fork
+	Alone     bool   // the other threads are held while the instruction is completed
+	Steps     int    // threads that are currently in a step of this instruction
+	Throttled bool   // removed for the rest of the window, to stay within the budget
+	hits      uint32 // number of hits; wraps
+	barred    bool   // it must not be planted: see inSequence
 
 	Jump  Jump            // how its programs run without a stop
 	Guard crashsafe.Point // what the crash handler's part of the session knows of it
@@ -66,15 +59,6 @@ func (p *Point) wanted() bool {
 	return !p.Throttled && p.Wanted()
 }
 
-// Address implements retprobe.Breakpoint and executor.Place.
-func (p *Point) Address() uint64 { return p.Addr }
-
-// Insn implements executor.Place.
-func (p *Point) Insn() arch.Site { return p.Site }
-
-// Owners implements executor.Place.
-func (p *Point) Owners() *retprobe.Point { return &p.Point }
-
 // Sync implements retprobe.Breakpoint.
 func (p *Point) Sync() error { return p.c.Sync(p) }
 
@@ -93,6 +77,15 @@ func (p *Point) Recount(by int) {
 // address and may be nil.
 func (c *Patcher) PointAt(sp *Space, addr uint64, mod *module.Loaded) (*Point, error) {
 	return c.pointIn(sp, addr, mod, sp.ABI.SetAt(mod, addr))
+}
+
+// OwnersAt is PointAt for callers that need only the owners.
+func (c *Patcher) OwnersAt(sp *Space, addr uint64, mod *module.Loaded) (*retprobe.Point, error) {
+	p, err := c.PointAt(sp, addr, mod)
+	if err != nil {
+		return nil, err
+	}
+	return &p.Point, nil
 }
 
 // PointTo is pointAt for the target of a code pointer.
@@ -140,7 +133,8 @@ func (c *Patcher) preparePoint(sp *Space, addr uint64, mod *module.Loaded, set a
 	if in.Control == arch.Syscall {
 		c.CallSites++
 	}
-	p := &Point{c: c, Space: sp, Addr: addr, Site: site.Insn, Length: in.Len, How: c.strategy(site.Insn, sp.ABI.WordSize()), Trap: site.Trap, Orig: site.Orig}
+	p := &Point{c: c, Space: sp, Length: in.Len}
+	p.Spot = executor.Spot{Addr: addr, Site: site.Insn, How: c.strategy(site.Insn, sp.ABI.WordSize()), Trap: site.Trap, Orig: site.Orig}
 	p.At = p
 	p.Alone = sp.ABI.NeedsStopWorld != nil && sp.ABI.NeedsStopWorld(in)
 	if f, ok := site.Insn.(arch.FloatSite); ok && f.LeavesAddress() {

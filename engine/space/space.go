@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"iter"
-	"maps"
 	"slices"
 
 	"gotap/engine/abi"
 	"gotap/engine/crashsafe"
 	"gotap/engine/emulation"
+	"gotap/engine/executor"
 	"gotap/engine/image/module"
 	"gotap/engine/inject"
 	"gotap/engine/inline"
@@ -80,20 +80,9 @@ func (p *Point) maskIn(addr uint64, read []byte) {
 	if !p.Planted {
 		return
 	}
-	overlay(addr, read, p.Addr, p.Orig)
+	executor.Overlay(addr, read, p.Addr, p.Orig)
 	if p.Jump.In {
-		overlay(addr, read, p.Jump.Code.Addr, p.Jump.Code.Orig[:])
-	}
-}
-
-// overlay replaces those bytes of what was read at addr that lie at the address of orig.
-func overlay(addr uint64, read []byte, at uint64, orig []byte) {
-	switch {
-	case at+uint64(len(orig)) <= addr || at >= addr+uint64(len(read)):
-	case at < addr:
-		copy(read, orig[addr-at:])
-	default:
-		copy(read[at-addr:], orig)
+		executor.Overlay(addr, read, p.Jump.Code.Addr, p.Jump.Code.Orig[:])
 	}
 }
 
@@ -213,15 +202,7 @@ func (sp *Space) IsCopyOf(of *Space) bool {
 }
 
 // Points implements probes.Space.
-func (sp *Space) Points() iter.Seq[*retprobe.Point] {
-	return func(yield func(*retprobe.Point) bool) {
-		for p := range maps.Values(sp.ByAddr) {
-			if !yield(&p.Point) {
-				return
-			}
-		}
-	}
-}
+func (sp *Space) Points() iter.Seq[*retprobe.Point] { return executor.OwnersOf(sp.ByAddr) }
 
 // Gone implements probes.Space.
 func (sp *Space) Gone() bool { return sp.Mem.Gone() }

@@ -12,7 +12,8 @@
 // SignalInStep if a signal arrives meanwhile, or through AtCall for a system call: the registers are corrected as if the instruction had run
 // at its own address, and Host.FinishWith goes on with the hit. If the instruction has raised a signal, the fault handlers run and the
 // signal is delivered. In place (StepInPlace), the breakpoint is removed for one instruction while the other threads are held,
-// and the step is over when the method returns, but for its last stop, which Host.Later gets.
+// and the step is over when the method returns, but for its last stop, which Host.Later gets. Calls and returns of threads with a shadow stack
+// are stepped so (shadow.go).
 //
 // On processors where nothing is stepped, Emulate completes every instruction in the stop of its breakpoint. System calls are made through
 // another instruction of the same kind (armcall.go), and what the emulation cannot do, above all an access that faults, runs at

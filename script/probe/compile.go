@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"slices"
 	"sync"
 
 	"gotap/compile"
@@ -72,21 +73,24 @@ func (c *compiled) once(u js.Unit, wordSize int) (js.Result, diag.List) {
 	return r, list
 }
 
-// recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text.
-func (p *Probe) recompileGuessed(arena *arena.Arena) {
-	c := &p.compiled
+// forget has everything compiled again, if what was compiled without a place is so.
+func (c *compiled) forget(so func(*js.Result) bool) (forgotten bool) {
 	c.mu.Lock()
-	wrong := false
-	if c.unplaced != nil {
-		for _, id := range c.unplaced.result.Guessed {
-			object, _ := arena.Lookup(id)
-			wrong = wrong || object.Value == value.KindText
-		}
-	}
-	if wrong {
+	defer c.mu.Unlock()
+	if forgotten = c.unplaced != nil && so(&c.unplaced.result); forgotten {
 		c.unplaced, c.uniform = nil, nil
 	}
-	c.mu.Unlock()
+	return forgotten
+}
+
+// recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text.
+func (p *Probe) recompileGuessed(arena *arena.Arena) {
+	wrong := p.compiled.forget(func(r *js.Result) bool {
+		return slices.ContainsFunc(r.Guessed, func(id int) bool {
+			object, _ := arena.Lookup(id)
+			return object.Value == value.KindText
+		})
+	})
 	if wrong {
 		p.Compile(nil)
 	}

@@ -9,6 +9,6 @@
 //
 // # Threads
 //
-// A Set belongs to the goroutine that owns the JavaScript machine. Probe.Compile is safe for concurrent use: Probe.mu guards the
+// A Set belongs to the goroutine that owns the JavaScript machine. Probe.Compile is safe for concurrent use: compiled.mu guards the
 // compiled results and is held while package js compiles, which may take the arena's lock.
 package probe

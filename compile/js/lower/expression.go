@@ -21,7 +21,7 @@ func (l *lowering) Operand(e ast.Expression) operand.Operand {
 	defer l.Leave()
 	switch e := e.(type) {
 	case *ast.Identifier:
-		return l.identifier(e)
+		return l.names.identifier(e)
 	case *ast.ThisExpression:
 		return l.this(l.At(e))
 	case *ast.DotExpression:

@@ -22,7 +22,7 @@ func (l *lowering) IsResult(e ast.Expression) bool {
 	if !ok {
 		return false
 	}
-	_, ok = l.identifier(name).(operand.Context)
+	_, ok = l.names.identifier(name).(operand.Context)
 	return ok
 }
 
@@ -109,7 +109,7 @@ func (l *lowering) noMember(of operand.Operand, name string, at diag.Span) opera
 // namespaceMember is a member of a constant object of the script.
 func (l *lowering) namespaceMember(n operand.Namespace, name string, at diag.Span) operand.Operand {
 	if b, ok := js.Lookup(n.Scope, name); ok {
-		return l.binding(n.Name+"."+name, b, at)
+		return l.names.binding(n.Name+"."+name, b, at)
 	}
 	var known []string
 	if s, ok := n.Scope.(interface{ Names() []string }); ok {

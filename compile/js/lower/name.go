@@ -15,7 +15,7 @@ import (
 )
 
 // builtinName is a name that the script does not have.
-func (l *lowering) builtinName(name string, at diag.Span) operand.Operand {
+func (n *binder) builtinName(name string, at diag.Span) operand.Operand {
 	if builtin.Find(name) != nil || len(builtin.MembersOf(name)) > 0 {
 		return operand.Builtin{Name: name}
 	}
@@ -26,17 +26,17 @@ func (l *lowering) builtinName(name string, at diag.Span) operand.Operand {
 		return operand.Value{Expr: tree.Constant(at, tree.KindFloat, math.Float64bits(math.Inf(1)))}
 	}
 	if hint := foreign[name]; hint != "" {
-		l.Errorf(at, hint, "%s cannot be used in a program", name)
+		n.l.Errorf(at, hint, "%s cannot be used in a program", name)
 		return operand.Bad{}
 	}
-	if e, ok := l.enumerator(name, at); ok && (l.state.Unit.Place != nil || report.Suggestion(name, l.knownNames(), inContext(name)) == "") {
+	if e, ok := n.l.enumerator(name, at); ok && (n.l.state.Unit.Place != nil || report.Suggestion(name, n.knownNames(), inContext(name)) == "") {
 		return operand.Value{Expr: e}
 	}
 	hint := inContext(name)
 	if hint == "" {
-		hint = report.Suggestion(name, l.knownNames(), "a program knows its own variables, constants and shared variables of the script, and the builtins")
+		hint = report.Suggestion(name, n.knownNames(), "a program knows its own variables, constants and shared variables of the script, and the builtins")
 	}
-	l.Errorf(at, hint, "unknown name %s", name)
+	n.l.Errorf(at, hint, "unknown name %s", name)
 	return operand.Bad{}
 }
 
@@ -67,7 +67,7 @@ var foreign = map[string]string{
 }
 
 // knownNames are the names that could have been meant.
-func (l *lowering) knownNames() []string {
+func (n *binder) knownNames() []string {
 	var known []string
 	for _, b := range builtin.All() {
 		if !strings.Contains(b.Name, ".") {
@@ -75,8 +75,8 @@ func (l *lowering) knownNames() []string {
 		}
 	}
 	known = append(known, "console", "write", "Math")
-	l.names.scope.EachVisible(func(name string) { known = append(known, name) })
-	_, root := l.names.scope.Find("\x00")
+	n.scope.EachVisible(func(name string) { known = append(known, name) })
+	_, root := n.scope.Find("\x00")
 	if s, ok := root.Fn.Scope.(interface{ Names() []string }); ok {
 		known = append(known, s.Names()...)
 	}
@@ -84,7 +84,7 @@ func (l *lowering) knownNames() []string {
 }
 
 // binding is what a free name stands for.
-func (l *lowering) binding(name string, b js.Binding, at diag.Span) operand.Operand {
+func (n *binder) binding(name string, b js.Binding, at diag.Span) operand.Operand {
 	switch b.Kind {
 	case js.BindInt:
 		return operand.Value{Expr: tree.Integer(at, b.Int)}
@@ -93,7 +93,7 @@ func (l *lowering) binding(name string, b js.Binding, at diag.Span) operand.Oper
 	case js.BindFloat:
 		return operand.Value{Expr: tree.Constant(at, tree.KindFloat, math.Float64bits(b.Float))}
 	case js.BindText:
-		return operand.Value{Expr: l.ops.ConstText(at, b.Text)}
+		return operand.Value{Expr: n.l.ops.ConstText(at, b.Text)}
 	case js.BindShared, js.BindSharedText, js.BindSharedBool:
 		return operand.Shared{Name: name, Object: b.Object, Text: b.Kind == js.BindSharedText, Bool: b.Kind == js.BindSharedBool}
 	case js.BindAgg:
@@ -105,7 +105,7 @@ func (l *lowering) binding(name string, b js.Binding, at diag.Span) operand.Oper
 	case js.BindTrail, js.BindRecorder:
 		return operand.Deferred{Name: name, Object: b.Object, Trail: b.Kind == js.BindTrail}
 	case js.BindFunction:
-		return l.scriptFunction(name, b, at)
+		return n.l.scriptFunction(name, b, at)
 	case js.BindBuiltin:
 		if b.Text != "" {
 			name = b.Text
@@ -114,12 +114,12 @@ func (l *lowering) binding(name string, b js.Binding, at diag.Span) operand.Oper
 	case js.BindNamespace:
 		return operand.Namespace{Name: name, Scope: b.Scope}
 	}
-	l.unusable(name, b, at)
+	n.unusable(name, b, at)
 	return operand.Bad{}
 }
 
 // unusable reports a name of the script that a program cannot have.
-func (l *lowering) unusable(name string, b js.Binding, at diag.Span) {
+func (n *binder) unusable(name string, b js.Binding, at diag.Span) {
 	reason, hint := b.Reason, b.Hint
 	if reason == "" {
 		reason = "is not a value that a program can use"
@@ -127,7 +127,7 @@ func (l *lowering) unusable(name string, b js.Binding, at diag.Span) {
 	if hint == "" {
 		hint = "a program can use constants, top-level let variables, aggregations, maps and plain functions of the script"
 	}
-	l.Errorf(at, hint, "cannot use %s in a program: it %s", name, verb(reason))
+	n.l.Errorf(at, hint, "cannot use %s in a program: it %s", name, verb(reason))
 }
 
 // verb puts "is" before a reason that is a noun: "an array".
@@ -141,23 +141,23 @@ func verb(reason string) string {
 }
 
 // identifier is what a name stands for.
-func (l *lowering) identifier(id *ast.Identifier) operand.Operand {
-	name, at := id.Name.String(), l.At(id)
-	sym, root := l.names.scope.Find(name)
+func (n *binder) identifier(id *ast.Identifier) operand.Operand {
+	name, at := id.Name.String(), n.l.At(id)
+	sym, root := n.scope.Find(name)
 	if sym != nil {
-		return l.symbol(sym, at)
+		return n.symbol(sym, at)
 	}
 	if b, ok := js.Lookup(root.Fn.Scope, name); ok {
-		return l.binding(name, b, at)
+		return n.binding(name, b, at)
 	}
-	return l.builtinName(name, at)
+	return n.builtinName(name, at)
 }
 
 // symbol is what a declared name stands for.
-func (l *lowering) symbol(sym *operand.Symbol, at diag.Span) operand.Operand {
+func (n *binder) symbol(sym *operand.Symbol, at diag.Span) operand.Operand {
 	switch {
 	case sym.Pending:
-		l.Errorf(at, "move the declaration up", "%s is used before it is declared", sym.Name)
+		n.l.Errorf(at, "move the declaration up", "%s is used before it is declared", sym.Name)
 		return operand.Bad{}
 	case sym.Path != nil:
 		return operand.PathConst{Sym: sym}

@@ -160,7 +160,7 @@ func (l *lowering) mapGet(e ast.Expression) (*builtin.Lookup, bool) {
 	if !ok {
 		return nil, false
 	}
-	t, ok := l.identifier(id).(operand.Map)
+	t, ok := l.names.identifier(id).(operand.Map)
 	if !ok {
 		return nil, false
 	}

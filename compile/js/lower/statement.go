@@ -186,7 +186,7 @@ func (ss *statements) varStatement(list []*ast.Binding) {
 		if b.Initializer == nil {
 			continue
 		}
-		ss.effectOf(ss.l.assignTo(ss.l.identifier(id), ss.l.At(id), ss.l.Value(b.Initializer)))
+		ss.effectOf(ss.l.assignTo(ss.l.names.identifier(id), ss.l.At(id), ss.l.Value(b.Initializer)))
 	}
 }
 

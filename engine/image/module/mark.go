@@ -39,23 +39,26 @@ type markList struct {
 
 // Marks returns the static marks of a file in the order of its notes. The list must not be changed.
 func (f *File) Marks() ([]Mark, error) {
-	m := f.marks.get(f.readMarks)
+	m := f.marks.get(markReader{f}.read)
 	return m.list, m.err
 }
 
-// readMarks parses .note.stapsdt, which may be in the debug file only.
-func (f *File) readMarks() (found markList) {
+// markReader reads the static marks of a file.
+type markReader struct{ *File }
+
+// read parses .note.stapsdt, which may be in the debug file only.
+func (r markReader) read() (found markList) {
 	const section = ".note.stapsdt"
-	data, _, err := f.Section(section)
-	if d := f.elf.Section(section); d == nil && f.Debug() != nil {
-		data, _, err = f.Debug().Section(section)
+	data, _, err := r.Section(section)
+	if d := r.elf.Section(section); d == nil && r.Debug() != nil {
+		data, _, err = r.Debug().Section(section)
 	}
 	if err != nil {
-		return markList{err: fmt.Errorf("cannot read static marks of %s: %w", f.Path, err)}
+		return markList{err: fmt.Errorf("cannot read static marks of %s: %w", r.Path, err)}
 	}
-	notes(data, f.Order, func(n note) bool {
+	notes(data, r.Order, func(n note) bool {
 		if n.name == "stapsdt" && n.kind == noteMark {
-			if m, ok := f.parseMark(n.desc); ok {
+			if m, ok := r.parse(n.desc); ok {
 				found.list = append(found.list, m)
 			}
 		}
@@ -64,30 +67,30 @@ func (f *File) readMarks() (found markList) {
 	return found
 }
 
-// parseMark reads a note: the address of the mark, the address of .stapsdt.base when the note was written, the address
+// parse reads a note: the address of the mark, the address of .stapsdt.base when the note was written, the address
 // of the semaphore, then provider, name and operands as zero-terminated strings. Linkers that move sections later
 // (prelink) do not change notes, so the distance that .stapsdt.base has moved is added.
-func (f *File) parseMark(desc []byte) (Mark, bool) {
-	w := f.WordSize()
+func (r markReader) parse(desc []byte) (Mark, bool) {
+	w := r.WordSize()
 	if len(desc) < 3*w {
 		return Mark{}, false
 	}
-	word := func(i int) uint64 { return readWord(desc[i*w:], w, f.Order) }
+	word := func(i int) uint64 { return readWord(desc[i*w:], w, r.Order) }
 	// Padding follows the third string.
 	text := bytes.SplitN(desc[3*w:], []byte{0}, 4)
 	if len(text) < 3 {
 		return Mark{}, false
 	}
 	m := Mark{PC: word(0), Semaphore: word(2), Provider: string(text[0]), Name: string(text[1]), Note: string(text[2])}
-	if base := f.elf.Section(".stapsdt.base"); base != nil && word(1) != 0 {
-		m.PC = f.wrap(m.PC + base.Addr - word(1))
+	if base := r.elf.Section(".stapsdt.base"); base != nil && word(1) != 0 {
+		m.PC = r.wrap(m.PC + base.Addr - word(1))
 		if m.Semaphore != 0 {
-			m.Semaphore = f.wrap(m.Semaphore + base.Addr - word(1))
+			m.Semaphore = r.wrap(m.Semaphore + base.Addr - word(1))
 		}
 	}
 	// The mark and its other operands are usable even when one operand cannot be read.
 	for _, raw := range splitOperands(m.Note) {
-		m.Args = append(m.Args, f.parseOperand(raw))
+		m.Args = append(m.Args, r.parseOperand(raw))
 	}
 	return m, true
 }

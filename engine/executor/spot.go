@@ -1,0 +1,94 @@
+package executor
+
+import (
+	"iter"
+
+	"gotap/arch"
+	"gotap/engine/image/module"
+	"gotap/engine/isa"
+	"gotap/engine/place"
+	"gotap/engine/registry"
+	"gotap/engine/registry/retprobe"
+)
+
+// Spot is what the places of all back ends have in common: an address with its instruction, its owners, and the breakpoint that is
+// written there or would be. Back ends embed it in their own places. It implements Place.
+type Spot struct {
+	retprobe.Point
+	Addr    uint64
+	Site    arch.Site
+	How     arch.Strategy // how the instruction is completed
+	Trap    []byte        // the breakpoint's bytes
+	Orig    []byte        // the bytes that it displaces, of the same length
+	By      Executor      // which runs its programs, or ran them last; nil: it has never been planted
+	Planted bool          // by has installed it
+}
+
+var _ Place = (*Spot)(nil)
+
+// Address implements retprobe.Breakpoint and Place.
+func (s *Spot) Address() uint64 { return s.Addr }
+
+// Insn implements Place.
+func (s *Spot) Insn() arch.Site { return s.Site }
+
+// Owners implements Place.
+func (s *Spot) Owners() *retprobe.Point { return &s.Point }
+
+// Overlay replaces those bytes of what was read at addr that lie at the address of orig.
+func Overlay(addr uint64, read []byte, at uint64, orig []byte) {
+	if behind := at - addr; behind < uint64(len(read)) {
+		copy(read[behind:], orig)
+	} else if before := addr - at; before < uint64(len(orig)) {
+		copy(read, orig[before:])
+	}
+}
+
+// OwnersOf yields the owners of places by their address.
+func OwnersOf[P Place](places map[uint64]P) iter.Seq[*retprobe.Point] {
+	return func(yield func(*retprobe.Point) bool) {
+		for _, p := range places {
+			if !yield(p.Owners()) {
+				return
+			}
+		}
+	}
+}
+
+// Body is the code of a function that is entered at a place. It implements retprobe.Body.
+type Body struct {
+	ISA    *isa.ISA
+	Entry  uint64 // the address of the place
+	Target place.Target
+	Module *module.Loaded // of the function; may be nil
+	// Code reads up to n bytes of code, as they are without breakpoints of the session.
+	Code func(addr uint64, n int) []byte
+	// At returns the owners of the place at an address of the function, and creates the place if necessary.
+	At func(addr uint64) (*retprobe.Point, error)
+	// Most is how many bytes of a function are read at most; 0: any number.
+	Most uint64
+}
+
+var _ retprobe.Body = (*Body)(nil)
+
+// Goroutine implements retprobe.Body.
+func (b *Body) Goroutine() bool { return registry.GoCompiled(b.Target) != nil }
+
+// Exits implements retprobe.Body.
+func (b *Body) Exits() ([]arch.Exit, error) {
+	fn, start := b.Target.Func, b.Entry
+	if fn == nil || fn.Size == 0 || b.Most > 0 && fn.Size > b.Most {
+		return nil, &arch.RefusedError{Addr: start, Reason: "the size of the function is not known"}
+	}
+	if b.Module != nil {
+		start = b.Module.Addr(fn.Addr) // the entry's breakpoint may be behind the function's start
+	}
+	code := b.Code(start, int(fn.Size))
+	if c := registry.GoCompiled(b.Target); c != nil {
+		return c.Exits(code, start)
+	}
+	return b.ISA.Exits(code, start, b.ISA.SetAt(b.Module, start))
+}
+
+// PointAt implements retprobe.Body.
+func (b *Body) PointAt(addr uint64) (*retprobe.Point, error) { return b.At(addr) }
