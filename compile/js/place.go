@@ -64,6 +64,13 @@ type Goroutine struct {
 	Module             string // the program, by its path, if the place may be in a process without it
 }
 
+// Uniform is a Place that answers Arg and ReturnType as every Uniform of its word size does. Programs that ask for no more are compiled
+// once for all of them.
+type Uniform interface {
+	Sized
+	Uniform()
+}
+
 // Sized is a Place that knows the bytes of a pointer in its target.
 type Sized interface {
 	WordSize() int

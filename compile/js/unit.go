@@ -63,9 +63,13 @@ type Result struct {
 	Programs  map[HandlerKind]*compile.Program
 	AtReturn  bool // as in the Unit
 	ThisBytes int  // storage of a call the handlers need
-	UsesPlace bool // args.* or the type of the result is used: compile again for each place
+	UsesPlace bool // args.* or another name that the place resolves is used: compile again for each place
+	UsesRet   bool // the result is used: compile again for places that know its type
 	UsesArg   bool // c.argN is used: compile again for places whose arguments are operands of a static mark
 	// Guessed are the maps that the programs read and nothing compiled so far stores in: integers are assumed. Compile
 	// again when another unit turns out to store text in one (its Object.Value is ValueText).
 	Guessed []int
 }
+
+// NeedsPlace reports whether the place decides the types of what is used.
+func (r *Result) NeedsPlace() bool { return r.UsesPlace || r.UsesRet }

@@ -46,6 +46,9 @@ func (i Other) ResultMember([]string) (compile.Access, error) {
 // Arg implements PlaceInfo.
 func (i Other) Arg(int) (compile.Access, bool, error) { return compile.Access{}, false, nil }
 
+// Uniform implements js.Uniform: arguments and results are registers.
+func (i Other) Uniform() {}
+
 // WordSize implements PlaceInfo.
 func (i Other) WordSize() int { return i.Word }
 

@@ -1,6 +1,8 @@
 package probe
 
 import (
+	"sync"
+
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js"
@@ -20,37 +22,71 @@ func compileUnit(u js.Unit) (js.Result, diag.List) {
 	return r, list
 }
 
+// compiled is what the programs of a probe have been compiled to so far.
+type compiled struct {
+	mu       sync.Mutex      // guards the others
+	unplaced *outcome        // without a place
+	uniform  map[int]outcome // at places that are js.Uniform, by their word size
+}
+
+// outcome is what compileUnit returns.
+type outcome struct {
+	result js.Result
+	list   diag.List
+}
+
 // Compile compiles the probe's programs for a place; nil is an unknown place. Programs that do not depend on the place are compiled once.
 // Safe for concurrent use: it does not touch the JavaScript machine.
 func (p *Probe) Compile(place js.Place) (js.Result, diag.List) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.result == nil && p.list == nil {
+	c := &p.compiled
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.unplaced == nil {
 		r, list := compileUnit(p.unit)
-		p.result, p.list = &r, list
+		c.unplaced = &outcome{r, list}
 	}
-	if place == nil || p.list.HasErrors() || !p.result.UsesPlace && !p.result.UsesArg {
-		return *p.result, p.list
+	r := &c.unplaced.result
+	if place == nil || c.unplaced.list.HasErrors() || !r.NeedsPlace() && !r.UsesArg {
+		return *r, c.unplaced.list
 	}
 	u := p.unit
 	u.Place = place
+	if uniform, ok := place.(js.Uniform); ok && !r.UsesPlace {
+		return c.once(u, uniform.WordSize())
+	}
 	return compileUnit(u)
+}
+
+// once compiles a unit for a place that is like all others of its word size, unless that has been done.
+func (c *compiled) once(u js.Unit, wordSize int) (js.Result, diag.List) {
+	if o, ok := c.uniform[wordSize]; ok {
+		return o.result, o.list
+	}
+	r, list := compileUnit(u)
+	if !r.UsesPlace { // which names of the script may be is known at a place only
+		if c.uniform == nil {
+			c.uniform = map[int]outcome{}
+		}
+		c.uniform[wordSize] = outcome{r, list}
+	}
+	return r, list
 }
 
 // recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text.
 func (p *Probe) recompileGuessed(arena *arena.Arena) {
-	p.mu.Lock()
+	c := &p.compiled
+	c.mu.Lock()
 	wrong := false
-	if p.result != nil {
-		for _, id := range p.result.Guessed {
+	if c.unplaced != nil {
+		for _, id := range c.unplaced.result.Guessed {
 			object, _ := arena.Lookup(id)
 			wrong = wrong || object.Value == value.KindText
 		}
 	}
 	if wrong {
-		p.result, p.list = nil, nil
+		c.unplaced, c.uniform = nil, nil
 	}
-	p.mu.Unlock()
+	c.mu.Unlock()
 	if wrong {
 		p.Compile(nil)
 	}

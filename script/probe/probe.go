@@ -1,8 +1,6 @@
 package probe
 
 import (
-	"sync"
-
 	"github.com/dop251/goja"
 
 	"gotap/compile/diag"
@@ -37,9 +35,7 @@ type Probe struct {
 	handlers []handler     // as given, until they are folded
 	set      *Set
 
-	mu     sync.Mutex // guards result and list
-	result *js.Result // compiled without a place
-	list   diag.List
+	compiled compiled
 }
 
 // SpecText is a place as the script names it.

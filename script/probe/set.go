@@ -160,7 +160,7 @@ func (s *Set) Compile() (list diag.List) {
 // Recompile folds and compiles the valid probes again, after objects have changed.
 func (s *Set) Recompile() (list diag.List) {
 	for _, p := range s.probes {
-		p.result, p.list = nil, nil
+		p.compiled.unplaced, p.compiled.uniform = nil, nil
 		s.foldProbe(p)
 		_, diags := p.Compile(nil)
 		list = append(list, diags...)

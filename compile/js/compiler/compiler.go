@@ -47,7 +47,7 @@ func (c *compiler) compile() {
 // finish emits what was checked.
 func (c *compiler) finish() (js.Result, diag.List) {
 	st := c.state
-	if c.unit.Place == nil && st.Result.UsesPlace { // what is divided is known only at the place
+	if c.unit.Place == nil && st.Result.NeedsPlace() { // what is divided is known only at the place
 		st.Withdraw()
 	}
 	st.UnsetFields()

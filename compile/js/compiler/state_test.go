@@ -153,7 +153,7 @@ func TestThis(t *testing.T) {
 	if got := r.run(res.Programs[js.Leave]).lines; len(got) != 1 || got[0] != "8 x7 2.5 true -5 99" {
 		t.Errorf("got %q", got)
 	}
-	if !res.UsesPlace {
+	if !res.UsesRet {
 		t.Error("c.ret may have a type at its place")
 	}
 }

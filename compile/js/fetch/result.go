@@ -14,7 +14,7 @@ import (
 // ResultIsInteger reports whether c.ret is an integer or a pointer, by the type of the function. It is one as well
 // where the type is not known: then it is the register.
 func (f *Fetcher) ResultIsInteger() bool {
-	f.State.Result.UsesPlace = true
+	f.State.Result.UsesRet = true
 	if f.State.Unit.Place == nil {
 		return true
 	}
@@ -55,7 +55,7 @@ func (f *Fetcher) Result(at diag.Span) (r Result, ok bool) {
 // ResultAccess asks the place for its result; ok is false when nothing is known of it, and then the access has no type
 // when that has been reported as an error. unknown says why a result of known type is not a number.
 func (f *Fetcher) ResultAccess(at diag.Span) (a compile.Access, ok bool, unknown *compile.NoNumberError) {
-	f.State.Result.UsesPlace = true
+	f.State.Result.UsesRet = true
 	if f.State.Unit.Place == nil {
 		return a, false, nil
 	}

@@ -57,7 +57,7 @@ func (st *State) Shape(object int, name string, keys []*tree.Expr, v value.Kind,
 		switch {
 		case !k.Kind.Integer() || k.Kind == tree.KindBool:
 			kinds[i] = k.Kind.ValueKind()
-		case st.Unit.Place == nil && st.Result.UsesPlace: // it may stand in for what the place knows to be true or false
+		case st.withoutPlace(): // it may stand in for what the place knows to be true or false
 			kinds[i] = value.KindAny
 		}
 	}
@@ -76,6 +76,9 @@ func (st *State) Shape(object int, name string, keys []*tree.Expr, v value.Kind,
 	}
 }
 
+// withoutPlace reports whether values stand in for what is known at a place.
+func (st *State) withoutPlace() bool { return st.Unit.Place == nil && st.Result.NeedsPlace() }
+
 // sameShape compares a use with the first one.
 func (st *State) sameShape(first *shape, kinds []value.Kind, at diag.Span) {
 	if len(kinds) != len(first.Keys) {
@@ -84,7 +87,7 @@ func (st *State) sameShape(first *shape, kinds []value.Kind, at diag.Span) {
 	}
 	for i := range kinds {
 		if kinds[i] != first.Keys[i] && truthOrNumber(kinds[i]) && truthOrNumber(first.Keys[i]) {
-			if first.Keys[i] = value.KindInt; st.Unit.Place == nil && st.Result.UsesPlace {
+			if first.Keys[i] = value.KindInt; st.withoutPlace() {
 				first.Keys[i] = value.KindAny
 			}
 			continue
