@@ -16,60 +16,36 @@
 //   getdents64           2  531 us   266 us
 //   …
 
-import { callText, pathCalls, pathArgument } from "gotap/syscalls";
-import { errno, result } from "gotap/errno";
+import { calls, matching } from "gotap/syscalls";
+import { errno, isError } from "gotap/errno";
+import { signalName } from "gotap/signals";
 import { show, ordered } from "gotap/table";
 import { duration } from "gotap/time";
 
-const calls = option("calls", "*", "system calls, separated by commas; globs");
+const chosen = option("calls", "*", "system calls, separated by commas; globs");
 const trace = option("trace", false, "print each call");
 const failed = option("failed", false, "with trace, only those that failed");
+const size = option("size", 32, "with trace, bytes of data to show");
 const times = stats("time", { keys: 1 }), errors = count("errors", { keys: 2 });
 
 if (trace) {
-  const none = c => "";
-  const a0 = c => c.arg0 !== 0 ? str(c.arg0, 128) : "", a1 = c => c.arg1 !== 0 ? str(c.arg1, 128) : "";
-  const every = matching(calls);
-  const named = at => pathCalls().filter(name => pathArgument(name) === at && every(name)).map(name => `syscall:${name}`);
-  follow(named(0), a0, 0);
-  follow(named(1), a1, 1);
-  follow(calls.split(",").map(name => `syscall:${name}`), none, -1);
+  calls(chosen, { size }, e => {
+    if (failed && !isError(e.ret)) return;
+    const { pid, tid, comm, time, ns } = e;
+    report({ name: "call", pid, tid, comm, time, data: { func: e.call, call: e.text, result: e.result, ns } },
+      `${comm}/${tid} ${e.text} = ${e.result}${ns === undefined ? "" : ` <${duration(ns)}>`}`);
+  });
+  if (!failed && matching(chosen)("exit_group")) { // what belongs to all calls is shown with all of them
+    on("signal", e => report({ name: "signal", ...e, data: { signal: signalName(e.signal) } }, `${e.tid} --- ${signalName(e.signal)} ---`));
+    on("exit", e => report({ name: "exit", ...e, data: { status: e.status, signal: e.signal && signalName(e.signal) } },
+      `${e.pid} +++ ${e.signal ? `killed by ${signalName(e.signal)}` : `exited with ${e.status}`} +++`));
+  }
 } else {
-  probe(calls.split(",").map(name => `syscall:${name}`), {
+  probe(chosen.split(",").map(name => `syscall:${name}`), {
     leave(c) {
       times.at(c.func).add(c.elapsed);
       if (c.ret < 0 && c.ret >= -4095) errors.at(c.func, c.ret).inc();
     },
-  });
-}
-
-// matching reports whether one of the globs matches a name.
-function matching(globs) {
-  const all = globs.split(",").map(glob => new RegExp(`^${glob.replace(/[.+^$()|]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")}$`));
-  return name => all.some(one => one.test(name));
-}
-
-// follow traces the calls that have their text in one argument. The last probe leaves out the calls of both lists.
-function follow(places, text, at) {
-  if (places.length === 0) return;
-  const named = new Set(at < 0 ? pathCalls() : []);
-  const onlyFailed = failed;
-  probe(places, {
-    enter(c) {
-      this.a = c.arg0; this.b = c.arg1; this.c = c.arg2; this.d = c.arg3; this.e = c.arg4; this.f = c.arg5;
-      this.s = text(c);
-    },
-    leave(c) {
-      if (onlyFailed && c.ret >= 0) return;
-      exit({ call: c.func, a: this.a, b: this.b, c: this.c, d: this.d, e: this.e, f: this.f, s: this.s, ret: c.ret, ns: c.elapsed });
-    },
-    exit(e) {
-      if (named.has(e.call)) return;
-      const texts = at < 0 ? {} : { [at]: e.s };
-      const call = callText(e.call, [e.a, e.b, e.c, e.d, e.e, e.f], texts);
-      report({ name: "call", event: e, data: { func: e.call, call, result: result(e.ret), ns: e.ns } }, `${e.comm}/${e.tid} ${call} = ${result(e.ret)} <${duration(e.ns)}>`);
-    },
-    optional: at >= 0,
   });
 }
 

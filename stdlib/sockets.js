@@ -13,7 +13,7 @@
 //   socketOf(pid, fd)         { kind, local, remote, state } of a TCP or UDP socket of this machine, undefined of others
 //   lookupError(n)            the name of a result of getaddrinfo: "EAI_NONAME"
 
-import { family } from "gotap/syscalls";
+import { family } from "gotap/flags";
 
 export function familyOf(p) { return u16(p); }
 export function portOf(p) { return (u8(p + 2) << 8) | u8(p + 3); }

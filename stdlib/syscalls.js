@@ -1,165 +1,200 @@
-// gotap/syscalls: arguments of system calls as text.
+// gotap/syscalls: system calls as text, as strace has it.
 //
-//   import { openFlags, callText } from "gotap/syscalls";
-//   probe("syscall:openat", {
-//     enter(c) { exit({ path: str(c.args.filename), flags: c.args.flags }); },
-//     exit(e) { console.log(e.path, openFlags(e.flags)); },                        // /etc/hosts O_RDONLY|O_CLOEXEC
-//   });
+//   import { calls } from "gotap/syscalls";
+//   calls("*", e => console.log(e.tid, e.text, "=", e.result));      // openat(AT_FDCWD, "/etc/hosts", O_RDONLY|O_CLOEXEC) = 3
 //
-// openFlags(n) accessMode(n) fileMode(n)          open's flags, access's mode, "0644"
-// mmapProt(n) mmapFlags(n)                        PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS
-// family(n) socketType(n)                         AF_INET, SOCK_STREAM|SOCK_CLOEXEC
-// messageFlags(n) whence(n) futexOp(n) cloneFlags(n) pollEvents(n) clockName(n) madvice(n) atFlags(n) fcntlOp(n)
-// dirfd(n)                                        AT_FDCWD, or the number
-// flags(n, table)                                 for tables of your own: { NAME: bit, … }
-// callText(name, args, texts?)                    "openat(AT_FDCWD, "/etc/hosts", O_RDONLY|O_CLOEXEC)" from raw argument words; texts has
+// calls(globs, { size, optional }, fn)            follows system calls, whose names match globs separated by commas, and calls fn with
+//                                                 { call, text, result, ret, ns, pid, tid, comm, time } for each, when it has returned; ret is
+//                                                 undefined if the thread ended in it. size: bytes of data to show (32). Returns { probes }
+// callText(name, args, memory?)                   "openat(AT_FDCWD, "/etc/hosts", O_RDONLY|O_CLOEXEC)" from raw argument words; memory has
 //                                                 the strings that arguments point to, by their position
+// callResult(name, ret, args?)                    "3", "-1 ENOENT", "0x7f0000000000", "0x8002 (flags O_RDWR|O_LARGEFILE)"
+// matching(globs)                                 a function that reports whether a name matches one of them
 // pathCalls()                                     the calls that have a path as their first or second argument
 // pathArgument(name)                              which of them it is, 0 or 1; undefined for other calls
+// isKnown(name)                                   whether the arguments of a call are known; those of others are shown as six numbers
 //
-// Bits without a name are shown as a hexadecimal number. The numbers are those of Linux on x86-64 and, except O_DIRECTORY and
-// its neighbours, of ARM. Host only: programs put the numbers into the record.
+// And from gotap/flags: openFlags(n) accessMode(n) fileMode(n) mmapProt(n) mmapFlags(n) family(n) socketType(n) messageFlags(n) whence(n)
+// futexOp(n) cloneFlags(n) pollEvents(n) clockName(n) madvice(n) atFlags(n) fcntlOp(n) dirfd(n) flags(n, table)
+//
+// Memory that a call reads is read as it begins, memory that it writes when it has succeeded. Structs are those of 64-bit programs; those
+// of 32-bit programs are shown as addresses. The numbers are those of Linux on x86-64 and, except O_DIRECTORY and its neighbours, of ARM.
 
-export function flags(n, table, zero = "0") {
-  let rest = BigInt.asUintN(32, BigInt(n));
-  const names = [];
-  for (const [name, bits] of Object.entries(table)) {
-    const mask = BigInt(bits);
-    if (mask !== 0n && (rest & mask) === mask) {
-      names.push(name);
-      rest &= ~mask;
-    }
-  }
-  if (rest !== 0n) names.push("0x" + rest.toString(16));
-  return names.join("|") || zero;
+import { options, inOrder } from "gotap/module";
+import { errno, isError } from "gotap/errno";
+import { typeOf, plan, takes } from "gotap/syscallargs";
+import { fileMode, openFlags } from "gotap/flags";
+import { pollText, fdSet, pointer, timevalText } from "gotap/kernelstructs";
+
+export { openFlags, accessMode, fileMode, mmapProt, mmapFlags, family, socketType, messageFlags, whence, futexOp, cloneFlags, pollEvents, clockName, madvice, atFlags, fcntlOp,
+  dirfd, flags } from "gotap/flags";
+
+// The types of a call's arguments. Calls that only differ in their names share a line.
+const table = `
+read,pread64: d rbuf u l; write,pwrite64: d buf u l; readv,preadv: d riov d l; writev,pwritev: d iov d l
+open: path oflags omode; openat: at path oflags omode; creat: path mode; close: d; close_range: u u x; lseek: d l whence; access: path access; faccessat: at path access
+faccessat2: at path access accflags; stat,lstat: path stat; fstat: d stat; newfstatat: at path stat atflags; statx: at path statxflags statxmask statx; statfs: path statfs; fstatfs: d statfs
+mmap: p u prot mflags d x; mprotect: p u prot; munmap: p u; mremap: p u u reflags readdr; madvise: p u madvice; brk: p; mlock,munlock: p u; msync: p u x
+ioctl: d ioctl ioarg; fcntl: d fcntl fcarg; dup: d; dup2: d d; dup3: d d pflags; pipe: pair; pipe2: pair pflags; flock: d lock; fsync,fdatasync,syncfs: d; sync:
+socket: family stype protocol; socketpair: family stype protocol pair; connect,bind: d addr d; listen: d d; accept,getsockname,getpeername: d raddr addrlen; accept4: d raddr addrlen aflags
+shutdown: d shut; setsockopt: d level sockopt val d; getsockopt: d level sockopt rval addrlen; sendto: d buf u msgflags addr d; recvfrom: d rbuf u msgflags raddr addrlen
+sendmsg: d msg msgflags; recvmsg: d rmsg msgflags; poll: poll d d; ppoll: poll d ts sigset size; select: d set set set tv; pselect6: d set set set ts maskarg
+epoll_create: d; epoll_create1: pflags2; epoll_ctl: d epop d event; epoll_wait: d events d d; epoll_pwait: d events d d sigset size; eventfd: d; eventfd2: d eflags
+futex: p futexop futexval futextime futexaddr futexlast; clone: clone; clone3: clone3 d; fork: ; vfork: ; exit,exit_group: d; execve: path argv envp; execveat: at path argv envp atflags
+wait4: d status waitopts rusage; waitid: idtype d siginfo waitopts rusage; kill,tkill: d sig; tgkill: d d sig; getpid,gettid,getppid,getuid,geteuid,getgid,getegid,getpgrp,setsid,sched_yield,pause:
+getpgid,getsid: d; setpgid: d d; setuid,setgid: d; getgroups: d groups; getresuid,getresgid: rint rint rint; setresuid,setresgid: d d d; alarm: d
+nanosleep: ts rem; clock_nanosleep: clock timerflags ts rem; clock_gettime,clock_getres: clock rts; gettimeofday: rtv p; time: rlong; times: p; getitimer: itimer ritv; setitimer: itimer itv ritv
+getcwd: cwd u; chdir: path; fchdir: d; mkdir: path mode; mkdirat: at path mode; rmdir: path; unlink: path; unlinkat: at path atflags; rename: path path; renameat: at path at path
+renameat2: at path at path renflags; link: path path; linkat: at path at path atflags; symlink: path path; symlinkat: path at path; readlink: path rstr u; readlinkat: at path rstr u
+chmod: path mode; fchmod: d mode; fchmodat: at path mode; chown,lchown: path d d; fchown: d d d; fchownat: at path d d atflags; truncate: path l; ftruncate: d l; fallocate: d x l l
+utimensat: at path times atflags; getdents64: d dirents u; umask: mode; mknod: path kind x; mknodat: at path kind x; sendfile: d d offset u; copy_file_range: d p d p u x; splice: d p d p u x
+fadvise64: d l u fadvice; readahead: d l u; getxattr,lgetxattr: path path rbuf u; fgetxattr: d path rbuf u; setxattr,lsetxattr: path path buf u x; fsetxattr: d path buf u x; listxattr,llistxattr: path p u
+flistxattr: d p u; chroot: path; rt_sigaction: sig sigaction rsigaction size; rt_sigprocmask: how sigset rsigset size; rt_sigreturn: frame; rt_sigsuspend: sigset size
+rt_sigpending: rsigset size; sigaltstack: altstack raltstack; rt_sigtimedwait: sigset p ts size; arch_prctl: archop p; prctl: prctl prname prrest prrest prrest; set_tid_address: p
+set_robust_list: p u; get_robust_list: d p p; rseq: p x x x; prlimit64: d resource rlim rrlim; getrlimit: resource rrlim; setrlimit: resource rlim; getrusage: who rusage
+getrandom: random u grnd; uname: utsname; sysinfo: sysinfo; getpriority: d d; setpriority: d d d; sched_getaffinity: d u cpus; sched_setaffinity: d u p; sched_getscheduler: d; memfd_create: path x
+membarrier: d x d; timerfd_create: clock pflags2; timerfd_settime: d x its rits; inotify_init1: pflags2; inotify_add_watch: d path x; inotify_rm_watch: d d; capget: p p; personality: x
+`;
+
+const signatures = new Map();
+for (const entry of table.split(/[;\n]/)) {
+  const [names, args] = entry.split(":");
+  if (args !== undefined) for (const name of names.trim().split(",")) signatures.set(name, args.trim() === "" ? [] : args.trim().split(/ +/));
+}
+for (const name of ["read", "write", "readv", "writev"]) signatures.get(name).splice(3);
+
+export const isKnown = name => signatures.has(name);
+
+const hex = n => "0x" + BigInt.asUintN(64, BigInt(n)).toString(16);
+
+export function callText(name, args, memory = {}) {
+  const given = memory.ins ? memory : { ins: Object.fromEntries(Object.entries(memory).map(([k, text]) => [k, [{ text }]])), outs: {} };
+  const signature = signatures.get(name);
+  if (signature === undefined) return `${name}(${args.map(w => pointer(w)).join(", ")})`;
+  const x = { name, words: args, ins: given.ins, outs: given.outs, ret: given.ret, size: given.size ?? 32 };
+  const texts = signature.map((type, k) => typeOf(type).text(args[k] ?? 0, k, x));
+  return `${name}(${texts.filter(text => text !== null).join(", ")})`;
 }
 
-// one returns a function that names a number from a list; it returns others unchanged.
-function one(n, names, prefix = "") {
-  const low = Number(BigInt.asIntN(32, BigInt(n)));
-  return names[low] === undefined ? String(low) : prefix + names[low];
+const restarts = { 512: "ERESTARTSYS", 513: "ERESTARTNOINTR", 514: "ERESTARTNOHAND", 516: "ERESTART_RESTARTBLOCK" };
+const addresses = new Set(["brk", "mmap", "mremap", "shmat"]);
+
+export function callResult(name, ret, args = [], memory = { ins: {}, outs: {} }) {
+  if (ret === undefined) return "?";
+  if (restarts[-Number(ret)]) return `? ${restarts[-Number(ret)]}`;
+  if (isError(ret)) return `-1 ${errno(ret)}`;
+  if (addresses.has(name)) return hex(ret);
+  if (name === "umask") return fileMode(ret);
+  const more = details[name]?.(Number(ret), args, memory);
+  return more === undefined ? String(ret) : more;
 }
 
-// A flag of several bits comes before the flags that it consists of.
-const openBits = { O_TMPFILE: 0o20200000, O_SYNC: 0o4010000, O_CREAT: 0o100, O_EXCL: 0o200, O_NOCTTY: 0o400, O_TRUNC: 0o1000,
-  O_APPEND: 0o2000, O_NONBLOCK: 0o4000, O_DSYNC: 0o10000, FASYNC: 0o20000, O_DIRECT: 0o40000, O_LARGEFILE: 0o100000,
-  O_DIRECTORY: 0o200000, O_NOFOLLOW: 0o400000, O_NOATIME: 0o1000000, O_CLOEXEC: 0o2000000, O_PATH: 0o10000000 };
+const part = (memory, where, k) => memory[where]?.[k]?.[0]?.data;
 
-// pipe2 and dup3 take flags of open, but no access mode.
-const pipeFlags = n => flags(n, openBits);
-
-export function openFlags(n) {
-  const all = BigInt.asUintN(32, BigInt(n));
-  const access = ["O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"][Number(all & 3n)];
-  const rest = all & ~3n;
-  return rest === 0n ? access : `${access}|${flags(rest, openBits)}`;
-}
-
-export const accessMode = n => flags(n, { R_OK: 4, W_OK: 2, X_OK: 1 }, "F_OK");
-export const fileMode = n => "0" + BigInt.asUintN(16, BigInt(n)).toString(8).padStart(3, "0");
-export const mmapProt = n => flags(n, { PROT_READ: 1, PROT_WRITE: 2, PROT_EXEC: 4, PROT_GROWSDOWN: 1 << 24 }, "PROT_NONE");
-export const mmapFlags = n => flags(n, { MAP_SHARED_VALIDATE: 3, MAP_SHARED: 1, MAP_PRIVATE: 2, MAP_FIXED: 0x10, MAP_ANONYMOUS: 0x20,
-  MAP_GROWSDOWN: 0x100, MAP_DENYWRITE: 0x800, MAP_LOCKED: 0x2000, MAP_NORESERVE: 0x4000, MAP_POPULATE: 0x8000, MAP_NONBLOCK: 0x10000,
-  MAP_STACK: 0x20000, MAP_HUGETLB: 0x40000, MAP_SYNC: 0x80000, MAP_FIXED_NOREPLACE: 0x100000 });
-
-const families = { 0: "UNSPEC", 1: "UNIX", 2: "INET", 3: "AX25", 4: "IPX", 5: "APPLETALK", 9: "X25", 10: "INET6", 15: "KEY", 16: "NETLINK",
-  17: "PACKET", 29: "CAN", 30: "TIPC", 31: "BLUETOOTH", 38: "ALG", 40: "VSOCK", 44: "XDP" };
-export const family = n => one(n, families, "AF_");
-
-const socketTypes = { 1: "SOCK_STREAM", 2: "SOCK_DGRAM", 3: "SOCK_RAW", 4: "SOCK_RDM", 5: "SOCK_SEQPACKET", 6: "SOCK_DCCP", 10: "SOCK_PACKET" };
-
-const socketBits = { SOCK_CLOEXEC: 0o2000000, SOCK_NONBLOCK: 0o4000 };
-const acceptFlags = n => flags(n, socketBits); // the flags of a socket's type, without the type
-
-export function socketType(n) {
-  const number = Number(BigInt.asUintN(32, BigInt(n)));
-  const rest = number & ~15;
-  const kind = one(number & 15, socketTypes);
-  return rest === 0 ? kind : `${kind}|${flags(rest, socketBits)}`;
-}
-
-export const messageFlags = n => flags(n, { MSG_OOB: 1, MSG_PEEK: 2, MSG_DONTROUTE: 4, MSG_CTRUNC: 8, MSG_TRUNC: 0x20, MSG_DONTWAIT: 0x40,
-  MSG_EOR: 0x80, MSG_WAITALL: 0x100, MSG_CONFIRM: 0x800, MSG_ERRQUEUE: 0x2000, MSG_NOSIGNAL: 0x4000, MSG_MORE: 0x8000,
-  MSG_WAITFORONE: 0x10000, MSG_FASTOPEN: 0x20000000, MSG_CMSG_CLOEXEC: 0x40000000 });
-export const whence = n => one(n, ["SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK_DATA", "SEEK_HOLE"]);
-
-const futexOps = ["WAIT", "WAKE", "FD", "REQUEUE", "CMP_REQUEUE", "WAKE_OP", "LOCK_PI", "UNLOCK_PI", "TRYLOCK_PI", "WAIT_BITSET",
-  "WAKE_BITSET", "WAIT_REQUEUE_PI", "CMP_REQUEUE_PI", "LOCK_PI2"];
-
-export function futexOp(n) {
-  const number = Number(BigInt.asUintN(32, BigInt(n)));
-  const rest = number & ~127;
-  const op = one(number & 127, futexOps, "FUTEX_");
-  return rest === 0 ? op : `${op}|${flags(rest, { FUTEX_PRIVATE_FLAG: 128, FUTEX_CLOCK_REALTIME: 256 })}`;
-}
-
-const cloneBits = { CLONE_VM: 0x100, CLONE_FS: 0x200, CLONE_FILES: 0x400, CLONE_SIGHAND: 0x800, CLONE_PIDFD: 0x1000, CLONE_PTRACE: 0x2000,
-  CLONE_VFORK: 0x4000, CLONE_PARENT: 0x8000, CLONE_THREAD: 0x10000, CLONE_NEWNS: 0x20000, CLONE_SYSVSEM: 0x40000, CLONE_SETTLS: 0x80000,
-  CLONE_PARENT_SETTID: 0x100000, CLONE_CHILD_CLEARTID: 0x200000, CLONE_UNTRACED: 0x800000, CLONE_CHILD_SETTID: 0x1000000,
-  CLONE_NEWCGROUP: 0x2000000, CLONE_NEWUTS: 0x4000000, CLONE_NEWIPC: 0x8000000, CLONE_NEWUSER: 0x10000000, CLONE_NEWPID: 0x20000000,
-  CLONE_NEWNET: 0x40000000, CLONE_IO: 0x80000000 };
-
-// The low byte is the signal that the parent gets when the child ends.
-export function cloneFlags(n) {
-  const number = BigInt.asUintN(32, BigInt(n));
-  const signal = Number(number & 255n);
-  const names = flags(number & ~255n, cloneBits);
-  return signal === 0 ? names : `${names === "0" ? "" : names + "|"}${signal === 17 ? "SIGCHLD" : signal}`;
-}
-
-export const pollEvents = n => flags(n, { POLLIN: 1, POLLPRI: 2, POLLOUT: 4, POLLERR: 8, POLLHUP: 16, POLLNVAL: 32, POLLRDHUP: 0x2000 });
-export const clockName = n => one(n, ["REALTIME", "MONOTONIC", "PROCESS_CPUTIME_ID", "THREAD_CPUTIME_ID", "MONOTONIC_RAW", "REALTIME_COARSE",
-  "MONOTONIC_COARSE", "BOOTTIME", "REALTIME_ALARM", "BOOTTIME_ALARM"], "CLOCK_");
-export const madvice = n => one(n, { 0: "NORMAL", 1: "RANDOM", 2: "SEQUENTIAL", 3: "WILLNEED", 4: "DONTNEED", 8: "FREE", 9: "REMOVE",
-  10: "DONTFORK", 11: "DOFORK", 12: "MERGEABLE", 14: "HUGEPAGE", 15: "NOHUGEPAGE", 16: "DONTDUMP", 17: "DODUMP" }, "MADV_");
-export const atFlags = n => flags(n, { AT_SYMLINK_NOFOLLOW: 0x100, AT_REMOVEDIR: 0x200, AT_SYMLINK_FOLLOW: 0x400, AT_NO_AUTOMOUNT: 0x800,
-  AT_EMPTY_PATH: 0x1000 });
-export const fcntlOp = n => one(n, { 0: "F_DUPFD", 1: "F_GETFD", 2: "F_SETFD", 3: "F_GETFL", 4: "F_SETFL", 5: "F_GETLK", 6: "F_SETLK", 7: "F_SETLKW",
-  8: "F_SETOWN", 9: "F_GETOWN", 1024: "F_SETLEASE", 1025: "F_GETLEASE", 1030: "F_DUPFD_CLOEXEC", 1031: "F_SETPIPE_SZ", 1032: "F_GETPIPE_SZ" });
-export const dirfd = n => one(n, { "-100": "AT_FDCWD" });
-
-const hexWord = n => BigInt(n) === 0n ? "NULL" : "0x" + BigInt.asUintN(64, BigInt(n)).toString(16);
-const decimal = n => String(BigInt.asIntN(64, BigInt(n)));
-const int = n => String(BigInt.asIntN(32, BigInt(n)));
-
-// How the letters of signatures format an argument.
-const kinds = { d: int, l: decimal, p: hexWord, s: hexWord, a: dirfd, o: openFlags, O: pipeFlags, c: accessMode, m: fileMode, P: mmapProt, M: mmapFlags,
-  f: family, t: socketType, T: acceptFlags, g: messageFlags, w: whence, u: futexOp, C: cloneFlags, k: clockName, v: madvice, A: atFlags, F: fcntlOp };
-
-const signatures = { read: "dpl", write: "dpl", pread64: "dpll", pwrite64: "dpll", readv: "dpd", writev: "dpd", open: "som", openat: "asom", creat: "sm", close: "d",
-  stat: "sp", lstat: "sp", fstat: "dp", newfstatat: "aspA", statx: "asApp", access: "sc", faccessat: "asc", faccessat2: "ascA", lseek: "dlw", mmap: "plPMdl",
-  mprotect: "plP", munmap: "pl", mremap: "pllp", madvise: "plv", brk: "p", ioctl: "dpp", fcntl: "dFp", dup: "d", dup2: "dd", dup3: "ddO", pipe: "p", pipe2: "pO",
-  socket: "ftd", socketpair: "ftdp", connect: "dpd", bind: "dpd", listen: "dd", accept: "dpp", accept4: "dppT", shutdown: "dd", getsockname: "dpp",
-  getpeername: "dpp", setsockopt: "dddpd", getsockopt: "dddpp", sendto: "dplgpd", recvfrom: "dplgpp", sendmsg: "dpg", recvmsg: "dpg", poll: "pdd", ppoll: "pdppl",
-  select: "dpppp", pselect6: "dppppp", epoll_create1: "d", epoll_ctl: "dddp", epoll_wait: "dpdd", epoll_pwait: "dpddp", futex: "pudppd", clone: "Cpppp", clone3: "pl",
-  execve: "spp", execveat: "asppA", exit: "d", exit_group: "d", wait4: "dpdp", kill: "dd", tgkill: "ddd", getpid: "", gettid: "", getppid: "", getuid: "", geteuid: "",
-  getgid: "", getegid: "", fork: "", vfork: "", nanosleep: "pp", clock_nanosleep: "kdpp", clock_gettime: "kp", getcwd: "pl", chdir: "s", fchdir: "d", mkdir: "sm",
-  mkdirat: "asm", rmdir: "s", unlink: "s", unlinkat: "asA", rename: "ss", renameat: "asas", renameat2: "asasd", link: "ss", symlink: "ss", readlink: "spl", readlinkat: "aspl",
-  chmod: "sm", fchmod: "dm", fchmodat: "asm", chown: "sdd", fchown: "ddd", truncate: "sl", ftruncate: "dl", fsync: "d", fdatasync: "d", flock: "dd", getdents64: "dpl",
-  rt_sigaction: "dppl", rt_sigprocmask: "dppl", rt_sigreturn: "", sigaltstack: "pp", arch_prctl: "dp", prctl: "dpppp", set_tid_address: "p", set_robust_list: "pl",
-  rseq: "pddd", prlimit64: "ddpp", getrandom: "pld", uname: "p", sysinfo: "p", sched_yield: "", statfs: "sp", fstatfs: "dp", getrusage: "dp", umask: "m", sendfile: "ddpl" };
-
-export function callText(name, args, texts = {}) {
-  const signature = signatures[name];
-  if (signature === undefined) return `${name}(${args.map(hexWord).join(", ")})`;
-  const parts = [...signature].map((kind, k) => texts[k] === undefined ? kinds[kind](args[k] ?? 0) : JSON.stringify(texts[k]));
-  return `${name}(${trimmed(name, args, parts).join(", ")})`;
-}
-
-// trimmed removes the mode from an open that creates no file: the register holds an unrelated value.
-function trimmed(name, args, parts) {
-  const at = { open: 1, openat: 2 }[name];
-  if (at === undefined) return parts;
-  const made = 0o100n | 0o20000000n;
-  return (BigInt(args[at] ?? 0) & made) === 0n ? parts.slice(0, at + 1) : parts;
-}
-
-const positions = (names, at) => Object.fromEntries(names.split(",").map(name => [name, at]));
-
-const pathArguments = {
-  ...positions("access,chdir,chmod,chown,creat,execve,lchown,link,lstat,mkdir,open,readlink,rename,rmdir,stat,statfs,symlink,truncate,unlink,utimes", 0),
-  ...positions("faccessat,faccessat2,fchmodat,fchownat,linkat,mkdirat,newfstatat,openat,openat2,readlinkat,renameat2,statx,symlinkat,unlinkat,utimensat", 1),
+// What strace writes behind the result.
+const details = {
+  fcntl(ret, args) {
+    const op = Number(args[1]);
+    if (op === 3) return `${ret === 0 ? "0" : hex(ret)} (flags ${openFlags(ret)})`;
+    return op === 1 && ret === 1 ? "0x1 (flags FD_CLOEXEC)" : String(ret);
+  },
+  poll: (ret, args, memory) => polled(ret, memory),
+  ppoll: (ret, args, memory) => polled(ret, memory),
+  select: (ret, args, memory) => selected(ret, args, memory, part(memory, "outs", 4)),
+  pselect6: (ret, args, memory) => selected(ret, args, memory),
 };
 
-export const pathCalls = () => Object.keys(pathArguments);
-export const pathArgument = name => Object.hasOwn(pathArguments, name) ? pathArguments[name] : undefined;
+function polled(ret, memory) {
+  const b = part(memory, "outs", 0);
+  return ret === 0 ? "0 (Timeout)" : b === undefined ? String(ret) : `${ret} (${pollText(b, true)})`;
+}
+
+function selected(ret, args, memory, left) {
+  if (ret === 0) return "0 (Timeout)";
+  const texts = [];
+  ["in", "out", "except"].forEach((name, k) => {
+    const b = part(memory, "outs", k + 1), text = b === undefined ? "[]" : fdSet(b, Number(args[0]));
+    if (text !== "[]") texts.push(`${name} ${text}`);
+  });
+  if (left) texts.push(`left ${timevalText(left)}`);
+  return `${ret} (${texts.join(", ")})`;
+}
+
+export const pathCalls = () => [...signatures.keys()].filter(name => pathArgument(name) !== undefined);
+export function pathArgument(name) {
+  const at = (signatures.get(name) ?? []).indexOf("path");
+  return at === 0 || at === 1 ? at : undefined;
+}
+
+export function matching(globs) {
+  const all = globs.split(",").map(glob => new RegExp(`^${glob.trim().replace(/[.+^$()|]/g, "\\$&").replace(/\*/g, ".*").replace(/\?/g, ".")}$`));
+  return name => all.some(one => one.test(name));
+}
+
+export function calls(globs, given, fn) {
+  [given, fn] = inOrder("gotap/syscalls", "calls", given, fn, true);
+  const o = options("gotap/syscalls", given, { size: 32, optional: false });
+  const reads = map("memory that calls read", { keys: 1 }), writes = map("memory that calls write", { keys: 1 });
+  for (const [name, signature] of signatures) {
+    const [before, after] = plan(signature);
+    if (before > 0) reads.set(name, before);
+    if (after > 0) writes.set(name, after);
+  }
+  end(() => [reads, writes].forEach(m => m.clear()));
+  const all = assembler(fn, o.size), take = takes(Math.max(1, Math.min(1024, o.size)));
+  const probes = [probe(globs.split(",").map(name => `syscall:${name.trim()}`), {
+    enter(c) {
+      const plan = reads.get(c.func);
+      this.a = c.arg0; this.b = c.arg1; this.c = c.arg2; this.d = c.arg3; this.e = c.arg4; this.f = c.arg5;
+      if (plan !== 0) take(c, plan, 0, this.a, this.b, this.c, this.d, this.e, this.f, 0);
+      exit({ call: c.func, a: this.a, b: this.b, c: this.c, d: this.d, e: this.e, f: this.f });
+    },
+    leave(c) {
+      const plan = c.ret >= 0 ? writes.get(c.func) : 0;
+      if (plan !== 0) take(c, plan, 1, this.a, this.b, this.c, this.d, this.e, this.f, c.ret);
+      exit({ call: c.func, ret: c.ret, ns: c.elapsed });
+    },
+    exit: all.event,
+    optional: o.optional,
+    fuel: 50000,
+    logMax: 16384,
+  })];
+  on("exit", e => all.ended(t => t.pid === e.pid));
+  on("threadend", e => all.ended(t => t.tid === e.tid));
+  end(() => all.ended(t => true));
+  return { probes };
+}
+
+// assembler puts the records of a call together: parts of memory, its beginning, parts again, its end.
+function assembler(fn, size) {
+  const open = new Map(); // what is known of the call of each thread
+  const started = e => {
+    const fresh = { ins: {}, outs: {}, size, pid: e.pid, tid: e.tid };
+    open.set(e.tid, fresh);
+    return fresh;
+  };
+  function event(e) {
+    let t = open.get(e.tid);
+    if (e.at !== undefined) {
+      if (e.back === 0 && (t === undefined || t.call !== undefined)) t = started(e);
+      if (t !== undefined) ((e.back === 0 ? t.ins : t.outs)[e.at] ??= []).push(e);
+    } else if (e.ns === undefined) {
+      if (t === undefined || t.call !== undefined) t = started(e);
+      Object.assign(t, { call: e.call, words: [e.a, e.b, e.c, e.d, e.e, e.f], time: e.time, comm: e.comm });
+    } else {
+      open.delete(e.tid);
+      if (t?.call === e.call) tell({ ...t, ret: e.ret }, e.ns); // otherwise the beginning was before the probes
+    }
+  }
+  function tell(t, ns) {
+    fn({ call: t.call, text: callText(t.call, t.words, t), result: callResult(t.call, t.ret, t.words, t), ret: t.ret, ns, pid: t.pid, tid: t.tid, comm: t.comm, time: t.time });
+  }
+  function ended(which) {
+    for (const [tid, t] of [...open]) {
+      if (!which(t)) continue;
+      open.delete(tid);
+      if (t.call !== undefined) tell(t);
+    }
+  }
+  return { event, ended };
+}

@@ -43,7 +43,7 @@ is(callText("dup3", [3, 4, 0]), "dup3(3, 4, 0)"); is(callText("dup3", [3, 4, 0o2
 is(callText("accept4", [3, 0, 0, 0]), "accept4(3, NULL, NULL, 0)");
 is(callText("accept4", [3, 0, 0, 0o2004000]), "accept4(3, NULL, NULL, SOCK_CLOEXEC|SOCK_NONBLOCK)");
 is(callText("mmap", [0, 4096, 0, 0, 3, 0]), "mmap(NULL, 4096, PROT_NONE, 0, 3, 0)");
-is(callText("socket", [2, 1, 0]), "socket(AF_INET, SOCK_STREAM, 0)"); is(callText("access", [4096, 0]), "access(0x1000, F_OK)");
+is(callText("socket", [2, 1, 0]), "socket(AF_INET, SOCK_STREAM, IPPROTO_IP)"); is(callText("access", [4096, 0]), "access(0x1000, F_OK)");
 is(callText("unheard_of", [1, -1]), "unheard_of(0x1, 0xffffffffffffffff)");
 is(baseName("/a/b"), "b"); is(dirName("/a/b"), "/a"); is(dirName("/a"), "/"); is(dirName("a"), ".");
 is(textAt("3.11"), 48); is(textAt("3.12.1"), 40); is(textAt(3.9), 48);

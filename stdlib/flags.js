@@ -1,0 +1,208 @@
+// gotap/flags: names of the numbers that system calls take.
+//
+//   import { openFlags } from "gotap/flags";
+//   probe("syscall:openat", { enter(c) { exit({ flags: c.args.flags }); }, exit(e) { console.log(openFlags(e.flags)); } });   // O_RDONLY|O_CLOEXEC
+//
+// openFlags(n) accessMode(n) fileMode(n)          open's flags, access's mode, "0644"
+// pipeFlags(n) acceptFlags(n)                     flags of open without an access mode, of a socket's type without the type
+// mmapProt(n) mmapFlags(n) mremapFlags(n)         PROT_READ|PROT_WRITE, MAP_PRIVATE|MAP_ANONYMOUS, MREMAP_MAYMOVE
+// family(n) socketType(n) protocol(n, family)     AF_INET, SOCK_STREAM|SOCK_CLOEXEC, IPPROTO_TCP
+// socketLevel(n) socketOption(level, n)           SOL_SOCKET, SO_REUSEADDR
+// messageFlags(n) whence(n) futexOp(n) cloneFlags(n) pollEvents(n) epollEvents(n) epollOp(n) clockName(n) madvice(n) fadvice(n)
+// atFlags(n) statxFlags(n) statxMask(n) fcntlOp(n) ioctlName(n) sigprocmaskHow(n) sigactionFlags(n) waitOptions(n) resource(n)
+// accessFlags(n) randomFlags(n) prctlOption(n) capability(n) archOption(n) lockOp(n) shutdownHow(n) rusageWho(n) itimer(n)
+// dirfd(n)                                        AT_FDCWD, or the number
+// fileKind(mode)                                  "S_IFREG|0644", of the mode of a stat
+// flags(n, table, zero?)                          for tables of your own: { NAME: bit, … }
+// one(n, names, prefix?)                          a number's name in a list or object; others unchanged
+//
+// Bits without a name are shown as a hexadecimal number. The names and their order are those that strace prints. The numbers are those
+// of Linux on x86-64 and, except O_DIRECTORY and its neighbours, of ARM. Host only: programs put the numbers into the record.
+
+export function flags(n, table, zero = "0") {
+  let rest = BigInt.asUintN(32, BigInt(n));
+  const names = [];
+  for (const [name, bits] of Object.entries(table)) {
+    const mask = BigInt(bits);
+    if (mask !== 0n && (rest & mask) === mask) {
+      names.push(name);
+      rest &= ~mask;
+    }
+  }
+  if (rest !== 0n) names.push("0x" + rest.toString(16));
+  return names.join("|") || zero;
+}
+
+export function one(n, names, prefix = "") {
+  const low = Number(BigInt.asIntN(32, BigInt(n)));
+  return names[low] === undefined ? String(low) : prefix + names[low];
+}
+
+// A flag of several bits comes before the flags that it consists of.
+const openBits = { O_TMPFILE: 0o20200000, O_CREAT: 0o100, O_EXCL: 0o200, O_NOCTTY: 0o400, O_TRUNC: 0o1000, O_APPEND: 0o2000, O_NONBLOCK: 0o4000,
+  O_SYNC: 0o4010000, O_DSYNC: 0o10000, O_DIRECT: 0o40000, O_LARGEFILE: 0o100000, O_NOFOLLOW: 0o400000, O_NOATIME: 0o1000000,
+  O_CLOEXEC: 0o2000000, O_PATH: 0o10000000, O_DIRECTORY: 0o200000, FASYNC: 0o20000 };
+
+// pipe2 and dup3 take flags of open, but no access mode.
+export const pipeFlags = n => flags(n, openBits);
+
+export function openFlags(n) {
+  const all = BigInt.asUintN(32, BigInt(n));
+  const access = ["O_RDONLY", "O_WRONLY", "O_RDWR", "O_ACCMODE"][Number(all & 3n)];
+  const rest = all & ~3n;
+  return rest === 0n ? access : `${access}|${flags(rest, openBits)}`;
+}
+
+export const accessMode = n => flags(n, { R_OK: 4, W_OK: 2, X_OK: 1 }, "F_OK");
+
+export function fileMode(n) {
+  const octal = BigInt.asUintN(16, BigInt(n)).toString(8);
+  return (octal === "0" ? octal : "0" + octal).padStart(3, "0");
+}
+
+const kinds = { 1: "S_IFIFO", 2: "S_IFCHR", 4: "S_IFDIR", 6: "S_IFBLK", 8: "S_IFREG", 10: "S_IFLNK", 12: "S_IFSOCK" };
+
+export function fileKind(mode) {
+  const names = [kinds[mode >> 12 & 15] ?? "0x" + (mode & 0xf000).toString(16)];
+  for (const [name, bit] of [["S_ISUID", 0o4000], ["S_ISGID", 0o2000], ["S_ISVTX", 0o1000]]) if (mode & bit) names.push(name);
+  return `${names.join("|")}|${fileMode(mode & 0o777)}`;
+}
+
+export const mmapProt = n => flags(n, { PROT_READ: 1, PROT_WRITE: 2, PROT_EXEC: 4, PROT_GROWSDOWN: 1 << 24 }, "PROT_NONE");
+export const mmapFlags = n => flags(n, { MAP_SHARED_VALIDATE: 3, MAP_SHARED: 1, MAP_PRIVATE: 2, MAP_FIXED: 0x10, MAP_ANONYMOUS: 0x20,
+  MAP_GROWSDOWN: 0x100, MAP_DENYWRITE: 0x800, MAP_LOCKED: 0x2000, MAP_NORESERVE: 0x4000, MAP_POPULATE: 0x8000, MAP_NONBLOCK: 0x10000,
+  MAP_STACK: 0x20000, MAP_HUGETLB: 0x40000, MAP_SYNC: 0x80000, MAP_FIXED_NOREPLACE: 0x100000 });
+export const mremapFlags = n => flags(n, { MREMAP_MAYMOVE: 1, MREMAP_FIXED: 2, MREMAP_DONTUNMAP: 4 });
+
+const families = { 0: "UNSPEC", 1: "UNIX", 2: "INET", 3: "AX25", 4: "IPX", 5: "APPLETALK", 9: "X25", 10: "INET6", 15: "KEY", 16: "NETLINK",
+  17: "PACKET", 29: "CAN", 30: "TIPC", 31: "BLUETOOTH", 38: "ALG", 40: "VSOCK", 44: "XDP" };
+export const family = n => one(n, families, "AF_");
+
+const socketTypes = { 1: "SOCK_STREAM", 2: "SOCK_DGRAM", 3: "SOCK_RAW", 4: "SOCK_RDM", 5: "SOCK_SEQPACKET", 6: "SOCK_DCCP", 10: "SOCK_PACKET" };
+
+const socketBits = { SOCK_CLOEXEC: 0o2000000, SOCK_NONBLOCK: 0o4000 };
+export const acceptFlags = n => flags(n, socketBits);
+
+export function socketType(n) {
+  const number = Number(BigInt.asUintN(32, BigInt(n)));
+  const rest = number & ~15;
+  const kind = one(number & 15, socketTypes);
+  return rest === 0 ? kind : `${kind}|${flags(rest, socketBits)}`;
+}
+
+const internet = { 0: "IP", 1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPV6", 132: "SCTP", 255: "RAW" };
+
+export function protocol(n, domain) {
+  const of = family(domain);
+  if (of === "AF_INET" || of === "AF_INET6") return one(n, internet, "IPPROTO_");
+  if (of === "AF_NETLINK") return one(n, { 0: "ROUTE", 4: "SOCK_DIAG", 9: "AUDIT", 15: "KOBJECT_UEVENT", 16: "GENERIC" }, "NETLINK_");
+  return String(BigInt.asIntN(32, BigInt(n)));
+}
+
+export const socketLevel = n => one(n, { 0: "SOL_IP", 1: "SOL_SOCKET", 6: "SOL_TCP", 17: "SOL_UDP", 41: "SOL_IPV6", 270: "SOL_NETLINK" });
+
+const socketOptions = {
+  SOL_SOCKET: ["SO_DEBUG", "SO_REUSEADDR", "SO_TYPE", "SO_ERROR", "SO_DONTROUTE", "SO_BROADCAST", "SO_SNDBUF", "SO_RCVBUF", "SO_KEEPALIVE", "SO_OOBINLINE", "SO_NO_CHECK",
+    "SO_PRIORITY", "SO_LINGER", "SO_BSDCOMPAT", "SO_REUSEPORT", "SO_PASSCRED", "SO_PEERCRED", "SO_RCVLOWAT", "SO_SNDLOWAT", "SO_RCVTIMEO_OLD", "SO_SNDTIMEO_OLD"],
+  SOL_TCP: ["TCP_NODELAY", "TCP_MAXSEG", "TCP_CORK", "TCP_KEEPIDLE", "TCP_KEEPINTVL", "TCP_KEEPCNT", "TCP_SYNCNT", "TCP_LINGER2", "TCP_DEFER_ACCEPT", "TCP_WINDOW_CLAMP",
+    "TCP_INFO", "TCP_QUICKACK", "TCP_CONGESTION"],
+};
+const moreOptions = {
+  SOL_SOCKET: { 28: "SO_PEERNAME", 29: "SO_TIMESTAMP_OLD", 30: "SO_ACCEPTCONN", 31: "SO_PEERSEC", 32: "SO_SNDBUFFORCE", 33: "SO_RCVBUFFORCE", 34: "SO_PASSSEC", 38: "SO_PROTOCOL",
+    39: "SO_DOMAIN", 49: "SO_INCOMING_CPU" },
+  SOL_TCP: { 18: "TCP_USER_TIMEOUT", 23: "TCP_FASTOPEN" },
+  SOL_IP: { 1: "IP_TOS", 2: "IP_TTL", 8: "IP_PKTINFO", 10: "IP_MTU_DISCOVER", 11: "IP_RECVERR", 24: "IP_BIND_ADDRESS_NO_PORT" },
+  SOL_IPV6: { 26: "IPV6_V6ONLY", 25: "IPV6_RECVERR", 49: "IPV6_RECVPKTINFO" },
+};
+
+export function socketOption(level, n) {
+  const of = socketLevel(level), number = Number(BigInt.asIntN(32, BigInt(n)));
+  return socketOptions[of]?.[number - 1] ?? moreOptions[of]?.[number] ?? "0x" + number.toString(16);
+}
+
+export const messageFlags = n => flags(n, { MSG_OOB: 1, MSG_PEEK: 2, MSG_DONTROUTE: 4, MSG_CTRUNC: 8, MSG_TRUNC: 0x20, MSG_DONTWAIT: 0x40,
+  MSG_EOR: 0x80, MSG_WAITALL: 0x100, MSG_CONFIRM: 0x800, MSG_ERRQUEUE: 0x2000, MSG_NOSIGNAL: 0x4000, MSG_MORE: 0x8000,
+  MSG_WAITFORONE: 0x10000, MSG_FASTOPEN: 0x20000000, MSG_CMSG_CLOEXEC: 0x40000000 });
+export const whence = n => one(n, ["SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK_DATA", "SEEK_HOLE"]);
+
+const futexOps = ["WAIT", "WAKE", "FD", "REQUEUE", "CMP_REQUEUE", "WAKE_OP", "LOCK_PI", "UNLOCK_PI", "TRYLOCK_PI", "WAIT_BITSET",
+  "WAKE_BITSET", "WAIT_REQUEUE_PI", "CMP_REQUEUE_PI", "LOCK_PI2"];
+
+export function futexOp(n) {
+  const number = Number(BigInt.asUintN(32, BigInt(n)));
+  const op = one(number & 127, futexOps, "FUTEX_") + (number & 128 ? "_PRIVATE" : "");
+  const rest = number & ~255;
+  return rest === 0 ? op : `${op}|${flags(rest, { FUTEX_CLOCK_REALTIME: 256 })}`;
+}
+
+const cloneBits = { CLONE_VM: 0x100, CLONE_FS: 0x200, CLONE_FILES: 0x400, CLONE_SIGHAND: 0x800, CLONE_PIDFD: 0x1000, CLONE_PTRACE: 0x2000,
+  CLONE_VFORK: 0x4000, CLONE_PARENT: 0x8000, CLONE_THREAD: 0x10000, CLONE_NEWNS: 0x20000, CLONE_SYSVSEM: 0x40000, CLONE_SETTLS: 0x80000,
+  CLONE_PARENT_SETTID: 0x100000, CLONE_CHILD_CLEARTID: 0x200000, CLONE_DETACHED: 0x400000, CLONE_UNTRACED: 0x800000, CLONE_CHILD_SETTID: 0x1000000,
+  CLONE_NEWCGROUP: 0x2000000, CLONE_NEWUTS: 0x4000000, CLONE_NEWIPC: 0x8000000, CLONE_NEWUSER: 0x10000000, CLONE_NEWPID: 0x20000000,
+  CLONE_NEWNET: 0x40000000, CLONE_IO: 0x80000000 };
+
+// The low byte is the signal that the parent gets when the child ends.
+export function cloneFlags(n) {
+  const number = BigInt.asUintN(32, BigInt(n));
+  const signal = Number(number & 255n);
+  const names = flags(number & ~255n, cloneBits);
+  return signal === 0 ? names : `${names === "0" ? "" : names + "|"}${signal === 17 ? "SIGCHLD" : signal}`;
+}
+
+export const pollEvents = n => flags(n, { POLLIN: 1, POLLPRI: 2, POLLOUT: 4, POLLRDNORM: 0x40, POLLRDBAND: 0x80, POLLWRNORM: 0x100, POLLWRBAND: 0x200, POLLMSG: 0x400,
+  POLLERR: 8, POLLHUP: 16, POLLNVAL: 32, POLLREMOVE: 0x1000, POLLRDHUP: 0x2000 });
+export const epollEvents = n => flags(n, { EPOLLIN: 1, EPOLLPRI: 2, EPOLLOUT: 4, EPOLLRDNORM: 0x40, EPOLLRDBAND: 0x80, EPOLLWRNORM: 0x100, EPOLLWRBAND: 0x200, EPOLLMSG: 0x400,
+  EPOLLERR: 8, EPOLLHUP: 16, EPOLLRDHUP: 0x2000, EPOLLEXCLUSIVE: 1 << 28, EPOLLWAKEUP: 1 << 29, EPOLLONESHOT: 1 << 30, EPOLLET: 2 ** 31 });
+export const epollOp = n => one(n, { 1: "ADD", 2: "DEL", 3: "MOD" }, "EPOLL_CTL_");
+export const clockName = n => one(n, ["REALTIME", "MONOTONIC", "PROCESS_CPUTIME_ID", "THREAD_CPUTIME_ID", "MONOTONIC_RAW", "REALTIME_COARSE",
+  "MONOTONIC_COARSE", "BOOTTIME", "REALTIME_ALARM", "BOOTTIME_ALARM"], "CLOCK_");
+export const madvice = n => one(n, { 0: "NORMAL", 1: "RANDOM", 2: "SEQUENTIAL", 3: "WILLNEED", 4: "DONTNEED", 8: "FREE", 9: "REMOVE",
+  10: "DONTFORK", 11: "DOFORK", 12: "MERGEABLE", 13: "UNMERGEABLE", 14: "HUGEPAGE", 15: "NOHUGEPAGE", 16: "DONTDUMP", 17: "DODUMP", 22: "POPULATE_READ",
+  23: "POPULATE_WRITE", 25: "COLLAPSE" }, "MADV_");
+export const fadvice = n => one(n, ["NORMAL", "RANDOM", "SEQUENTIAL", "WILLNEED", "DONTNEED", "NOREUSE"], "POSIX_FADV_");
+export const atFlags = n => flags(n, { AT_SYMLINK_NOFOLLOW: 0x100, AT_REMOVEDIR: 0x200, AT_SYMLINK_FOLLOW: 0x400, AT_NO_AUTOMOUNT: 0x800,
+  AT_EMPTY_PATH: 0x1000 });
+
+// faccessat2 has another meaning of one bit.
+export const accessFlags = n => flags(n, { AT_SYMLINK_NOFOLLOW: 0x100, AT_EACCESS: 0x200, AT_EMPTY_PATH: 0x1000 });
+
+export function statxFlags(n) {
+  const number = Number(BigInt.asUintN(32, BigInt(n)));
+  const how = { 0: "AT_STATX_SYNC_AS_STAT", 0x2000: "AT_STATX_FORCE_SYNC", 0x4000: "AT_STATX_DONT_SYNC" }[number & 0x6000] ?? "0x6000";
+  return number & ~0x6000 ? `${how}|${atFlags(number & ~0x6000)}` : how;
+}
+
+export const statxMask = n => flags(n, { STATX_ALL: 0xfff, STATX_BASIC_STATS: 0x7ff, STATX_TYPE: 1, STATX_MODE: 2, STATX_NLINK: 4, STATX_UID: 8, STATX_GID: 16, STATX_ATIME: 32,
+  STATX_MTIME: 64, STATX_CTIME: 128, STATX_INO: 256, STATX_SIZE: 512, STATX_BLOCKS: 1024, STATX_BTIME: 0x800, STATX_MNT_ID: 0x1000, STATX_DIOALIGN: 0x2000 });
+export const fcntlOp = n => one(n, { 0: "F_DUPFD", 1: "F_GETFD", 2: "F_SETFD", 3: "F_GETFL", 4: "F_SETFL", 5: "F_GETLK", 6: "F_SETLK", 7: "F_SETLKW",
+  8: "F_SETOWN", 9: "F_GETOWN", 10: "F_SETSIG", 11: "F_GETSIG", 36: "F_OFD_GETLK", 37: "F_OFD_SETLK", 38: "F_OFD_SETLKW", 1024: "F_SETLEASE", 1025: "F_GETLEASE",
+  1030: "F_DUPFD_CLOEXEC", 1031: "F_SETPIPE_SZ", 1032: "F_GETPIPE_SZ", 1033: "F_ADD_SEALS", 1034: "F_GET_SEALS" });
+export const ioctlName = n => ({ 0x5401: "TCGETS", 0x5402: "TCSETS", 0x5403: "TCSETSW", 0x5404: "TCSETSF", 0x540f: "TIOCGPGRP", 0x5410: "TIOCSPGRP", 0x5413: "TIOCGWINSZ",
+  0x5414: "TIOCSWINSZ", 0x541b: "FIONREAD", 0x5421: "FIONBIO", 0x5450: "FIONCLEX", 0x5451: "FIOCLEX", 0x5452: "FIOASYNC", 0x40049409: "BTRFS_IOC_CLONE or FICLONE",
+  0x80086601: "FS_IOC_GETFLAGS", 0xc020660b: "FS_IOC_FIEMAP" })[Number(BigInt.asUintN(32, BigInt(n)))] ?? "0x" + BigInt.asUintN(32, BigInt(n)).toString(16);
+export const sigprocmaskHow = n => one(n, ["SIG_BLOCK", "SIG_UNBLOCK", "SIG_SETMASK"]);
+export function sigactionFlags(n) {
+  const high = BigInt.asUintN(64, BigInt(n)) >> 32n << 32n; // of a number whose sign was extended
+  return high === 0n ? flags(n, sigactionBits) : `${flags(n, sigactionBits, "")}|0x${high.toString(16)}`;
+}
+const sigactionBits = { SA_RESTORER: 0x4000000, SA_ONSTACK: 0x8000000, SA_RESTART: 0x10000000, SA_NODEFER: 0x40000000, SA_RESETHAND: 0x80000000,
+  SA_SIGINFO: 4, SA_NOCLDSTOP: 1, SA_NOCLDWAIT: 2, SA_EXPOSE_TAGBITS: 0x800 };
+export const waitOptions = n => flags(n, { WNOHANG: 1, WSTOPPED: 2, WEXITED: 4, WCONTINUED: 8, WNOWAIT: 0x1000000, __WNOTHREAD: 0x20000000, __WALL: 0x40000000, __WCLONE: 0x80000000 });
+export const resource = n => one(n, ["CPU", "FSIZE", "DATA", "STACK", "CORE", "RSS", "NPROC", "NOFILE", "MEMLOCK", "AS", "LOCKS", "SIGPENDING", "MSGQUEUE", "NICE", "RTPRIO",
+  "RTTIME"], "RLIMIT_");
+export const randomFlags = n => flags(n, { GRND_NONBLOCK: 1, GRND_RANDOM: 2, GRND_INSECURE: 4 });
+export const prctlOption = n => one(n, { 1: "SET_PDEATHSIG", 2: "GET_PDEATHSIG", 3: "GET_DUMPABLE", 4: "SET_DUMPABLE", 7: "GET_KEEPCAPS", 8: "SET_KEEPCAPS", 15: "SET_NAME",
+  16: "GET_NAME", 21: "GET_SECCOMP", 22: "SET_SECCOMP", 23: "CAPBSET_READ", 24: "CAPBSET_DROP", 29: "SET_TIMERSLACK", 30: "GET_TIMERSLACK", 36: "SET_CHILD_SUBREAPER",
+  38: "SET_NO_NEW_PRIVS", 39: "GET_NO_NEW_PRIVS", 41: "SET_THP_DISABLE", 42: "GET_THP_DISABLE", 0x53564d41: "SET_VMA" }, "PR_");
+const capabilities = ["CHOWN", "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "KILL", "SETGID", "SETUID", "SETPCAP", "LINUX_IMMUTABLE", "NET_BIND_SERVICE", "NET_BROADCAST",
+  "NET_ADMIN", "NET_RAW", "IPC_LOCK", "IPC_OWNER", "SYS_MODULE", "SYS_RAWIO", "SYS_CHROOT", "SYS_PTRACE", "SYS_PACCT", "SYS_ADMIN", "SYS_BOOT", "SYS_NICE", "SYS_RESOURCE", "SYS_TIME",
+  "SYS_TTY_CONFIG", "MKNOD", "LEASE", "AUDIT_WRITE", "AUDIT_CONTROL", "SETFCAP", "MAC_OVERRIDE", "MAC_ADMIN", "SYSLOG", "WAKE_ALARM", "BLOCK_SUSPEND", "AUDIT_READ", "PERFMON", "BPF",
+  "CHECKPOINT_RESTORE"];
+export const capability = n => capabilities[Number(n)] ? `CAP_${capabilities[Number(n)]}` : `0x${BigInt.asUintN(32, BigInt(n)).toString(16)} /* CAP_??? */`;
+export const archOption = n => ({ 0x1001: "ARCH_SET_GS", 0x1002: "ARCH_SET_FS", 0x1003: "ARCH_GET_FS", 0x1004: "ARCH_GET_GS", 0x1011: "ARCH_GET_CPUID",
+  0x1012: "ARCH_SET_CPUID" })[Number(n)] ?? `0x${BigInt.asUintN(32, BigInt(n)).toString(16)} /* ARCH_??? */`;
+export const lockOp = n => flags(n, { LOCK_SH: 1, LOCK_EX: 2, LOCK_UN: 8, LOCK_NB: 4 });
+export const shutdownHow = n => one(n, ["SHUT_RD", "SHUT_WR", "SHUT_RDWR"]);
+export const rusageWho = n => one(n, { 0: "RUSAGE_SELF", "-1": "RUSAGE_CHILDREN", 1: "RUSAGE_THREAD" });
+export const itimer = n => one(n, ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"]);
+export const dirfd = n => one(n, { "-100": "AT_FDCWD" });

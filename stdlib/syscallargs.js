@@ -1,0 +1,275 @@
+// gotap/syscallargs: the arguments of system calls: which memory they point to, and how they read.
+//
+//   import { typeOf } from "gotap/syscallargs";
+//   typeOf("oflags").text(0o2000000, 2, { words: [], ins: {}, outs: {} });      // "O_RDONLY|O_CLOEXEC"
+//
+// typeOf(name)   a type of arguments: { before, after, text(word, k, call) }. before and after say which memory is read when the call begins and when
+//                it has succeeded; text returns the text of argument k, or null if the call does not have it. call has { name, words, ins,
+//                outs, ret }: ins and outs have the memory by position, a list of { data, text, i, whole }
+// plan(names)    [before, after]: two numbers that tell takes() which memory to read for a call with arguments of these types
+// takes(limit)   a program (c, plan, back, a, b, c, d, e, f, ret) that emits { at, back, i, whole, data } for each piece of memory, and text
+//                instead of data for strings; at most limit bytes of each
+//
+// gotap/syscalls uses it.
+
+import * as names from "gotap/flags";
+import * as structs from "gotap/kernelstructs";
+
+const { quoted, pointer, u32At, u64At } = structs;
+
+// Kinds of memory. A kind above fixed(0) is a struct of so many bytes.
+const STRING = 1, BUFFER = 2, RESULT = 3, VECTOR = 4, STRINGS = 5, COUNTED = 6, MESSAGE = 7, SIZED = 8, FILLED = 9, POLLS = 10, EVENTS = 11, DIRENTS = 12, SETS = 13,
+  WORD = 14, EVENT = 15, LOCK = 16, NAME = 17, FRAME = 18, MASK = 19;
+const fixed = bytes => 31 + bytes / 8;
+const eventSize = (readFile("/proc/sys/kernel/arch") ?? "x86_64").startsWith("x86") ? 12 : 16;
+
+export const typeOf = name => types[name];
+
+export function plan(signature) {
+  const sum = which => signature.reduce((all, name, k) => all + types[name][which] * 256 ** k, 0);
+  return [sum("before"), sum("after")];
+}
+
+const low = v => (v << 32) >> 32;
+
+function grab(at, back, i, p, n, whole) {
+  if (n > 0 && readable(p, n)) emit({ at, back, i, whole, data: bytes(p, n) });
+}
+
+function vector(at, back, p, count, total, limit) {
+  let left = total;
+  for (let i = 0; i < min(count, 16) && left !== 0; i++) {
+    if (!readable(p + 16 * i, 16)) break;
+    const size = u64(p + 16 * i + 8), n = left < 0 ? size : min(left, size);
+    if (left > 0) left = left - n;
+    const base = u64(p + 16 * i);
+    if (n === 0 || !readable(base, min(n, limit))) emit({ at, back, i: i + 1, whole: size, moved: n });
+    else emit({ at, back, i: i + 1, whole: size, moved: n, data: bytes(base, min(n, limit)) });
+  }
+}
+
+function stringList(at, p) {
+  for (let i = 0; i < 33; i++) {
+    if (!readable(p + 8 * i, 8)) break;
+    const s = u64(p + 8 * i);
+    if (s === 0) break;
+    emit({ at, back: 0, i, text: readable(s) ? str(s, 256) : "" });
+  }
+}
+
+function counted(at, p) {
+  let n = 0;
+  while (n < 4096 && readable(p + 8 * n, 8) && u64(p + 8 * n) !== 0) n++;
+  emit({ at, back: 0, i: 0, whole: n, text: "" });
+}
+
+function entries(at, p, ret) {
+  let n = 0;
+  for (let q = p; q < p + ret && readable(q, 24) && u16(q + 16) > 0; q += u16(q + 16)) n++;
+  emit({ at, back: 1, i: 0, whole: n, text: "" });
+}
+
+function message(at, back, p, ret, limit) {
+  if (!readable(p, 56)) return;
+  emit({ at, back, i: 0, whole: 56, data: bytes(p, 56) });
+  const room = low(u32(p + 8));
+  if (u64(p) !== 0) grab(at, back, 100, u64(p), min(room, 128), room);
+  vector(at, back, u64(p + 16), u64(p + 24), back === 0 ? -1 : ret, limit);
+}
+
+export function takes(limit) {
+  const events = eventSize;
+  return (ctx, plan, back, a, b, c, d, e, f, ret) => {
+    const wide = ctx.sp >> 32 !== 0;
+    for (let k = 0; k < 6; k++) {
+      const kind = (plan >> (8 * k)) & 255;
+      if (kind === 0) continue;
+      const p = k === 0 ? a : k === 1 ? b : k === 2 ? c : k === 3 ? d : k === 4 ? e : f;
+      const next = k === 0 ? b : k === 1 ? c : k === 2 ? d : k === 3 ? e : f;
+      const before = k === 1 ? a : b;
+      if (kind === 18) { // the frame of a signal's handler, on the stack
+        if (wide) grab(k, back, 0, ctx.sp + 296, 8, 8);
+        continue;
+      }
+      if (p === 0 || !readable(p)) continue;
+      if (kind === 1) emit({ at: k, back, i: 0, text: str(p, 1024) });
+      if (kind === 17 && low(a) === 15) emit({ at: k, back, i: 0, text: str(p, 16) });
+      if (kind === 2) grab(k, back, 0, p, min(next < 0 ? 0 : next, limit), next);
+      if (kind === 3) grab(k, back, 0, p, min(ret, limit), ret);
+      if (kind === 8) grab(k, back, 0, p, min(low(next), 128), low(next));
+      if (kind === 14) grab(k, back, 0, p, 4, 4);
+      if (kind === 9 && readable(next, 4)) grab(k, back, 0, p, min(u32(next), 128), u32(next));
+      if (kind === 10) grab(k, back, 0, p, 8 * min(low(next), 32), 8 * low(next));
+      if (kind === 13) grab(k, back, 0, p, 8 * ((min(low(a), 1024) + 63) >> 6), 128);
+      if (!wide) continue;
+      if (kind === 4) vector(k, back, p, low(next), back === 0 ? -1 : ret, limit);
+      if (kind === 5) stringList(k, p);
+      if (kind === 6) counted(k, p);
+      if (kind === 7) message(k, back, p, ret, limit);
+      if (kind === 11) grab(k, back, 0, p, events * min(ret, 32), events * ret);
+      if (kind === 12) entries(k, p, ret);
+      if (kind === 15) grab(k, back, 0, p, events, events);
+      if (kind === 16 && (low(before) >= 5 && low(before) <= 7 || low(before) >= 36 && low(before) <= 38)) grab(k, back, 0, p, 32, 32);
+      if (kind === 19 && readable(p, 8) && u64(p) !== 0) grab(k, back, 0, u64(p), 8, 8);
+      if (kind > 31) grab(k, back, 0, p, 8 * (kind - 31), 8 * (kind - 31));
+    }
+  };
+}
+
+const int = n => String(BigInt.asIntN(32, BigInt(n)));
+const hex = n => BigInt(n) === 0n ? "0" : "0x" + BigInt.asUintN(64, BigInt(n)).toString(16);
+const unsigned = n => String(BigInt.asUintN(64, BigInt(n)));
+const small = n => Number(BigInt.asIntN(32, BigInt(n)));
+
+const plain = text => ({ before: 0, after: 0, text });
+
+// read is a type whose memory becomes text, once it is there; until then, and if the call failed, it is an address.
+const read = (before, after, text) => ({
+  before, after,
+  text(word, k, call) {
+    const parts = (after > 0 ? call.outs[k] : undefined) ?? (before > 0 ? call.ins[k] : undefined);
+    return parts === undefined ? pointer(word) : text(parts[0].data, parts, call, k);
+  },
+});
+const input = (bytes, text) => read(fixed(bytes), 0, text), output = (bytes, text) => read(0, fixed(bytes), text);
+
+const data = (b, parts) => quoted(b, Number(parts[0].whole));
+const afterwards = (kind, quote = data) => ({
+  before: 0, after: kind,
+  text: (word, k, call) => call.outs[k] ? quote(call.outs[k][0].data, call.outs[k], call) : Number(call.ret) === 0 && BigInt(word) !== 0n ? '""' : pointer(word),
+});
+
+const one = b => `[${u32At(b, 0) | 0}]`;
+const changed = (word, k, call) => {
+  const before = call.ins[k]?.[0].data, after = call.outs[k]?.[0].data;
+  if (before === undefined) return pointer(word);
+  const was = u32At(before, 0), is = after ? u32At(after, 0) : was;
+  return was === is ? `[${is}]` : `[${was} => ${is}]`;
+};
+
+function iovec(parts, count) {
+  const texts = parts.filter(part => part.i > 0 && part.i < 100).map(part => `{iov_base=${part.data === undefined ? '""' : quoted(part.data, Number(part.moved))}, iov_len=${part.whole}}`);
+  return `[${texts.join(", ")}${count > 16 ? ", ..." : ""}]`;
+}
+
+function messageText(b, parts, call) {
+  const name = parts.find(part => part.i === 100), n = Number(u64At(b, 24));
+  const control = u64At(b, 40), head = `{msg_name=${name ? structs.sockaddrText(name.data) : pointer(u64At(b, 0))}, msg_namelen=${u32At(b, 8)}`;
+  return `${head}, msg_iov=${iovec(parts, n)}, msg_iovlen=${n}, ${control === 0n ? "" : `msg_control=${pointer(u64At(b, 32))}, `}msg_controllen=${control}, ` +
+    `msg_flags=${names.messageFlags(u32At(b, 48))}}`;
+}
+
+// Options that strace shows as other things than a number: structs, and text.
+function optionText(b, parts, call) {
+  const option = names.socketOption(call.words[1], call.words[2]);
+  if (option === "SO_LINGER") return `{l_onoff=${u32At(b, 0)}, l_linger=${u32At(b, 4)}}`;
+  if (/TIMEO/.test(option) && b.length >= 16) return structs.timevalText(b);
+  return b.length === 4 ? one(b) : quoted(b, Number(parts[0].whole));
+}
+
+const modeOf = (word, k, call) => (BigInt(call.words[k - 1]) & (0o100n | 0o20000000n)) === 0n ? null : names.fileMode(word);
+
+const future = { 0x3fffffff: "UTIME_NOW", 0x3ffffffe: "UTIME_OMIT" };
+function stamp(b) {
+  const nsec = Number(u64At(b, 8));
+  if (future[nsec]) return future[nsec];
+  const seconds = Number(structs.i64At(b, 0)), fraction = nsec === 0 ? "" : "." + String(nsec).padStart(9, "0");
+  return `${structs.timespecText(b)} /* ${new Date(seconds * 1000).toISOString().slice(0, 19)}${fraction}+0000 */`;
+}
+
+const futexName = call => names.futexOp(call.words[1]).replace(/_PRIVATE.*|\|.*/, "").slice(6);
+const waits = /^(WAIT|WAIT_BITSET|LOCK_PI|LOCK_PI2|WAIT_REQUEUE_PI)$/, moves = /^(REQUEUE|CMP_REQUEUE|WAKE_OP|CMP_REQUEUE_PI)$/;
+const bitset = n => BigInt.asUintN(32, BigInt(n)) === 0xffffffffn ? "FUTEX_BITSET_MATCH_ANY" : hex(BigInt.asUintN(32, BigInt(n)));
+
+// x86-64 has the arguments of clone in the order flags, stack, parent, child, tls.
+function cloned(word, k, call) {
+  const [flags, stack, parent, child, tls] = call.words, has = bit => (BigInt(flags) & BigInt(bit)) !== 0n;
+  const texts = [`child_stack=${pointer(stack)}`, `flags=${names.cloneFlags(flags)}`];
+  if (has(0x100000)) texts.push(`parent_tid=${Number(call.ret) > 0 ? `[${call.ret}]` : pointer(parent)}`);
+  if (has(0x80000)) texts.push(`tls=${pointer(tls)}`);
+  if (has(0x1200000)) texts.push(`child_tidptr=${pointer(child)}`);
+  return texts.join(", ");
+}
+
+function ioctlArgument(word, k, call) {
+  const name = names.ioctlName(call.words[1]);
+  if (/^FIO(N?)CLEX$/.test(name)) return null;
+  if (/FICLONE/.test(name)) return int(word);
+  const set = call.ins[k]?.[0].data, got = call.outs[k]?.[0].data;
+  if (/^(FIONBIO|FIOASYNC|TIOCSPGRP)$/.test(name) && set) return one(set);
+  if (/^(FIONREAD|TIOCGPGRP)$/.test(name) && got) return one(got);
+  const half = n => got[n] | got[n + 1] << 8;
+  if (name === "TIOCGWINSZ" && got) return `{ws_row=${half(0)}, ws_col=${half(2)}, ws_xpixel=${half(4)}, ws_ypixel=${half(6)}}`;
+  return pointer(word);
+}
+
+function fcntlArgument(word, k, call) {
+  const op = names.fcntlOp(call.words[1]);
+  if (/^F_(GETFD|GETFL|GETOWN|GETSIG|GETLEASE|GETPIPE_SZ|GET_SEALS)$/.test(op)) return null;
+  if (op === "F_SETFD") return names.flags(word, { FD_CLOEXEC: 1 });
+  if (op === "F_SETFL") return names.openFlags(word);
+  const lock = call.outs[k]?.[0].data ?? call.ins[k]?.[0].data;
+  return /LK/.test(op) ? (lock ? structs.flockText(lock) : pointer(word)) : int(word);
+}
+
+const prctlRest = { PR_SET_NAME: 1, PR_GET_NAME: 1, PR_SET_PDEATHSIG: 1, PR_SET_DUMPABLE: 1, PR_GET_DUMPABLE: 0, PR_CAPBSET_READ: 1, PR_CAPBSET_DROP: 1, PR_SET_KEEPCAPS: 1, PR_GET_KEEPCAPS: 0 };
+
+const types = {
+  d: plain(int), l: plain(n => String(BigInt.asIntN(64, BigInt(n)))), u: plain(unsigned), x: plain(hex), p: plain(pointer), size: plain(unsigned),
+  at: plain(names.dirfd), oflags: plain(names.openFlags), omode: plain(modeOf), mode: plain(names.fileMode), kind: plain(n => names.fileKind(small(n))), access: plain(names.accessMode),
+  atflags: plain(names.atFlags), accflags: plain(names.accessFlags), statxflags: plain(names.statxFlags), statxmask: plain(names.statxMask), prot: plain(names.mmapProt), mflags: plain(names.mmapFlags),
+  reflags: plain(names.mremapFlags), readdr: plain((w, k, call) => small(call.words[3]) & 2 ? pointer(w) : null), madvice: plain(names.madvice), whence: plain(names.whence),
+  pflags: plain(names.pipeFlags), lock: plain(names.lockOp), family: plain(names.family), stype: plain(names.socketType),
+  protocol: plain((w, k, call) => names.protocol(w, call.words[0])), aflags: plain(names.acceptFlags), shut: plain(names.shutdownHow), level: plain(names.socketLevel),
+  sockopt: plain((w, k, call) => names.socketOption(call.words[1], w)), msgflags: plain(names.messageFlags), epop: plain(names.epollOp), clock: plain(names.clockName),
+  pflags2: plain((w, k, call) => names.flags(w, { [{ epoll_create1: "EPOLL", inotify_init1: "IN", timerfd_create: "TFD" }[call.name] + "_CLOEXEC"]: 0o2000000,
+    [{ inotify_init1: "IN", timerfd_create: "TFD" }[call.name] + "_NONBLOCK"]: 0o4000 })),
+  eflags: plain(n => names.flags(n, { EFD_SEMAPHORE: 1, EFD_CLOEXEC: 0o2000000, EFD_NONBLOCK: 0o4000 })), timerflags: plain(n => names.flags(n, { TIMER_ABSTIME: 1 })),
+  waitopts: plain(names.waitOptions), idtype: plain(n => ["P_ALL", "P_PID", "P_PGID", "P_PIDFD"][small(n)] ?? int(n)), sig: plain(n => structs.kernelSignal(small(n))),
+  itimer: plain(names.itimer), renflags: plain(n => names.flags(n, { RENAME_NOREPLACE: 1, RENAME_EXCHANGE: 2, RENAME_WHITEOUT: 4 })), fadvice: plain(names.fadvice),
+  how: plain(names.sigprocmaskHow), archop: plain(names.archOption), resource: plain(names.resource), who: plain(names.rusageWho), grnd: plain(names.randomFlags),
+  path: read(STRING, 0, (b, parts) => quoted(parts[0].text)), buf: read(BUFFER, 0, data), rbuf: afterwards(RESULT), rstr: afterwards(RESULT),
+  cwd: afterwards(STRING, (b, parts) => quoted(parts[0].text)),
+  random: afterwards(RESULT, (b, parts) => structs.hexQuoted(b, Number(parts[0].whole))), dirents: { before: 0, after: DIRENTS, text: (w, k, call) => `${pointer(w)}${call.ret >= 0 ? ` /* ${call.outs[k]?.[0].whole ?? 0} entries */` : ""}` },
+  iov: read(VECTOR, 0, (b, parts, call) => iovec(parts, small(call.words[2]))), riov: read(0, VECTOR, (b, parts, call) => iovec(parts, small(call.words[2]))),
+  argv: read(STRINGS, 0, (b, parts, call) => `[${parts.slice(0, 32).map(part => quoted(part.text, 0, call.size)).join(", ")}${parts.length > 32 ? ", ..." : ""}]`),
+  envp: { before: COUNTED, after: 0, text: (w, k, call) => `${pointer(w)}${call.ins[k] ? ` /* ${call.ins[k][0].whole} var${Number(call.ins[k][0].whole) === 1 ? "" : "s"} */` : ""}` },
+  msg: read(MESSAGE, 0, messageText), rmsg: read(0, MESSAGE, messageText), addr: read(SIZED, 0, structs.sockaddrText), raddr: read(0, FILLED, structs.sockaddrText),
+  addrlen: { before: WORD, after: WORD, text: changed }, val: read(SIZED, 0, optionText), rval: read(0, FILLED, optionText),
+  poll: read(POLLS, POLLS, (b, parts, call, k) => structs.pollText(call.ins[k][0].data, false, Number(parts[0].whole) > b.length)),
+  set: read(SETS, SETS, (b, parts, call, k) => structs.fdSet((call.ins[k] ?? parts)[0].data, small(call.words[0]))),
+  events: afterwards(EVENTS, b => structs.epollText(b, eventSize)), event: read(EVENT, 0, (b, parts, call, k) => names.epollOp(call.words[1]) === "EPOLL_CTL_DEL" ? pointer(call.words[k]) : structs.epollEvent(b, eventSize)),
+  ioctl: plain(names.ioctlName), ioarg: { before: WORD, after: fixed(8), text: ioctlArgument }, fcntl: plain(names.fcntlOp), fcarg: { before: LOCK, after: LOCK, text: fcntlArgument },
+  stat: output(144, structs.statText), statx: output(256, structs.statxText), statfs: output(120, structs.statfsText), pair: output(8, b => `[${u32At(b, 0) | 0}, ${u32At(b, 4) | 0}]`),
+  ts: input(16, structs.timespecText), tv: input(16, structs.timevalText), rts: output(16, structs.timespecText), rtv: output(16, structs.timevalText), rem: plain(pointer),
+  itv: input(32, b => structs.itimerText(b)), ritv: output(32, b => structs.itimerText(b)), its: input(32, b => structs.itimerText(b, structs.timespecText)),
+  rits: output(32, b => structs.itimerText(b, structs.timespecText)), rint: read(0, WORD, one), rlong: output(8, b => `[${u64At(b, 0)}]`),
+  times: input(32, b => { const two = [stamp(b), stamp(b.slice(16))]; return `[${two.join(", ")}]`; }),
+  sigset: input(8, structs.sigsetText), rsigset: output(8, structs.sigsetText), sigaction: input(32, structs.sigactionText), rsigaction: output(32, structs.sigactionText),
+  frame: { before: FRAME, after: 0, text: (w, k, call) => call.ins[k] ? `{mask=${structs.sigsetText(call.ins[k][0].data)}}` : null },
+  maskarg: read(MASK, 0, b => `{sigmask=${structs.sigsetText(b)}, sigsetsize=8}`),
+  altstack: input(24, structs.sigaltstackText), raltstack: output(24, structs.sigaltstackText), siginfo: output(128, structs.siginfoText),
+  status: read(0, WORD, (b, parts, call, k) => Number(call.ret) > 0 ? `[${structs.waitStatus(u32At(b, 0))}]` : pointer(call.words[k])),
+  rusage: read(0, fixed(144), (b, parts, call, k) => call.name !== "getrusage" && Number(call.ret) === 0 && call.name === "wait4" ? pointer(call.words[k]) : structs.rusageText(b)),
+  rlim: input(16, structs.rlimitText), rrlim: output(16, structs.rlimitText), utsname: output(384, structs.utsnameText), sysinfo: output(112, structs.sysinfoText),
+  cpus: afterwards(RESULT, structs.cpuSet), offset: read(fixed(8), fixed(8), (b, parts, call, k) => `[${u64At(call.ins[k][0].data, 0)}] => [${u64At(b, 0)}]`), groups: plain(pointer),
+  clone: plain(cloned), clone3: read(fixed(88), 0, (b, parts, call) => structs.cloneText(b) + (Number(call.ret) > 0 && u64At(b, 0) & 0x100000n ? ` => {parent_tid=[${call.ret}]}` : "")),
+  futexop: plain(names.futexOp), futexval: plain(n => String(BigInt.asUintN(32, BigInt(n)))),
+  futextime: { before: fixed(16), after: 0, text: (w, k, call) => waits.test(futexName(call)) ? call.ins[k] ? structs.timespecText(call.ins[k][0].data) : pointer(w) :
+    moves.test(futexName(call)) ? int(w) : futexName(call) === "WAKE_BITSET" ? bitset(call.words[5]) : null },
+  futexaddr: plain((w, k, call) => moves.test(futexName(call)) ? pointer(w) : null),
+  futexlast: plain((w, k, call) => futexName(call) === "WAIT_BITSET" ? bitset(w) : moves.test(futexName(call)) && futexName(call) !== "REQUEUE" ? futexWakeOp(w, call) : null),
+  prctl: plain(names.prctlOption), prname: { before: NAME, after: 0, text: (w, k, call) => prctlRest[names.prctlOption(call.words[0])] === 0 ? null :
+    call.ins[k] ? quoted(call.ins[k][0].text) : /CAPBSET/.test(names.prctlOption(call.words[0])) ? names.capability(w) : hex(w) },
+  prrest: plain((w, k, call) => prctlRest[names.prctlOption(call.words[0])] === undefined ? hex(w) : null),
+};
+
+const wakeOps = ["SET", "ADD", "OR", "ANDN", "XOR"], comparisons = ["EQ", "NE", "LT", "LE", "GT", "GE"];
+
+function futexWakeOp(w, call) {
+  const n = Number(BigInt.asUintN(32, BigInt(w)));
+  if (futexName(call) !== "WAKE_OP") return String(n);
+  const shift = n >>> 31 ? "FUTEX_OP_OPARG_SHIFT<<28|" : "";
+  return `${shift}FUTEX_OP_${wakeOps[n >> 28 & 7] ?? n >> 28 & 7}<<28|${n >> 12 & 0xfff ? "0x" + (n >> 12 & 0xfff).toString(16) : "0"}<<12|` +
+    `FUTEX_OP_CMP_${comparisons[n >> 24 & 15] ?? n >> 24 & 15}<<24|0x${(n & 0xfff).toString(16)}`;
+}
