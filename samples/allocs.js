@@ -18,17 +18,17 @@
 //   [2K, 4K)               1 |@@@@@@@@@@@@@@@@@                                   |
 //   …
 
-import { allocations } from "gotap/memory";
+import { allocations, inAllocators } from "gotap/memory";
 import { rss } from "gotap/proc";
 import { size } from "gotap/table";
 import { milliseconds } from "gotap/time";
 
 const interval = option("interval", 1000, "milliseconds");
-const module = option("lib", "libc", "where malloc is");
+const module = option("lib", "", "where malloc is; by default it is searched");
 const heap = allocations({ module });
 const started = now();
 let pid = 0;
-probe(`${module}:malloc`, { limit: 1, enter(c) { exit({}); }, exit(e) { pid = e.pid; }, optional: true });
+probe(inAllocators("malloc", module), { limit: 1, enter(c) { exit({}); }, exit(e) { pid = e.pid; }, optional: true });
 
 function line() {
   const live = heap.live.entries();

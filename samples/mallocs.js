@@ -4,7 +4,8 @@
 //   gotap run mallocs -- ls -lR /usr/share/doc
 //   gotap run mallocs --arg top=5 -p PID
 //
-// The probe adds up sizes and callers; single calls send no record.
+// It finds malloc in the C library, jemalloc, tcmalloc, mimalloc and the program, and what Go programs call instead. The probe adds up sizes and
+// callers; single calls send no record.
 //
 //   $ gotap run mallocs --arg top=3 -- ls -l /usr/bin
 //   2279 calls of malloc
@@ -19,19 +20,23 @@
 //   …
 
 import { ordered } from "gotap/table";
+import { inAllocators } from "gotap/memory";
+import { absent } from "gotap/module";
 
 const top = option("top", 10, "how many callers to print");
 const size = hist("request size");
 const bytes = sum("bytes by caller", { keys: 1 });
 const calls = count("calls");
 
-probe("libc:malloc", {
+const allocating = probe([...inAllocators("malloc"), "a.out:runtime.mallocgc"], {
   enter(c) {
     calls.inc();
     size.add(c.arg0);
     bytes.at(c.caller).add(c.arg0);
   },
+  optional: true,
 });
+absent("mallocs", [allocating], "malloc in one of the usual places, or be a Go program");
 
 // A place has a different address in every process; only places without a name are distinguished by address.
 function byName(callers) {

@@ -10,7 +10,6 @@
 //   $ gotap run memleak --arg top=2 -- ./shop
 //   5 blocks with 8.4 KiB were not freed; 7 allocated, 2 freed
 //   1 blocks, 4.0 KiB, asked for by
-//       0x7f24a4581a30 malloc+0x100 (libc.so.6) at malloc.c:3341
 //       0x7f24a455e8cc _IO_file_doallocate+0x8c (libc.so.6) at filedoalloc.c:101
 //       0x7f24a456c0a0 _IO_doallocbuf+0x0 (libc.so.6) at genops.c:347
 //       0x7f24a456c0a0 _IO_doallocbuf+0x50 (libc.so.6) at genops.c:342
@@ -19,7 +18,7 @@
 import { allocations } from "gotap/memory";
 import { size } from "gotap/table";
 
-const module = option("lib", "libc", "where malloc is: libc, libjemalloc, libtcmalloc, or the program");
+const module = option("lib", "", "where malloc is; by default it is searched in the C library, jemalloc, tcmalloc, mimalloc and the program");
 const least = option("least", 0, "bytes: smaller blocks do not count");
 const rate = option("every", 1, "follows one block of so many");
 const older = option("older", 0, "seconds: younger blocks do not count");
@@ -27,10 +26,16 @@ const top = option("top", 10, "how many stacks to print");
 const frames = option("frames", 12, "frames of a stack");
 
 const stacks = new Map(); // where blocks were allocated, by address
-const heap = allocations({ module, least, every: rate, on: (c, address, size) => { exit({ address, stack: c.stack(frames) }); }, told });
+const heap = allocations({ module, least, every: rate, on: (c, address, size) => { exit({ address, caller: c.caller, stack: c.stack(frames + 1) }); }, told });
+
+// asked returns the lines of a stack from the caller on: malloc has several returns, and each would make another stack.
+function asked(e) {
+  const own = Math.max(0, e.stack.frames.findIndex(f => f.addr === e.caller));
+  return `${e.stack}`.split("\n").slice(own, own + frames).join("\n");
+}
 
 function told(e) {
-  stacks.set(String(e.address), { text: `${e.stack}`, time: e.time });
+  stacks.set(String(e.address), { text: asked(e), time: e.time });
   if (stacks.size > 1e5) sweep();
 }
 
