@@ -34,7 +34,7 @@ if (file === "") {
 end(() => {
   const all = ran.take().map(entry => entry[0]);
   if (file === "") {
-    const texts = [...all.sort(), `${all.length} functions ran`];
+    const texts = [...all.sort(), `${all.length} function${all.length === 1 ? "" : "s"} ran`];
     report({ name: "functions", columns: ["function"], rows: all.map(func => [func]) }, texts.join("\n"));
     return;
   }

@@ -19,6 +19,7 @@ type Sample struct {
 	Purpose string // the first line of its header
 	Topic   string // one of Topics
 	Text    string
+	Demo    string // NAME=VALUE, separated by blanks: its options where gotap's demonstration is the target
 }
 
 // Topics are the topics of samples, in the order of the catalogue.
@@ -62,12 +63,17 @@ func Find(name string) (Sample, bool) {
 	return Sample{}, false
 }
 
-// read reads the catalogue entry from a script's first two lines: "// NAME: PURPOSE" and "// topic: TOPIC".
+// read reads the catalogue entry from a script's first lines: "// NAME: PURPOSE", "// topic: TOPIC", and perhaps
+// "// demonstration: NAME=VALUE…".
 func read(file, text string) Sample {
 	first, rest, _ := strings.Cut(text, "\n")
-	second, _, _ := strings.Cut(rest, "\n")
+	second, rest, _ := strings.Cut(rest, "\n")
+	third, _, _ := strings.Cut(rest, "\n")
 	s := Sample{Name: strings.TrimSuffix(file, path.Ext(file)), File: file, Text: text}
 	_, s.Purpose, _ = strings.Cut(first, ": ")
 	s.Topic, _ = strings.CutPrefix(second, "// topic: ")
+	if demo, ok := strings.CutPrefix(third, "// demonstration: "); ok {
+		s.Demo = demo
+	}
 	return s
 }

@@ -1,5 +1,6 @@
 // whythefail: what did a call do before it failed? It keeps the places that a call passed and shows them only if the call fails.
 // topic: functions
+// demonstration: f=check trail=work
 //
 //   gotap run whythefail -- ./prog                           any of the program's own functions, and the others that it passed
 //   gotap run whythefail parse --arg trail='@parse.c:12,@parse.c:19,check*' -- ./prog

@@ -4,3 +4,8 @@ package main
 //
 //go:noescape
 func demoWork(n int64) int64
+
+// demoCheck calls check.
+//
+//go:noescape
+func demoCheck(n int64) int64

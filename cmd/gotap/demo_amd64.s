@@ -8,6 +8,27 @@ TEXT work(SB), NOSPLIT|NOFRAME, $0
 	MOVQ AX, 16(SP)
 	RET
 
+// long check(long n) { long got = work(n); return n <= 10000 ? got : -1; }
+// It calls as work is called, and fails as functions of C do.
+TEXT check(SB), NOSPLIT, $16-16
+	MOVQ DI, 0(SP)
+	CALL work(SB)
+	CMPQ DI, $10000
+	JLE  done
+	MOVQ $-1, AX
+done:
+	MOVQ AX, ret+8(FP)
+	RET
+
+// func demoCheck(n int64) int64
+TEXT ·demoCheck(SB), NOSPLIT, $16-16
+	MOVQ n+0(FP), DI
+	MOVQ DI, 0(SP)
+	CALL check(SB)
+	MOVQ 8(SP), AX
+	MOVQ AX, ret+8(FP)
+	RET
+
 // func demoWork(n int64) int64
 TEXT ·demoWork(SB), NOSPLIT, $16-16
 	MOVQ n+0(FP), DI

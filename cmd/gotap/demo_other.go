@@ -6,3 +6,13 @@ package main
 //
 //go:noinline
 func demoWork(n int64) int64 { return 2*n + 1 }
+
+// demoCheck stands in for that of amd64.
+//
+//go:noinline
+func demoCheck(n int64) int64 {
+	if got := demoWork(n); n <= 10000 {
+		return got
+	}
+	return -1
+}

@@ -29,6 +29,9 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 	var err error
 	given := slices.ContainsFunc(o.args, func(arg string) bool { return strings.HasPrefix(arg, first.Name+"=") })
 	switch {
+	case len(words) == 0 && s.Demo != "" && !given:
+		o.args = append(strings.Fields(s.Demo), o.args...)
+		return text, nil
 	case len(words) == 0 && first.Name == "f" && first.Default == "" && !given && s.Name != "ltrace":
 		o.args = append(o.args, "f="+demoFunction)
 		return text, nil
