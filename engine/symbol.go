@@ -1,9 +1,5 @@
 package engine
 
-import (
-	"gotap/engine/image/module"
-)
-
 // Symbol returns the names of an address of a process, which may have ended. Any goroutine may call it.
 func (s *Session) Symbol(pid int, addr uint64) Symbol { return s.names.Symbol(pid, addr) }
 
@@ -13,9 +9,6 @@ func (s *Session) Stack(pid int, pcs []uint64) []Symbol { return s.names.Stack(p
 
 // FreshMissing returns errors for files with debug information that are missing, each once.
 func (s *Session) FreshMissing() []error { return s.names.FreshMissing() }
-
-// Modules returns the modules that a process maps, the main program first.
-func (s *Session) Modules(pid int) []module.Loaded { return s.names.Modules(pid) }
 
 // ReadMemory reads memory of a process that still exists, stopped or not, and returns how many bytes it could read.
 // Any goroutine may call it, but not the session's callbacks.

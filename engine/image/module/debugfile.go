@@ -34,8 +34,8 @@ func (f debugSearch) find() *File {
 		return nil // nothing is missing
 	}
 	roots := []string{""}
-	if f.root != "" {
-		roots = []string{f.root, ""}
+	if f.Root != "" {
+		roots = []string{f.Root, ""}
 	}
 	link, sum := f.link()
 	for _, root := range roots {
