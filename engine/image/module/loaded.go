@@ -223,15 +223,21 @@ func (c *Cache) Load(pid int) ([]Loaded, error) {
 	return mods, nil
 }
 
-// OpenPath opens a file of this mount namespace, or returns it from the cache.
-func (c *Cache) OpenPath(path string) (*File, error) { return c.open("", path, path) }
+// OpenPath opens a file of this mount namespace, or returns it from the cache. One below /proc/PID/root is the file that the
+// process finds there, and has the name that it has for the process.
+func (c *Cache) OpenPath(path string) (*File, error) {
+	if root, inside, ok := procfs.InRoot(path); ok {
+		return c.open(root, inside, root+inside)
+	}
+	return c.open("", path, path)
+}
 
 // OpenMapped opens the file of a loaded module, or returns it from the cache. It tries the mapping, which works for
 // deleted files but needs privileges, then the program's link, then the path below the process's root directory, where
 // the file must be the one that is mapped.
 func (c *Cache) OpenMapped(pid int, l *Loaded) (*File, error) {
 	pid = procfs.Living(pid)
-	root := processRoot(pid)
+	root := procfs.Root(pid)
 	first := l.Mappings[0]
 	link := fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, first.Start, first.End)
 	if f, err := c.open(root, l.Path, link); err == nil || !errors.Is(err, os.ErrPermission) && !errors.Is(err, os.ErrNotExist) {
@@ -247,16 +253,6 @@ func (c *Cache) OpenMapped(pid int, l *Loaded) (*File, error) {
 		return nil, fmt.Errorf("cannot open module %s: it was deleted, and reading it takes CAP_CHECKPOINT_RESTORE", l.Path)
 	}
 	return nil, fmt.Errorf("cannot open module %s: the file there is not the one that process %d maps", l.Path, pid)
-}
-
-// processRoot returns the root directory of a process as seen from here, or "" when it is ours.
-func processRoot(pid int) string {
-	root := fmt.Sprintf("/proc/%d/root", pid)
-	var theirs, ours unix.Stat_t
-	if unix.Stat(root+"/", &theirs) != nil || unix.Stat("/", &ours) != nil || theirs.Dev == ours.Dev && theirs.Ino == ours.Ino {
-		return ""
-	}
-	return root
 }
 
 // File systems where mapped files have other device or inode numbers than stat returns.
