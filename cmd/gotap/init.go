@@ -52,6 +52,7 @@ functions of its own sources; with --functions those that a pattern names, of li
 		},
 	}
 	c.Flags().StringVarP(&pid, "pid", "p", "", "types of the program of this process, by number or name")
+	w.registerFetch(c)
 	c.Flags().StringVar(&functions, "functions", "", "types of the functions that this pattern names")
 	return c
 }
@@ -105,7 +106,11 @@ func programTypes(w *World, prog, functions string) (projectFile, error) {
 	if err != nil {
 		return projectFile{}, status.With(status.Target, err)
 	}
-	all := catalog.New()
+	fetch, err := w.fetcher(false)
+	if err != nil {
+		return projectFile{}, err
+	}
+	all := catalog.New(fetch)
 	defer all.Close()
 	defer func() { warnings(w, gotap.MissingWarnings(all.FreshMissing())) }()
 	d, err := all.Declare(prog, functions)

@@ -7,6 +7,7 @@ import (
 	"gotap/engine/backend"
 	"gotap/engine/executor"
 	"gotap/engine/history"
+	"gotap/engine/image/module"
 	"gotap/engine/locate"
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
@@ -77,7 +78,7 @@ func newSession(cfg Config, client *rsp.Client) *Session {
 	s.stops = stops{s: s, retries: map[retry]bool{}}
 	s.control = control.New(client, &s.stops)
 	s.mem = memory.New(client, s.points.hide)
-	s.program = program{stub: &s.stub, mem: s.mem, names: history.New()}
+	s.program = program{stub: &s.stub, mem: s.mem, names: history.New(), files: module.Cache{Fetch: s.cfg.Fetch}}
 	s.loader = loader{s: s}
 	s.threads = threads{stub: &s.stub, byName: map[string]*thread{}}
 	s.points = breakpoints{stub: &s.stub, control: s.control, mem: s.mem, program: &s.program, cfg: &s.cfg, points: map[uint64]*point{}}

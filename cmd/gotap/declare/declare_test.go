@@ -22,7 +22,7 @@ func declarations(t *testing.T, pattern string) *debuginfo.Declarations {
 	if text, err := exec.Command("g++", "-std=c++17", "-g", "-O1", "-o", program, "testdata/jobs.cc").CombinedOutput(); err != nil {
 		t.Fatalf("cannot build: %v\n%s", err, text)
 	}
-	all := catalog.New()
+	all := catalog.New(nil)
 	defer all.Close()
 	d, err := all.Declare(program, pattern)
 	if err != nil {

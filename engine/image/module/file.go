@@ -52,7 +52,7 @@ type File struct {
 	text     []Range // executable sections, or executable segments where there are no sections
 	plt      []Range
 
-	debug    lazy[*File] // the separate debug file
+	debug    debugFile   // the separate one
 	minimal  lazy[*File] // in .gnu_debugdata
 	symbols  lazy[*symbols]
 	frames   lazy[[]Range] // functions by .eh_frame, sorted by start

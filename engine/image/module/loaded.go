@@ -202,6 +202,8 @@ type cacheKey struct {
 // Cache keeps Files that several processes map. It is safe for concurrent use. Files stay open until Close, so that
 // processes that have ended can be reported.
 type Cache struct {
+	Fetch Fetcher // fetches debug files; nil: nothing is fetched. Set it before the first use
+
 	mu    sync.Mutex
 	files map[cacheKey]*File
 }
@@ -292,6 +294,7 @@ func (c *Cache) open(root, display, path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.debug.fetch = c.Fetch
 	if f.Dev != uint64(st.Dev) || f.Inode != st.Ino { // it was replaced in between
 		f.Close()
 		return nil, fmt.Errorf("cannot open module %s: it was replaced while it was opened", display)
