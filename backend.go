@@ -65,7 +65,7 @@ func (s *Session) openEngine() (tracing, error) {
 		Own: o.Tool.Own, Follow: o.Follow, Engine: o.Engine, Affinity: o.Affinity, MaxProbes: o.MaxProbes, Unsafe: o.Unsafe, Arena: s.arena,
 		Notify: s.lifecycle, SignalStacks: s.listensToSignals, Warn: s.warn, Dumped: s.dumped, Facilities: s.facilities, Budget: o.Budget, Overloaded: s.overloaded,
 		Changed: s.changed, Quit: s.ends.quit,
-		LateFallback: o.Tool.Supervised, Explain: o.Tool.Explain,
+		LateFallback: o.Tool.Supervised, Explain: o.Tool.Explain, Fetch: o.Tool.Fetch,
 	}
 	if o.Remote == "" {
 		e, err := engine.New(cfg)

@@ -5,6 +5,7 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/engine"
+	"gotap/engine/image/module"
 	"gotap/script"
 	"gotap/script/definition"
 	"gotap/script/output"
@@ -53,18 +54,22 @@ type Options struct {
 
 // Tool has settings for a tool around a session, such as the command line.
 type Tool struct {
-	Path       string // the file of Command's program; "": Command[0], looked up in PATH
-	Title      string // what messages call Command; "": the base name of Command[0]
-	Quiet      bool   // inlined copies are not looked for, which takes time
-	Silent     bool   // no warning that targets run slowly
-	Verbose    bool   // every change of a target is a note
-	Keep       bool   // the script may be replaced: its top-level variables keep their values then
-	MayAppear  bool   // missing places may appear in what the target goes on to run: the session starts without any
-	MayEnd     bool   // of the processes of Pids some may have ended by now: they are not traced
-	Supervised bool   // something else takes the probes out when this process is killed
-	Explain    bool   // Probe.Stops has the places that could never run programs without a stop, and why, which takes time
-	Own        []int  // processes that wait for this one: they cannot be attached to
+	Path       string  // the file of Command's program; "": Command[0], looked up in PATH
+	Title      string  // what messages call Command; "": the base name of Command[0]
+	Quiet      bool    // inlined copies are not looked for, which takes time
+	Silent     bool    // no warning that targets run slowly
+	Verbose    bool    // every change of a target is a note
+	Keep       bool    // the script may be replaced: its top-level variables keep their values then
+	MayAppear  bool    // missing places may appear in what the target goes on to run: the session starts without any
+	MayEnd     bool    // of the processes of Pids some may have ended by now: they are not traced
+	Supervised bool    // something else takes the probes out when this process is killed
+	Explain    bool    // Probe.Stops has the places that could never run programs without a stop, and why, which takes time
+	Fetch      Fetcher // fetches debug files that are not on this machine; nil: nothing is fetched
+	Own        []int   // processes that wait for this one: they cannot be attached to
 }
+
+// Fetcher fetches the debug file of a module, and returns its path, or "".
+type Fetcher = module.Fetcher
 
 // Follow says which processes and threads are traced besides the named ones.
 type Follow = engine.Follow

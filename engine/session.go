@@ -103,6 +103,7 @@ func (s *Session) makeParts() {
 	}
 	s.life.s, s.stops.s, s.world.s, s.others.s = s, s, s, s
 	s.loading.s, s.launching.s, s.arrivals.s = s, s, s
+	s.loading.modules.Fetch = s.cfg.Fetch
 	s.sampler.Init(sampleHost{s})
 	s.guards.Init(sessionHost{s})
 }

@@ -141,7 +141,7 @@ func completePlace(c *cobra.Command, args []string, typed string) (list []cobra.
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	all := catalog.New()
+	all := catalog.New(nil)
 	defer all.Close()
 	entries, err := all.File(spec)
 	if pid, _ := c.Flags().GetString("pid"); pid != "" {

@@ -55,6 +55,7 @@ With -v, 'inline' means that programs can run there without a stop, on x86-64, a
 		},
 	}
 	c.Flags().StringVarP(&pid, "pid", "p", "", "list what this process maps, by number or name")
+	w.registerFetch(c)
 	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "add arguments, types, addresses, inlined copies, and whether a place can be inline")
 	return c
 }
@@ -89,19 +90,22 @@ func inLibrary(name string) bool {
 	if err != nil {
 		return false
 	}
-	all := catalog.New()
+	all := catalog.New(nil)
 	defer all.Close()
 	found, err := all.File(spec)
 	return err == nil && len(found) > 0
 }
 
 func listPlaces(w *World, spec place.Spec, pid string, command []string, detail bool) ([]catalog.Entry, error) {
-	all := catalog.New()
+	fetch, err := w.fetcher(false)
+	if err != nil {
+		return nil, err
+	}
+	all := catalog.New(fetch)
 	all.Detail = detail
 	defer all.Close()
 	defer func() { warnings(w, gotap.MissingWarnings(all.FreshMissing())) }()
 	var found []catalog.Entry
-	var err error
 	var missing *place.NotFoundError
 	switch {
 	case pid != "" && len(command) > 0:

@@ -36,6 +36,7 @@ unless -o names another. gotap test replays it to the script, without a target.`
 		},
 	}
 	o.register(c)
+	w.registerFetch(c)
 	c.Flags().Lookup("output").Usage = "the recording (default SCRIPT" + recordSuffix + ")"
 	c.Flags().Lookup("record").Hidden = true
 	c.Flags().Lookup("rotate").Hidden = true // a recording is one file

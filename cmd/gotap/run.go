@@ -34,6 +34,7 @@ script's stop(n); with --preserve-status COMMAND's status, or 128+N when signal 
 		},
 	}
 	o.register(c)
+	w.registerFetch(c)
 	addScriptHelp(w, c, &o)
 	return c
 }

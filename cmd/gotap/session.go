@@ -166,11 +166,15 @@ func (r *run) checkFlags(text gotap.Script) error {
 // options are those of the session.
 func (r *run) options() (gotap.Options, error) {
 	p, streams := r.plan, r.commandStreams()
+	fetch, err := r.w.fetcher(p.quiet)
+	if err != nil {
+		return gotap.Options{}, err
+	}
 	o := gotap.Options{
 		Command: p.command, Stdin: streams.In, Stdout: streams.Out, Stderr: streams.Err, Pids: p.pids, Remote: p.remote, Exe: p.exe,
 		Args: p.args, Definition: p.definition, Beside: p.beside, Follow: p.follow, ByScript: p.runOptions.follow == "", Engine: p.engine, Affinity: p.affinity, MaxProbes: max(p.maxSites, 0),
 		Unsafe: p.unsafe, Budget: p.share, Output: dataSink{r.out, r}, Hooks: r.hooks(),
-		Tool: gotap.Tool{Quiet: p.quiet && !p.stats, Silent: p.quiet, Verbose: p.verbose, Keep: p.watch, Supervised: true, MayEnd: len(p.containers) > 0, Explain: p.stats, Own: r.w.waiting()},
+		Tool: gotap.Tool{Quiet: p.quiet && !p.stats, Silent: p.quiet, Verbose: p.verbose, Keep: p.watch, Supervised: true, MayEnd: len(p.containers) > 0, Explain: p.stats, Own: r.w.waiting(), Fetch: fetch},
 	}
 	if p.missing != "error" {
 		o.Missing = gotap.Missing(p.missing)
@@ -182,7 +186,6 @@ func (r *run) options() (gotap.Options, error) {
 		return o, nil
 	}
 	lasts := cmp.Or(p.duration, demoTime) // -T, or the demonstration's own end: what comes first is announced as the time
-	var err error
 	o.Tool.Path, o.Command, err = demoCommand(lasts)
 	r.demo, o.Tool.MayAppear, o.Tool.Title = true, true, "the demonstration"
 	r.note("no target: probing gotap's own demonstration for %v", lasts)

@@ -49,6 +49,7 @@ show registers.
 		},
 	}
 	o.registerSession(c)
+	w.registerFetch(c)
 	t.register(c)
 	return c
 }

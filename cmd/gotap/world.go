@@ -17,6 +17,7 @@ type World struct {
 	Stderr  *os.File
 	control *os.File // the supervisor's pipe, in a session
 
+	fetches    bool     // --debuginfod
 	background *os.File // in a background session and its supervisor: the pipe on which it reports that it is ready
 }
 

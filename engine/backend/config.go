@@ -69,6 +69,8 @@ type Config struct {
 	// Explain makes queries say of every place whether Mixed would run its programs natively, and why not. That takes a while for thousands
 	// of places. Without it a place is what it is so far: it has a breakpoint until it has been hit often.
 	Explain bool
+	// Fetch fetches debug files that are not on this machine; nil: nothing is fetched.
+	Fetch module.Fetcher
 	// Facilities are the targets of exits; nil: gotap's own alone.
 	Facilities *facility.Table
 	CoreDir    string // directory for cores; "": the working directory

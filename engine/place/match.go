@@ -3,12 +3,12 @@ package place
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
 	"gotap/engine/image/module"
+	"gotap/engine/linux/procfs"
 )
 
 // MatchModule reports whether the module part of a specification matches a file. An empty one matches any. With a slash
@@ -16,6 +16,9 @@ import (
 // name of a library without its suffix, or a pattern of either: "libc" matches libc.so.6 and libc-2.31.so, "lib[cm]"
 // libm.so.6, too, and "libstdc++.so" and "libstdc++.so.6" match libstdc++.so.6.0.30.
 func MatchModule(pattern, path string) bool {
+	if root, inside, ok := procfs.InRoot(pattern); ok && pattern != path { // the process's links count
+		return samePath(root+inside, path) || module.IsGlob(inside) && module.Glob(inside, path)
+	}
 	base := filepath.Base(path)
 	switch {
 	case pattern == "" || pattern == path || pattern == base:
@@ -58,6 +61,10 @@ func samePath(a, b string) bool {
 // fileAt returns a function that reports whether a module is the file at a path, whatever its process calls it. In a
 // container the root directory differs: the path may be what the process sees, or lead to its file below /proc/PID/root.
 func fileAt(path string) func(*module.File) bool {
+	root, inside, rooted := procfs.InRoot(path)
+	if rooted {
+		path = root + inside
+	}
 	var st syscall.Stat_t
 	switch {
 	case !strings.Contains(path, "/"):
@@ -65,17 +72,13 @@ func fileAt(path string) func(*module.File) bool {
 	case syscall.Stat(path, &st) != nil:
 		return func(f *module.File) bool { return module.IsInRoot(f, path) }
 	}
-	inRoot := rootedPath.FindStringSubmatch(path)
 	return func(f *module.File) bool {
 		if module.IsInRoot(f, path) {
 			return true
 		}
-		return f.Inode != 0 && f.Inode == st.Ino && f.Dev == uint64(st.Dev) || inRoot != nil && inRoot[1] == f.Path && sameBuild(path, f)
+		return f.Inode != 0 && f.Inode == st.Ino && f.Dev == uint64(st.Dev) || rooted && inside == f.Path && sameBuild(path, f)
 	}
 }
-
-// rootedPath matches a path below the root directory of a process.
-var rootedPath = regexp.MustCompile(`^/proc/[^/]+/root(/.*)$`)
 
 // sameBuild reports whether a path leads to a file with the build ID of a module. On overlay file systems, which
 // containers use, a mapped file has other device and inode numbers than stat returns.

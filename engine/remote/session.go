@@ -7,6 +7,7 @@ import (
 	"gotap/engine/backend"
 	"gotap/engine/executor"
 	"gotap/engine/history"
+	"gotap/engine/image/module"
 	"gotap/engine/locate"
 	"gotap/engine/probes"
 	"gotap/engine/registry/hit"
@@ -79,7 +80,7 @@ func newSession(cfg Config, client *rsp.Client) *Session {
 	s.control = control.New(client, &s.stops)
 	s.mem = memory.New(client, s.points.hide)
 	names := history.New()
-	s.program = program{stub: &s.stub, mem: s.mem, names: names, stacks: stopped.NewUnwinding(names)}
+	s.program = program{stub: &s.stub, mem: s.mem, names: names, stacks: stopped.NewUnwinding(names), files: module.Cache{Fetch: s.cfg.Fetch}}
 	s.loader = loader{s: s}
 	s.threads = threads{stub: &s.stub, byName: map[string]*thread{}}
 	s.points = breakpoints{stub: &s.stub, control: s.control, mem: s.mem, program: &s.program, cfg: &s.cfg, points: map[uint64]*point{}}

@@ -110,7 +110,17 @@ func signature(t string) string {
 	return t[:i] + "): " + t[i+len(") => "):]
 }
 
+// known are overloads for what files of gotap init PROG declare of a program. They go first, because others accept more.
+var known = map[string]overload{
+	"probe":  {"<P extends keyof Places>(place: P, program: Program<At<Context, P>> | PlaceHandlers<P>): Probe", "places a probe at a function of a program whose types are known. Host only"},
+	"cast":   {"<T extends keyof NamedTypes>(p: Pointer, type: T): NamedTypes[T]", "p as a value of a type of the program. In programs only"},
+	"global": {"<N extends keyof Globals>(name: N): Globals[N]", "a variable of the program whose type is known. In programs only"},
+}
+
 func (f *function) write(b *strings.Builder) {
+	if o, ok := known[f.name]; ok {
+		f.overloads = slices.Insert(f.overloads, 0, o)
+	}
 	f.writeOverloads(b, "", "declare function ")
 	if len(f.members) > 0 {
 		b.WriteString("declare namespace " + f.name + " {\n")

@@ -83,6 +83,45 @@ interface Frame {
   line: number;
 }
 
+// ---- programs whose types are known -------------------------------------------------------------------------------
+
+/** Functions by name. Files that `gotap init PROG` writes declare them. */
+interface Places {}
+
+/** Variables by name, for global(). */
+interface Globals {}
+
+/** Types by name, for cast(). */
+interface NamedTypes {}
+
+/** An array, or a pointer, in the program: the number is its address. */
+type Elements<T> = number & { readonly [index: number]: T };
+
+/** The context at a function whose types are known. */
+type At<C extends Context, P extends keyof Places> = Omit<C, "args"> & { readonly args: Arguments<Places[P]> };
+
+/** The context where such a function has returned. */
+type AfterCall<P extends keyof Places> = Omit<LeaveContext, "args" | "ret" | "rets"> & {
+  readonly args: Arguments<Places[P]>;
+  readonly rets: Results<Places[P]>;
+  get ret(): Result<Places[P]>;
+  set ret(value: any);
+};
+
+type Arguments<F> = F extends { args: any } ? F["args"] : any;
+
+type Results<F> = F extends { rets: any } ? F["rets"] : any;
+
+type Result<F> = F extends { ret: any } ? F["ret"] : any;
+
+/** Handlers and options of a probe at such a function. */
+type PlaceHandlers<P extends keyof Places> = Omit<Handlers, "enter" | "post" | "leave" | "fault"> & {
+  enter?: Program<At<Context, P>>;
+  post?: Program<At<Context, P>>;
+  leave?: Program<AfterCall<P>>;
+  fault?: Program<At<FaultContext, P>>;
+};
+
 // ---- objects ------------------------------------------------------------------------------------------------------
 
 /** A probe that was placed. */

@@ -53,3 +53,26 @@ func comment(b *strings.Builder, indent, text string) {
 		b.WriteString(indent + "/** " + strings.ReplaceAll(text, "*/", "* /") + " */\n")
 	}
 }
+
+// Names returns a function that reports whether gotap.d.ts or the library of JavaScript declares a value of a name.
+func Names() func(name string) bool {
+	text := Text()
+	return func(name string) bool {
+		return javaScript[name] || strings.Contains(text, "declare function "+name+"(") || strings.Contains(text, "declare const "+name+":") ||
+			strings.Contains(text, "declare namespace "+name+" ")
+	}
+}
+
+// javaScript are the values of ES2022 whose names begin with a capital, as those of constants of enumerations do.
+var javaScript = set("AggregateError Array ArrayBuffer Atomics BigInt BigInt64Array BigUint64Array Boolean DataView Date Error EvalError " +
+	"FinalizationRegistry Float32Array Float64Array Function Infinity Int16Array Int32Array Int8Array Intl JSON Map Math NaN Number Object " +
+	"Promise Proxy RangeError ReferenceError Reflect RegExp Set SharedArrayBuffer String Symbol SyntaxError TypeError URIError Uint16Array " +
+	"Uint32Array Uint8Array Uint8ClampedArray WeakMap WeakRef WeakSet")
+
+func set(words string) map[string]bool {
+	all := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		all[w] = true
+	}
+	return all
+}

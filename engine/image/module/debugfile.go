@@ -12,8 +12,8 @@ const debugRoot = "/usr/lib/debug"
 
 // Debug returns the separate debug file, or nil. It is searched by build ID below /usr/lib/debug/.build-id, and by the
 // name and checksum in .gnu_debuglink next to the file, in .debug next to it and below /usr/lib/debug (GDB manual,
-// "Debugging Information in Separate Files"), and last among the files that a client of debuginfod has fetched. Closing the
-// file closes its debug file.
+// "Debugging Information in Separate Files"), and last among the files that a client of debuginfod has fetched, or can
+// fetch, if the user has asked for that. Closing the file closes its debug file.
 func (f *File) Debug() *File {
 	return f.debug.get(debugSearch{f}.find)
 }
@@ -22,6 +22,12 @@ func (f *File) Debug() *File {
 // file with one is installed. Go programs are never stripped, because they have a table of their own.
 func (f *File) Stripped() bool {
 	return f.fullSymbols() == nil && f.elf.Section(".gopclntab") == nil
+}
+
+// debugFile is the separate debug file, which is searched when it is first wanted.
+type debugFile struct {
+	lazy[*File]
+	fetch Fetcher // nil: nothing is fetched
 }
 
 // debugSearch finds the debug file of a file.
@@ -34,8 +40,8 @@ func (f debugSearch) find() *File {
 		return nil // nothing is missing
 	}
 	roots := []string{""}
-	if f.root != "" {
-		roots = []string{f.root, ""}
+	if f.Root != "" {
+		roots = []string{f.Root, ""}
 	}
 	link, sum := f.link()
 	for _, root := range roots {
@@ -46,7 +52,10 @@ func (f debugSearch) find() *File {
 			return d
 		}
 	}
-	return f.byCache()
+	if d := f.byCache(); d != nil {
+		return d
+	}
+	return f.byFetch()
 }
 
 // byID tries the path for the build ID below root.

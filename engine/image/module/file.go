@@ -43,16 +43,16 @@ type File struct {
 	Entry    uint64
 	Order    binary.ByteOrder
 	Segments []Segment // by address, as ELF requires
+	Root     string    // root directory of the process that maps it; "" for that of the host
 
 	openPath string // the path that was opened
-	root     string // root directory of the process that maps it; "" for that of the host
 	elf      *elf.File
 	src      io.ReaderAt
 	closer   io.Closer
 	text     []Range // executable sections, or executable segments where there are no sections
 	plt      []Range
 
-	debug    lazy[*File] // the separate debug file
+	debug    debugFile   // the separate one
 	minimal  lazy[*File] // in .gnu_debugdata
 	symbols  lazy[*symbols]
 	frames   lazy[[]Range] // functions by .eh_frame, sorted by start
@@ -80,7 +80,7 @@ func openIn(root, displayPath, openPath string) (*File, error) {
 		h.Close()
 		return nil, err
 	}
-	f.openPath, f.root = openPath, root
+	f.openPath, f.Root = openPath, root
 	return f, nil
 }
 
@@ -167,9 +167,6 @@ func (f *File) OpenPath() string {
 	}
 	return f.openPath
 }
-
-// Root returns the root directory of the process that maps the file; "" for that of the host.
-func (f *File) Root() string { return f.root }
 
 // ELF returns the parsed headers. Only one goroutine at a time may use its section readers.
 func (f *File) ELF() *elf.File { return f.elf }

@@ -203,6 +203,8 @@ type cacheKey struct {
 // Cache keeps Files that several processes map. It is safe for concurrent use. Files stay open until Close, so that
 // processes that have ended can be reported.
 type Cache struct {
+	Fetch Fetcher // fetches debug files; nil: nothing is fetched. Set it before the first use
+
 	mu    sync.Mutex
 	files map[cacheKey]*File
 }
@@ -224,15 +226,21 @@ func (c *Cache) Load(pid int) ([]Loaded, error) {
 	return mods, nil
 }
 
-// OpenPath opens a file of this mount namespace, or returns it from the cache.
-func (c *Cache) OpenPath(path string) (*File, error) { return c.open("", path, path) }
+// OpenPath opens a file of this mount namespace, or returns it from the cache. One below /proc/PID/root is the file that the
+// process finds there, and has the name that it has for the process.
+func (c *Cache) OpenPath(path string) (*File, error) {
+	if root, inside, ok := procfs.InRoot(path); ok {
+		return c.open(root, inside, root+inside)
+	}
+	return c.open("", path, path)
+}
 
 // OpenMapped opens the file of a loaded module, or returns it from the cache. It tries the mapping, which works for
 // deleted files but needs privileges, then the program's link, then the path below the process's root directory, where
 // the file must be the one that is mapped.
 func (c *Cache) OpenMapped(pid int, l *Loaded) (*File, error) {
 	pid = procfs.Living(pid)
-	root := processRoot(pid)
+	root := procfs.Root(pid)
 	first := l.Mappings[0]
 	link := fmt.Sprintf("/proc/%d/map_files/%x-%x", pid, first.Start, first.End)
 	if f, err := c.open(root, l.Path, link); err == nil || !errors.Is(err, os.ErrPermission) && !errors.Is(err, os.ErrNotExist) {
@@ -250,20 +258,10 @@ func (c *Cache) OpenMapped(pid int, l *Loaded) (*File, error) {
 	return nil, fmt.Errorf("cannot open module %s: the file there is not the one that process %d maps", l.Path, pid)
 }
 
-// processRoot returns the root directory of a process as seen from here, or "" when it is ours.
-func processRoot(pid int) string {
-	root := fmt.Sprintf("/proc/%d/root", pid)
-	var theirs, ours unix.Stat_t
-	if unix.Stat(root+"/", &theirs) != nil || unix.Stat("/", &ours) != nil || theirs.Dev == ours.Dev && theirs.Ino == ours.Ino {
-		return ""
-	}
-	return root
-}
-
 // IsInRoot reports whether a module is the file at an absolute path of its process, where that has another root directory than this one.
 func IsInRoot(f *File, path string) bool {
 	var st unix.Stat_t
-	return f.root != "" && filepath.IsAbs(path) && f.Inode != 0 && unix.Stat(f.root+path, &st) == nil && f.Inode == st.Ino && f.Dev == st.Dev
+	return f.Root != "" && filepath.IsAbs(path) && f.Inode != 0 && unix.Stat(f.Root+path, &st) == nil && f.Inode == st.Ino && f.Dev == st.Dev
 }
 
 // File systems where mapped files have other device or inode numbers than stat returns.
@@ -303,6 +301,7 @@ func (c *Cache) open(root, display, path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.debug.fetch = c.Fetch
 	if f.Dev != uint64(st.Dev) || f.Inode != st.Ino { // it was replaced in between
 		f.Close()
 		return nil, fmt.Errorf("cannot open module %s: it was replaced while it was opened", display)

@@ -66,8 +66,8 @@ func (l *Files) read(f *module.File) *debuginfo.Info {
 // other maps another file that the debug information of f refers to, from the root directory of the process that f was
 // found in, or else from that of the host.
 func (l *Files) other(f *module.File, path string) (debuginfo.File, error) {
-	img, err := mapped.OpenAs(path, f.Root()+path)
-	if err != nil && f.Root() != "" {
+	img, err := mapped.OpenAs(path, f.Root+path)
+	if err != nil && f.Root != "" {
 		img, err = mapped.Open(path)
 	}
 	if err != nil {

@@ -37,8 +37,8 @@ type Entry struct {
 	Beside    string          // the module, when the place needs it because the main program has such a place, too; else ""
 }
 
-// New returns an empty catalogue.
-func New() *Catalog { return new(Catalog) }
+// New returns an empty catalogue, which fetches debug files with fetch unless it is nil.
+func New(fetch module.Fetcher) *Catalog { return &Catalog{modules: module.Cache{Fetch: fetch}} }
 
 // Close closes the files.
 func (c *Catalog) Close() error { return c.modules.Close() }

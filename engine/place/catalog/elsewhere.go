@@ -31,7 +31,7 @@ func Starts(spec place.Spec, command []string) string {
 	if spec.Kind == place.Watch || spec.Kind == place.Syscall || spec.Absolute() {
 		return ""
 	}
-	files := New()
+	files := New(nil)
 	defer files.Close()
 	for _, path := range startable(command) {
 		inside := spec
@@ -52,7 +52,7 @@ func inStarted(missing *place.NotFoundError, command []string) string {
 	if missing.What == place.NoSyscall {
 		return ""
 	}
-	files := New()
+	files := New(nil)
 	defer files.Close()
 	lacking := ""
 	for _, path := range startable(command) {
