@@ -56,7 +56,7 @@ func (s closing) finish() (*Result, error) {
 // detach takes the probes out and ends COMMAND. Hits that were waiting are handled as threads are detached, and count.
 func (s closing) detach() ([]engine.ProbeState, error) {
 	s.opts.Hooks.Progress("taking the probes out")
-	over := s.noteLater("still taking the probes out")
+	over := s.noteLater("still taking the probes out (a second Ctrl-C detaches at once)")
 	err := s.engine.Close(false)
 	over()
 	s.opts.Hooks.Progress("")
@@ -67,14 +67,14 @@ func (s closing) detach() ([]engine.ProbeState, error) {
 
 // endScript delivers what is in the ring, and runs the end callbacks.
 func (s closing) endScript() {
-	over := s.noteLater("the probes are out; callbacks are still dealing with what was gathered")
+	over := s.noteLater("the probes are out; waiting for callbacks and output to deal with what was gathered (a second Ctrl-C drops it)")
 	s.script().End()
 	over()
 	s.definitions.printVariables()
 }
 
 // endPatience is how long a step of Close may take before a note reports it.
-const endPatience = 2 * time.Second
+const endPatience = 700 * time.Millisecond
 
 // noteLater posts a note about what is being done, unless the function that it returns is called soon.
 func (s closing) noteLater(text string) (over func()) {

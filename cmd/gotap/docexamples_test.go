@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -59,6 +60,19 @@ func TestComparedScripts(t *testing.T) {
 	}
 	if found < 12 {
 		t.Errorf("the tables have %d scripts", found)
+	}
+}
+
+// TestJobs checks the numbers in the table of everyday jobs in docs/coming-from.md; a transcript runs its commands.
+func TestJobs(t *testing.T) {
+	rows := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([^`]+)` \\| `([^`]+)` \\| (\\d+), (\\d+) \\|$").FindAllStringSubmatch(page(t, "docs/coming-from.md"), -1)
+	if len(rows) != 12 {
+		t.Errorf("%d jobs", len(rows))
+	}
+	for _, r := range rows {
+		if theirs, ours := strconv.Itoa(len(r[1])), strconv.Itoa(len(r[2])); theirs != r[3] || ours != r[4] {
+			t.Errorf("%s: the commands have %s and %s characters", r[0], theirs, ours)
+		}
 	}
 }
 

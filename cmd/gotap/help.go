@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"embed"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap/cmd/gotap/status"
+	"gotap/cmd/gotap/terminal"
 	"gotap/compile/js/builtin"
 	"gotap/script"
 )
@@ -62,6 +64,17 @@ func newHelp() *cobra.Command {
 			return found.Help()
 		},
 	}
+}
+
+// help prints the help of a command, on a terminal in lines of its width.
+func (w *World) help(c *cobra.Command) {
+	text := strings.TrimRight(cmp.Or(c.Long, c.Short), " \n")
+	if c.Runnable() || c.HasSubCommands() {
+		text += "\n\n" + c.UsageString()
+	} else {
+		text += "\n\n"
+	}
+	fmt.Fprint(w.out(), terminal.Wrap(text, terminal.Columns(w.Stdout)))
 }
 
 func topicText(name string) string {

@@ -100,7 +100,7 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	}
 	logs = append(logs, p.views.Sinks()...)
 	text := output.NewText(data, stderr)
-	text.Own = &p.own
+	text.Own, text.Columns = &p.own, func() int { return terminal.Columns(p.data) }
 	if f, ok := stderr.(*os.File); ok {
 		text.Colours = terminal.Coloured(f)
 	}

@@ -30,6 +30,7 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 	root.SetOut(w.out())
 	root.SetErr(w.errs())
 	root.SetIn(w.Stdin)
+	root.SetHelpFunc(func(c *cobra.Command, _ []string) { w.help(c) })
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
 	root.AddCommand(newTrace(w), newRun(w), newRecord(w), newTest(w), newCheck(w), newDis(w), newExplain(w), newBuild(w), newList(w), newSamples(w), newBench(w), newDoctor(w), newInit(w), newClean(w), newCtl(w), newEmulate(w), newMan(w), newVersion(w))
 	root.SetHelpCommand(newHelp())

@@ -58,7 +58,7 @@ func runText(w *World, c *cobra.Command, args []string, o *runOptions, find func
 		return launchBackground(w)
 	}
 	if w.control == nil {
-		return supervise(w)
+		return supervise(w, o.shown.Top())
 	}
 	own, command := splitCommand(c, args)
 	if c.ArgsLenAtDash() >= 0 && len(command) == 0 {

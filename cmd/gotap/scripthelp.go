@@ -3,11 +3,14 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"gotap/cmd/gotap/status"
+	"gotap/cmd/gotap/terminal"
 	"gotap/script"
 	"gotap/script/output"
 	"gotap/stdlib"
@@ -15,9 +18,8 @@ import (
 
 // addScriptHelp makes `gotap run SCRIPT --help` list the arguments that the script declares with option().
 func addScriptHelp(w *World, c *cobra.Command, o *runOptions) {
-	help := c.HelpFunc()
 	c.SetHelpFunc(func(c *cobra.Command, args []string) {
-		defer help(c, args)                    // what the script takes comes first
+		defer w.help(c)                        // what the script takes comes first
 		_, after, _ := c.Root().Traverse(args) // the arguments after the command's name
 		args = slices.DeleteFunc(slices.Clone(after), func(a string) bool { return a == "--help" || a == "-h" })
 		if c.Flags().Parse(args) != nil {
@@ -33,19 +35,20 @@ func addScriptHelp(w *World, c *cobra.Command, o *runOptions) {
 }
 
 // printOptions lists a script's arguments.
-func printOptions(w io.Writer, name string, options []script.Option) {
+func printOptions(w *os.File, name string, options []script.Option) {
 	if len(options) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "Arguments of %s:\n", name)
+	var b strings.Builder
+	fmt.Fprintf(&b, "Arguments of %s:\n", name)
 	for _, o := range options {
 		what := o.Help
 		if o.Default != "" {
 			what += fmt.Sprintf(" (default %s)", o.Default)
 		}
-		fmt.Fprintf(w, "      --arg %-18s %s\n", o.Name+"="+o.Type, what)
+		fmt.Fprintf(&b, "      --arg %-18s %s\n", o.Name+"="+o.Type, what)
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, terminal.Wrap(b.String(), terminal.Columns(w)))
 }
 
 // scriptOptions returns the options that a script declares, none when it does not load.

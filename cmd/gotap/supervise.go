@@ -16,6 +16,7 @@ import (
 	"gotap/cmd/gotap/keys"
 	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/terminal"
+	"gotap/cmd/gotap/views"
 	"gotap/engine/linux/procfs"
 )
 
@@ -63,8 +64,9 @@ func (w *World) waiting() (pids []int) {
 }
 
 // supervise runs this command line again as a session, and stays beside it until it ends (see the package's
-// documentation for why). The session inherits every descriptor, so --ready-fd and shell redirections work.
-func supervise(w *World) error {
+// documentation for why). The session inherits every descriptor, so --ready-fd and shell redirections work. screen: the session has the
+// terminal for its live view.
+func supervise(w *World, screen bool) error {
 	exe, err := ownProgram()
 	if err != nil {
 		return status.With(status.Target, err)
@@ -101,9 +103,16 @@ func supervise(w *World) error {
 			break
 		}
 	}
+	rescue := func() {}
+	if screen {
+		rescue = views.Rescuer(views.Streams{Out: w.Stdout})
+	}
 	w.leaveStreams()
 	leaveInherited()
-	return awaitSession(pid, func() { targets.Restore(w.errs()) })
+	return awaitSession(pid, func() {
+		rescue()
+		targets.Restore(w.errs())
+	})
 }
 
 // ownProgram returns the file of this program, from which sessions and the demonstration are started. It is found in /proc,

@@ -85,10 +85,17 @@ func (t *traceOptions) script(o *runOptions, patterns, command []string) (gotap.
 	if len(patterns) == 0 && !o.targeted(command) {
 		patterns = []string{demoFunction}
 	}
+	if len(t.from) > 0 && o.maxSites == sitesOfEngine {
+		o.maxSites = sitesOfLibraries
+	}
 	o.args = append(args, "f="+strings.Join(patterns, ","))
 	o.generated = true
 	return sampleScript(name), nil
 }
+
+// sitesOfLibraries is --max-probes of trace --from where it is not given: what one module calls in another is known only at the calls, and
+// 'libc:*' has thousands of functions.
+const sitesOfLibraries = 20_000
 
 // check refuses flags that exclude each other, and programs given as patterns.
 func (t *traceOptions) check(o *runOptions, patterns, command []string) error {

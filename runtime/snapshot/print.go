@@ -18,6 +18,7 @@ type Options struct {
 	Div   int             // values are divided by it, truncating; 0: not divided
 	Name  string          // instead of the declared name
 	Stack value.NameStack // nil: stacks are addresses
+	Width int             // of the terminal: bars of histograms get shorter on a narrow one; 0: none
 }
 
 // Print writes the text bpftrace writes for a map, the name after the "@". Errors are those of w.
@@ -105,8 +106,19 @@ func (d Data) marked() string {
 	return d.Text
 }
 
-// barWidth is the length of a full bar.
-const barWidth = 52
+// The length of a full bar, and the shortest that a narrow terminal makes of it.
+const (
+	barWidth = 52
+	leastBar = 8
+)
+
+// barLength returns the length of a full bar behind a label and a count.
+func (o Options) barLength(label, count int) int {
+	if o.Width == 0 {
+		return barWidth
+	}
+	return min(max(o.Width-label-count-len(" ||"), leastBar), barWidth)
+}
 
 // buckets prints a histogram. Bars show the counts before they are divided, as in bpftrace.
 func (p *printer) buckets(list []Bucket) {
@@ -114,10 +126,12 @@ func (p *printer) buckets(list []Bucket) {
 	for _, b := range list {
 		most = max(most, b.Count)
 	}
+	const count = 8
 	width := p.labelWidth(list)
+	full := p.o.barLength(width, count)
 	for _, b := range list {
-		bar := int(float64(b.Count) / float64(most) * barWidth)
-		fmt.Fprintf(p.w, "%-*s%8d |%-*s|\n", width, p.label(b), b.Count/uint64(p.o.Div), barWidth, strings.Repeat("@", bar))
+		bar := int(float64(b.Count) / float64(most) * float64(full))
+		fmt.Fprintf(p.w, "%-*s%*d |%-*s|\n", width, p.label(b), count, b.Count/uint64(p.o.Div), full, strings.Repeat("@", bar))
 	}
 }
 

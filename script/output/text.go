@@ -15,6 +15,7 @@ import (
 type Text struct {
 	Colours bool           // diagnostics are painted
 	Own     *diag.Controls // control sequences of the script; all others are escaped
+	Columns func() int     // of the terminal that gets the data, 0 if it is none; nil: none
 
 	data, complaints *stream
 }
@@ -96,6 +97,9 @@ func (t *Text) Table(table Table) { t.data.text(t.Own.Escape(table.Text)) }
 // Aggregate writes an aggregation in bpftrace's form.
 func (t *Text) Aggregate(a Aggregate) {
 	var b strings.Builder
+	if t.Columns != nil {
+		a.Options.Width = t.Columns()
+	}
 	a.Snapshot.Print(&b, a.Options) // a builder takes everything
 	t.data.text(t.Own.Escape(b.String()))
 }

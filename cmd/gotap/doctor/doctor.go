@@ -96,6 +96,9 @@ func yama() Finding {
 func privileges() Finding {
 	able := hasCapability(unix.CAP_SYS_PTRACE)
 	switch {
+	case os.Geteuid() == 0 && able && !hasCapability(unix.CAP_DAC_OVERRIDE):
+		return Finding{what: "user", seen: "root without CAP_DAC_OVERRIDE: only root's processes, as the memory of others cannot be opened",
+			remedy: "in a container: --cap-add=DAC_OVERRIDE; elsewhere start gotap from a shell that has the capability"}
 	case os.Geteuid() == 0 && able:
 		return Finding{what: "user", well: true, seen: "root: processes of all users"}
 	case os.Geteuid() == 0:

@@ -41,14 +41,14 @@ func keyMode(mode unix.Termios) unix.Termios {
 	return mode
 }
 
-// foreground reports whether this process may read from the terminal and change its mode without being stopped.
-func foreground(terminal *os.File) bool {
+// Foreground reports whether this process may read from the terminal and change its mode without being stopped.
+func Foreground(terminal *os.File) bool {
 	group, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCGPGRP)
 	return err != nil || group == unix.Getpgrp() // a terminal that is not the controlling one stops nobody
 }
 
 func (r *Reader) setMode(mode unix.Termios) {
-	if foreground(r.terminal) {
+	if Foreground(r.terminal) {
 		unix.IoctlSetTermios(int(r.terminal.Fd()), unix.TCSETS, &mode)
 	}
 }
@@ -63,7 +63,7 @@ func (r *Reader) read(each func(string)) {
 	for {
 		ready := []unix.PollFd{{Fd: int32(r.stop[0]), Events: unix.POLLIN}, {Fd: int32(r.terminal.Fd()), Events: unix.POLLIN}}
 		wait := -1
-		if !foreground(r.terminal) {
+		if !Foreground(r.terminal) {
 			ready, wait = ready[:1], pollTime
 		}
 		_, err := unix.Poll(ready, wait)
@@ -78,7 +78,7 @@ func (r *Reader) read(each func(string)) {
 			r.setMode(keyMode(r.before))
 		default:
 		}
-		if len(ready) < 2 || ready[1].Revents == 0 || !foreground(r.terminal) {
+		if len(ready) < 2 || ready[1].Revents == 0 || !Foreground(r.terminal) {
 			continue
 		}
 		n, err := unix.Read(int(r.terminal.Fd()), buf)
@@ -109,7 +109,7 @@ func Restorer(terminal *os.File) (restore func()) {
 	}
 	return func() {
 		now, err := unix.IoctlGetTermios(int(terminal.Fd()), unix.TCGETS)
-		if err == nil && *now == keyMode(*before) && *now != *before && foreground(terminal) {
+		if err == nil && *now == keyMode(*before) && *now != *before && Foreground(terminal) {
 			unix.IoctlSetTermios(int(terminal.Fd()), unix.TCSETS, before)
 		}
 	}

@@ -36,7 +36,7 @@ func isTerminal(f *os.File) bool {
 func newTerminal(real Streams) (*terminal, error) {
 	switch {
 	case !isTerminal(real.Out):
-		return nil, mistake{errors.New("--top needs a terminal, and standard output is none"), "--listen 9100 shows the run in a browser"}
+		return nil, mistake{errors.New("--top needs a terminal, and standard output is not a terminal"), "--listen 9100 shows the run in a browser"}
 	case !isTerminal(real.In):
 		return nil, mistake{errors.New("--top needs the keyboard, and standard input is not a terminal"), "COMMAND gets no input with --top: give it a file, as in -- sh -c 'prog <FILE'"}
 	}

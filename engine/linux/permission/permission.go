@@ -57,6 +57,9 @@ func (d facts) cause(called bool) (why, help string) {
 		return "it has more capabilities than gotap", moreCapabilities
 	case d.undumped && !able:
 		return "it is not dumpable: it was set-uid, may not be read, or asked for that", moreCapabilities
+	case !called && able && d.uid == 0 && d.owner != "" && d.owner != "0" && d.caps>>unix.CAP_DAC_OVERRIDE&1 == 0:
+		return fmt.Sprintf("it belongs to user %s, and root has no CAP_DAC_OVERRIDE here, which opening its memory takes", d.owner),
+			"run gotap as that user; in a container: --cap-add=DAC_OVERRIDE"
 	case d.inside:
 		return "gotap is in a user namespace, and it is not", "run gotap outside of the namespace, where processes inside have numbers as well"
 	}

@@ -32,6 +32,8 @@ func TestDenial(t *testing.T) {
 		{"a file that is not readable", facts{uid: 1000, unread: true}, true, "not read it", "readable"},
 		{"from inside a user namespace", facts{caps: ^uint64(0), owner: "0", inside: true}, false, "user namespace", "outside"},
 		{"scope 2, with the capability", facts{caps: able, owner: "0", scope: "2"}, true, "", "gotap doctor"},
+		{"root without the right to open files", facts{caps: able, owner: "999"}, false, "CAP_DAC_OVERRIDE", "--cap-add=DAC_OVERRIDE"},
+		{"root with it", facts{caps: able | 1<<unix.CAP_DAC_OVERRIDE, owner: "999"}, false, "", "gotap doctor"},
 		{"for no known reason", facts{caps: able, owner: "0"}, true, "", "gotap doctor"},
 	} {
 		why, help := c.d.cause(c.called)
