@@ -37,14 +37,14 @@ func (p *Probe) Compile(place js.Place) (js.Result, diag.List) {
 	return compileUnit(u)
 }
 
-// recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text.
+// recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text or floats.
 func (p *Probe) recompileGuessed(arena *arena.Arena) {
 	p.mu.Lock()
 	wrong := false
 	if p.result != nil {
 		for _, id := range p.result.Guessed {
 			object, _ := arena.Lookup(id)
-			wrong = wrong || object.Value == value.KindText
+			wrong = wrong || object.Value == value.KindText || object.Value == value.KindFloat
 		}
 	}
 	if wrong {
