@@ -141,7 +141,7 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.PopLV:  {{"5 3", "2", "", 0}, {"5 4", "2", "", outcome.TrapIndex}}, opcode.AddLV: {{"5 3", "2", "", 0}, {"5 4", "2", "", outcome.TrapIndex}},
 	opcode.PushThis: {{"", "1", "0", 0}}, opcode.PopThis: {{"5", "1", "", 0}}, opcode.PushThisS: {{"", "64", `""`, 0}},
 	opcode.PopThisS: {{`"a"`, "64", "", 0}}, opcode.PushPT: {{"", "3", "0", 0}}, opcode.PopPT: {{"5", "3", "", 0}}, opcode.AddPT: {{"5", "3", "", 0}},
-	opcode.KeyInt: {{"5", "", "", 0}}, opcode.KeyText: {{`"a"`, "text", "", 0}}, opcode.Agg: {{"5", "4", "", 0}},
+	opcode.KeyInt: {{"5", "", "", 0}}, opcode.KeyText: {{`"a"`, "text", "", 0}}, opcode.Agg: {{"5", "4", "", 0}}, opcode.AggFloat: {{"5", "4", "", 0}},
 	opcode.MapGet: {{"", "5", "0", 0}}, opcode.MapGetS: {{"", "6", `""`, 0}}, opcode.MapHas: {{"", "5", "0", 0}},
 	opcode.MapSet: {{"5", "5", "", 0}}, opcode.MapSetS: {{`"a"`, "6", "", 0}}, opcode.MapDel: {{"", "5", "", 0}}, opcode.MapAdd: {{"5", "5", "5", 0}},
 
@@ -530,7 +530,7 @@ func TestWhatCommandsLeave(t *testing.T) {
 }
 
 // inOutcome are the commands whose effect is looked at by TestOutcomes.
-var inOutcome = map[opcode.Op]bool{opcode.Nop: true, opcode.Skip: true, opcode.Signal: true, opcode.Agg: true}
+var inOutcome = map[opcode.Op]bool{opcode.Nop: true, opcode.Skip: true, opcode.Signal: true, opcode.Agg: true, opcode.AggFloat: true}
 
 func TestOutcomes(t *testing.T) {
 	for text, want := range map[string]outcome.Outcome{
@@ -557,6 +557,11 @@ func TestOutcomes(t *testing.T) {
 	s.run(t, "push d,5\nagg,4\npush d,6\nagg,4\nexit\n")
 	if d, ok := s.arena.Handle(4).Get(); !ok || d.Int != 11 {
 		t.Errorf("the sum is %+v", d)
+	}
+	const half = "push d,0x3fe0000000000000\n"
+	s.run(t, half+"agg f,4\n"+half+"agg f,4\n"+half+"agg f,4\nexit\n")
+	if d, ok := s.arena.Handle(4).Get(); !ok || !d.IsFloat || d.Float != 12.5 {
+		t.Errorf("with floats the sum is %+v", d)
 	}
 }
 

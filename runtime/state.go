@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"encoding/binary"
+	"math"
 	"sync/atomic"
 
 	"gotap/runtime/arena"
@@ -261,15 +262,16 @@ func (m keyOps) keyText(kind value.Kind) outcome.Trap {
 // one.
 func (m keyOps) keyed(in *Inst) outcome.Trap {
 	obj := m.a.At(in.V)
-	if obj == nil || (in.Op == opcode.Agg) != (obj.Kind() >= object.KindCount) || in.Op != opcode.Agg && obj.Kind() != object.KindMap {
+	adds := in.Op == opcode.Agg || in.Op == opcode.AggFloat
+	if obj == nil || adds != (obj.Kind() >= object.KindCount) || !adds && obj.Kind() != object.KindMap {
 		return outcome.TrapIndex
 	}
 	st := obj.Storage()
 	if st == nil {
 		return m.useUnknown(in.Op)
 	}
-	if in.Op == opcode.Agg {
-		return m.aggregate(st)
+	if adds {
+		return m.aggregate(st, in.Op == opcode.AggFloat)
 	}
 	if !st.Fits(&m.key) {
 		return outcome.TrapKey
@@ -292,13 +294,17 @@ func (m keyOps) useUnknown(op opcode.Op) outcome.Trap {
 
 // aggregate adds the word on top of the stack to an aggregation. Without a shape there are no keys, and the cell is at
 // a fixed place. This fast path matters for count() in hot functions.
-func (m keyOps) aggregate(st *arena.Storage) outcome.Trap {
-	v := int64(m.pop())
+func (m keyOps) aggregate(st *arena.Storage, float bool) outcome.Trap {
+	v := m.pop()
 	if !st.Keyed() {
-		if !m.key.Empty() {
+		switch {
+		case !m.key.Empty():
 			return outcome.TrapKey
+		case float:
+			st.AddFloat(math.Float64frombits(v))
+		default:
+			st.AddCell(int64(v))
 		}
-		st.AddCell(v)
 		return outcome.NoTrap
 	}
 	if st.Kind == object.KindSeries && !m.key.Prepend(uint64(st.Interval(int64(m.ctx.Thread.Field(FieldTime))))) {
@@ -309,7 +315,11 @@ func (m keyOps) aggregate(st *arena.Storage) outcome.Trap {
 	}
 	slot, trap := m.slot(st)
 	if slot >= 0 {
-		st.Update(st.SlotCell(slot), v)
+		if cell := st.SlotCell(slot); float {
+			st.UpdateFloat(cell, math.Float64frombits(v))
+		} else {
+			st.Update(cell, int64(v))
+		}
 		st.Unpin(slot)
 	}
 	return trap

@@ -6,7 +6,10 @@
 //	trace.js:3:9: error: cannot use an array in a program
 //	  const a = [1, 2];
 //	            ^^^^^^
+//	called from trace.js:9:14
 //	hint: use a map(), or separate variables
+//
+// The calls are there in a function that is copied into a program where it is called: what is wrong may depend on the call.
 package diag
 
 import (
@@ -96,6 +99,7 @@ type Diagnostic struct {
 	Severity Severity
 	Text     string // lower case, no full stop
 	Hint     string // what to do instead; may be ""
+	Calls    Calls  // by which the place was reached
 }
 
 // List is all that a stage found, in the order found. As an error it prints whole.
@@ -103,12 +107,12 @@ type List []Diagnostic
 
 // Errorf adds an error.
 func (l *List) Errorf(at Span, hint, format string, args ...any) {
-	*l = append(*l, Diagnostic{at, Error, fmt.Sprintf(format, args...), hint})
+	*l = append(*l, Diagnostic{Span: at, Severity: Error, Text: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // Warnf adds a warning.
 func (l *List) Warnf(at Span, hint, format string, args ...any) {
-	*l = append(*l, Diagnostic{at, Warning, fmt.Sprintf(format, args...), hint})
+	*l = append(*l, Diagnostic{Span: at, Severity: Warning, Text: fmt.Sprintf(format, args...), Hint: hint})
 }
 
 // HasErrors reports whether there is anything worse than a warning.
@@ -149,6 +153,7 @@ func (d Diagnostic) String() string {
 		fmt.Fprintf(&b, "%s: %s: %s\n", Escape(pos.String()), word, Escape(d.Text))
 		b.WriteString(d.echo(pos))
 	}
+	b.WriteString(d.Calls.text())
 	if d.Hint != "" {
 		fmt.Fprintf(&b, "hint: %s\n", Escape(d.Hint))
 	}

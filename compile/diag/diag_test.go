@@ -101,3 +101,23 @@ func TestLongLines(t *testing.T) {
 		}
 	}
 }
+
+// Calls by which a place was reached are below the carets, the innermost first.
+func TestCalls(t *testing.T) {
+	s := NewSource("a.js", "f(1);\ng();\n")
+	d := Diagnostic{Span: Span{s, 2, 3}, Text: "wrong", Hint: "right"}
+	d.Calls.Add(Span{s, 6, 9})
+	if want := "a.js:1:3: error: wrong\n  f(1);\n    ^\ncalled from a.js:2:1\nhint: right\n"; d.String() != want {
+		t.Errorf("%q, want %q", d.String(), want)
+	}
+	same := d
+	for range 6 {
+		d.Calls.Add(Span{s, 0, 1})
+	}
+	if got := d.String(); !strings.HasSuffix(got, "called from a.js:1:1\nand through 1 more\nhint: right\n") || strings.Count(got, "called from") != 6 {
+		t.Errorf("%q", got)
+	}
+	if same == d {
+		t.Error("diagnostics with other calls are the same")
+	}
+}

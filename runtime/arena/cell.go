@@ -14,12 +14,16 @@ import (
 //	map of numbers, per-thread   value
 //	map of texts, shared text    see textCell
 //	count                        hits
-//	sum, avg                     hits, sum
-//	stats                        hits, sum, minimum, maximum, sum of squares (128 bits, the lower ones first), list of buckets (spread.go)
-//	min, max                     hits, extreme (beginning at the far end)
+//	sum, avg                     hits, sum, sum of floats
+//	stats                        hits, sum, minimum, maximum, sum of squares (128 bits, the lower ones first), list of buckets (spread.go);
+//	                             and the same of floats: sum, minimum, maximum, sum of squares
+//	min, max                     hits, extreme (beginning at the far end), extreme of floats
 //	hist, lhist                  hits of each bucket
 //	tseries                      that of what an interval holds
 //	trail                        see trail.go
+//
+// Integers and floats that are added to one aggregation are kept apart, so that integers stay exact and native code adds them in one
+// operation. What an aggregation tells is a float once it has got one.
 //
 // Programs change cells only with atomic operations.
 
@@ -31,14 +35,17 @@ const (
 	cellMost    = 3
 	cellSquares = 4
 	cellGroups  = 6
-	statsWords  = 7
+	cellFloats  = 7 // sum, minimum, maximum and sum of squares
+	statsWords  = 11
+
+	cellFloat = 2 // of others than stats: sum or extreme of floats
 )
 
 // cellWords returns the size of a cell.
 func (st *Storage) cellWords() int {
 	switch st.Form() {
 	case object.KindSum, object.KindAvg, object.KindMin, object.KindMax:
-		return 2
+		return 3
 	case object.KindStats:
 		return statsWords
 	case object.KindHist:
@@ -68,6 +75,7 @@ func (st *Storage) fresh(cell []uint64) {
 		atomic.StoreUint64(&cell[cellMost], 1<<63)
 		clearWords(cell[:cellLeast])
 		clearWords(cell[cellSquares:cellGroups]) // the groups stay
+		clearWords(cell[cellFloats:])
 		return
 	}
 	clearWords(cell)
@@ -132,12 +140,19 @@ func (st *Storage) merge(cell []uint64, c copied) {
 		atomicMin(&cell[cellLeast], int64(from[cellLeast]))
 		atomicMax(&cell[cellMost], int64(from[cellMost]))
 		addWide(cell[cellSquares:], snapshot.Wide{Lo: from[cellSquares], Hi: from[cellSquares+1]})
+		mergeFloats(cell, from)
+		add(&cell[cellValue], int64(from[cellValue]))
+		add(&cell[cellCount], int64(from[cellCount]))
+	case object.KindSum, object.KindAvg:
+		addFloat(&cell[cellFloat], from[cellFloat])
 		add(&cell[cellValue], int64(from[cellValue]))
 		add(&cell[cellCount], int64(from[cellCount]))
 	case object.KindMin:
+		leastFloat(&cell[cellFloat], from[cellFloat])
 		atomicMin(&cell[cellValue], int64(from[cellValue]))
 		add(&cell[cellCount], int64(from[cellCount]))
 	case object.KindMax:
+		mostFloat(&cell[cellFloat], from[cellFloat])
 		atomicMax(&cell[cellValue], int64(from[cellValue]))
 		add(&cell[cellCount], int64(from[cellCount]))
 	default:
@@ -181,6 +196,10 @@ func (st *Storage) data(c copied) (d snapshot.Data, ok bool) {
 	if st.Kind == object.KindStats && d.Count != 0 {
 		d.Min, d.Max = int64(cell[cellLeast]), int64(cell[cellMost])
 		d.Squares, d.Bins = snapshot.Wide{Lo: cell[cellSquares], Hi: cell[cellSquares+1]}, c.bins
+	}
+	if st.hasFloats() {
+		d.Floats = st.floatsIn(cell)
+		d.SetFloat(st.Form())
 	}
 	// A sum that was taken between the two steps of an addition has no hits yet, and must not be lost.
 	return d, d.Count != 0 || d.Sum != 0

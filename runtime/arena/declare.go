@@ -117,6 +117,12 @@ func (a *Arena) Lookup(id int) (object.Object, uint64) {
 	return *obj.decl.Load(), a.descriptor(id)
 }
 
+// Decided reports whether a use of an object has determined the type of its values.
+func (a *Arena) Decided(id int) bool {
+	obj := a.objectByID(id)
+	return obj != nil && obj.storage.Load() != nil
+}
+
 // Objects returns the number of declared objects.
 func (a *Arena) Objects() int { return len(*a.objects.Load()) }
 

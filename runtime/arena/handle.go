@@ -156,7 +156,7 @@ func (h *Handle) set(v value.Value, key []value.Value) error {
 		return st.setElement(v, key)
 	case st.Kind != object.KindMap:
 		return errReadOnly
-	case v.Kind.Class() != st.Value.Class():
+	case v.Kind.Class() != st.Value.Class(), v.Kind == value.KindFloat && st.Value != value.KindFloat:
 		return fmt.Errorf("%w: it holds %v", errNoValue, st.Value)
 	}
 	slot, err := h.insert(st, key)
@@ -199,6 +199,19 @@ func (h *Handle) addTo(n int64, key []value.Value) error {
 		add(&h.obj.desc[descWord], n)
 		return nil
 	}
+	return h.change(key, func(st *Storage) { st.AddCell(n) }, func(st *Storage, slot int) { st.addSlot(slot, n) })
+}
+
+// AddFloat adds a float to an aggregation.
+func (h *Handle) AddFloat(f float64, key ...value.Value) error {
+	if h.obj.kind < object.KindCount {
+		return h.wrap("add to", errNoValue)
+	}
+	return h.wrap("add to", h.change(key, func(st *Storage) { st.AddFloat(f) }, func(st *Storage, slot int) { st.UpdateFloat(st.table.cell(slot), f) }))
+}
+
+// change changes the only cell of an aggregation, or the slot of a key.
+func (h *Handle) change(key []value.Value, only func(*Storage), at func(st *Storage, slot int)) error {
 	st, err := h.open(key, value.KindInt)
 	if err != nil {
 		return err
@@ -207,7 +220,7 @@ func (h *Handle) addTo(n int64, key []value.Value) error {
 		return errNoValue
 	}
 	if st.shape == nil {
-		st.AddCell(n)
+		only(st)
 		return nil
 	}
 	slot, err := h.insert(st, key)
@@ -215,7 +228,7 @@ func (h *Handle) addTo(n int64, key []value.Value) error {
 		return err
 	}
 	defer st.table.unpin(slot)
-	st.addSlot(slot, n)
+	at(st, slot)
 	return nil
 }
 

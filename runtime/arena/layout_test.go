@@ -34,7 +34,7 @@ func TestLayout(t *testing.T) {
 	}
 	id, l = layout(object.Object{Kind: object.KindSum})
 	a.words[(l.Cells[0]+ValueOffset)/8], a.words[(l.Cells[0]+CountOffset)/8] = 7, 1
-	if d, _ := a.Handle(id).Get(); d.Int != 7 || l.Banked || l.CellWords != 2 {
+	if d, _ := a.Handle(id).Get(); d.Int != 7 || l.Banked || l.CellWords != 3 {
 		t.Errorf("a sum is %d: %+v", d.Int, l)
 	}
 	id, l = layout(object.Object{Kind: object.KindAvg})

@@ -60,13 +60,18 @@ func (st *Storage) encode(cell []uint64, d snapshot.Data) {
 			}
 		}
 		return
-	case object.KindMin, object.KindMax:
-		cell[cellValue] = uint64(d.Int)
+	case object.KindMin:
+		cell[cellValue] = uint64(d.Min)
+	case object.KindMax:
+		cell[cellValue] = uint64(d.Max)
 	case object.KindSum, object.KindAvg:
 		cell[cellValue] = uint64(d.Sum)
 	case object.KindStats:
 		cell[cellValue], cell[cellLeast], cell[cellMost] = uint64(d.Sum), uint64(d.Min), uint64(d.Max)
 		cell[cellSquares], cell[cellSquares+1] = d.Squares.Lo, d.Squares.Hi
+	}
+	if st.hasFloats() {
+		st.putFloats(cell, d.Floats)
 	}
 	cell[cellCount] = uint64(d.Count)
 }

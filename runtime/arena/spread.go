@@ -29,8 +29,8 @@ const (
 	groupWords  = 1 + object.GroupBuckets
 	nextMask    = uint64(1)<<32 - 1
 	groupShift  = 32
-	longestList = 1 << 12 // groups that a cell may have: floats have that many exponents with signs
-	spreadShare = 16      // part of the arena that is set aside
+	longestList = 1<<12 + 128 // groups that a cell may have: exponents of floats with signs, powers of two of integers
+	spreadShare = 16          // part of the arena that is set aside
 	leastGroups = 64
 )
 

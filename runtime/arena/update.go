@@ -1,10 +1,12 @@
 package arena
 
 import (
+	"math"
 	"sync/atomic"
 
 	"gotap/runtime/key"
 	"gotap/runtime/object"
+	"gotap/runtime/value"
 )
 
 // insert is offer for callers that cannot report an error: it counts every drop, whatever the policy is.
@@ -50,7 +52,11 @@ func (st *Storage) offer(k []uint64) (slot int, got inserted) {
 // addSlot adds to the cell of a pinned slot. For maps and per-thread values it returns the new value, otherwise 0.
 func (st *Storage) addSlot(slot int, n int64) int64 {
 	cell := st.table.cell(slot)
-	if st.Kind == object.KindMap || st.Kind == object.KindPerThread {
+	switch {
+	case st.Kind == object.KindMap && st.Value == value.KindFloat:
+		changeWord(&cell[0], func(old uint64) uint64 { return math.Float64bits(math.Float64frombits(old) + float64(n)) })
+		return 0
+	case st.Kind == object.KindMap || st.Kind == object.KindPerThread:
 		return add(&cell[0], n)
 	}
 	st.Update(cell, n)
@@ -68,15 +74,20 @@ func (st *Storage) AddCell(n int64) {
 	st.obj.unpinBank(bank)
 }
 
-// mergeCell adds a whole cell to an aggregation that has no keys.
-func (st *Storage) mergeCell(c copied) {
+// inCell changes the cell of an aggregation that has no keys.
+func (st *Storage) inCell(change func(cell []uint64)) {
 	if !st.banked {
-		st.merge(st.cells[0], c)
+		change(st.cells[0])
 		return
 	}
 	bank := st.obj.pinBank()
-	st.merge(st.cells[bank], c)
+	change(st.cells[bank])
 	st.obj.unpinBank(bank)
+}
+
+// mergeCell adds a whole cell to an aggregation that has no keys.
+func (st *Storage) mergeCell(c copied) {
+	st.inCell(func(cell []uint64) { st.merge(cell, c) })
 }
 
 // DropThread deletes the per-thread values and the trails of a thread that has ended. Any thread may call it; it does

@@ -45,16 +45,22 @@ func SpreadBounds(i uint32) (lo, hi int64) {
 	return int64(first), int64(last)
 }
 
+// spreadFloats is in the numbers of buckets of floats, which one aggregation may have besides those of integers.
+const spreadFloats = 1 << 16
+
+// SpreadOfFloats reports whether a bucket is one of floats.
+func SpreadOfFloats(i uint32) bool { return i&spreadFloats != 0 }
+
 // SpreadFloatIndex returns the bucket of a float: its sign, its exponent and the upper bits of its fraction. Both zeros have one bucket, and
 // all that are not numbers.
 func SpreadFloatIndex(f float64) uint32 {
 	switch {
 	case f == 0:
-		return 0
+		return spreadFloats
 	case f != f:
 		f = math.NaN()
 	}
-	return uint32(math.Float64bits(f) >> (52 - spreadBits))
+	return spreadFloats | uint32(math.Float64bits(f)>>(52-spreadBits))
 }
 
 // SpreadFloatBounds returns the least and the largest float of a bucket.

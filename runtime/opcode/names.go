@@ -166,6 +166,7 @@ const (
 	MapSetS               // ( s -- ) sets the text under the key built
 	MapDel                // ( -- ) forgets the key built
 	MapAdd                // ( w -- w ) adds under the key built, atomically, and gives the new value
+	AggFloat              // ( w -- ) adds a float to an aggregation, under the key built
 	Item                  // ( -- ) begins an item of the log
 	LogInt                // ( w -- ) appends an integer field
 	LogFloat              // ( w -- ) appends a float field

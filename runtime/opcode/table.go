@@ -183,6 +183,7 @@ var Table = [...]Row{
 	{"MapSetS", "map sets", 0xa9, MapOperand, "s", "", Keyed, UsesKey, Any, NeedText | NeedKeys, "sets the text under the key built"},
 	{"MapDel", "map del", 0xaa, MapOperand, "", "", Keyed, UsesKey, Any, NeedKeys, "forgets the key built"},
 	{"MapAdd", "map add", 0xab, MapOperand, "w", "w", Keyed, UsesKey, Any, NeedKeys, "adds under the key built, atomically, and gives the new value"},
+	{"AggFloat", "agg f", 0xac, AggregationOperand, "w", "", Keyed, UsesKey, Any, NeedKeys, "adds a float to an aggregation, under the key built"},
 
 	// The log, 0xb0.
 	{"Item", "item", 0xb0, FormatOperand, "", "", Log, BeginsItem, Any, NeedLog, "begins an item of the log"},

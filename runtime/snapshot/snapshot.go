@@ -30,10 +30,11 @@ type Data struct {
 	Sum      int64    // KindSum, KindAvg, KindStats
 	Min, Max int64    // KindMin, KindStats; KindMax, KindStats
 	Squares  Wide     // KindStats: sum of the squares
+	Floats   Floats   // KindSum, KindAvg, KindStats, KindMin, KindMax: of floats that were added; the fields above are of integers then
 	Bins     []Bin    // KindStats: buckets that are not empty, in any order
 	Buckets  []Bucket // KindHist, KindLhist: from the first to the last non-empty one
 	Points   []Point  // KindSeries, after Series has combined them
-	Float    float64  // KindMap of floats
+	Float    float64  // KindMap of floats, and aggregations that have got floats, as Int
 	Text     string   // KindText, KindMap of text
 	Cut      bool     // Text was cut
 	IsText   bool     // Text is valid, not Int
@@ -61,8 +62,8 @@ func compareData(a, b Data) int {
 	switch {
 	case a.IsText || b.IsText:
 		return 0
-	case a.IsFloat && b.IsFloat:
-		return cmp.Compare(a.Float, b.Float)
+	case a.IsFloat || b.IsFloat:
+		return cmp.Compare(a.Value().Number(), b.Value().Number())
 	}
 	return cmp.Compare(a.Int, b.Int)
 }

@@ -34,6 +34,14 @@ func (d Data) Variance() float64 {
 	if d.Count < 2 {
 		return 0
 	}
+	if d.IsFloat {
+		squares := math.Ldexp(float64(d.Squares.Hi), 64) + float64(d.Squares.Lo) + d.Floats.Squares.Float()
+		v := (squares - d.total()/float64(d.Count)*d.total()) / float64(d.Count-1)
+		if v < 0 {
+			return 0 // rounded
+		}
+		return v
+	}
 	n, sum := big.NewInt(d.Count), big.NewInt(d.Sum)
 	squares := new(big.Int).SetUint64(d.Squares.Hi)
 	squares.Lsh(squares, 64).Or(squares, new(big.Int).SetUint64(d.Squares.Lo))
@@ -55,28 +63,53 @@ func (d Data) Quantile(part float64) value.Value {
 	case d.Count == 0:
 		return value.Int(0)
 	case part <= 0:
-		return value.Int(d.Min)
+		return d.least()
 	case part >= 1:
-		return value.Int(d.Max)
+		return d.most()
 	}
 	bins, known := slices.Clone(d.Bins), uint64(0)
-	slices.SortFunc(bins, func(a, b Bin) int { return cmp.Compare(middle(a.Number), middle(b.Number)) })
+	slices.SortFunc(bins, func(a, b Bin) int { return d.compare(d.middle(a.Number), d.middle(b.Number)) })
 	for _, b := range bins {
 		known += b.Count
 	}
 	rank, at := uint64(math.Ceil(part*float64(known)*(1-1e-12))), uint64(0) // 0.07 of 100 are 7, though the product is more
 	for _, b := range bins {
 		if at += b.Count; at >= rank {
-			return value.Int(min(max(middle(b.Number), d.Min), d.Max))
+			v := d.middle(b.Number)
+			if d.compare(v, d.least()) < 0 {
+				v = d.least()
+			}
+			if d.compare(v, d.most()) > 0 {
+				v = d.most()
+			}
+			return v
 		}
 	}
-	return value.Int(d.Max)
+	return d.most()
 }
 
-// middle returns the middle of a bucket of integers.
-func middle(bucket uint32) int64 {
+// compare compares two values, which are integers unless the data have floats.
+func (d Data) compare(a, b value.Value) int {
+	if d.IsFloat {
+		return cmp.Compare(a.Float, b.Float)
+	}
+	return cmp.Compare(a.Int, b.Int)
+}
+
+// middle returns the middle of a bucket.
+func (d Data) middle(bucket uint32) value.Value {
+	if object.SpreadOfFloats(bucket) {
+		lo, hi := object.SpreadFloatBounds(bucket)
+		if lo == hi {
+			return real(lo)
+		}
+		return real(lo/2 + hi/2)
+	}
 	lo, hi := object.SpreadBounds(bucket)
-	return lo + (hi-lo)/2
+	if !d.IsFloat {
+		return value.Int(lo + (hi-lo)/2)
+	}
+	return real(float64(lo)/2 + float64(hi)/2)
 }
 
 // Summary is what is shown of stats.
@@ -90,7 +123,10 @@ type Summary struct {
 // Summary returns what is shown of stats.
 func (d Data) Summary() Summary {
 	div := max(d.div, 1)
-	s := Summary{Count: d.Count, Average: value.Int(d.Int), Total: value.Int(d.Sum), Min: over(value.Int(d.Min), div), Max: over(value.Int(d.Max), div)}
+	s := Summary{Count: d.Count, Average: d.average(), Total: d.sum(), Min: over(d.least(), div), Max: over(d.most(), div)}
+	if d.IsFloat {
+		s.Total = over(s.Total, div) // an integer has been divided already
+	}
 	s.Variance = d.Variance() / float64(div) / float64(div)
 	s.Deviation = math.Sqrt(s.Variance)
 	for _, part := range quantiles {

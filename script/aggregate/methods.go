@@ -59,6 +59,8 @@ func (g *Aggregates) data(kind object.Kind, d snapshot.Data) goja.Value {
 		return g.bucketsValue(d)
 	case d.IsText:
 		return g.vm.ToValue(value.Marked(d.Text, d.Cut))
+	case d.IsFloat:
+		return g.vm.ToValue(d.Float)
 	}
 	return g.m.Integer(d.Int)
 }
@@ -185,6 +187,10 @@ func (g *Aggregates) stored(a *Aggregate, err error) {
 }
 
 func (g *Aggregates) add(a *Aggregate, key []rtvalue.Value, v goja.Value) goja.Value {
+	if f, ok := fraction(v); ok && holdsFloats(a.Kind) {
+		g.stored(a, a.Handle.AddFloat(f, key...))
+		return nil
+	}
 	n := g.addend(v)
 	if a.Kind == object.KindSeries {
 		o := a.Handle.Object() // the interval of an object of an earlier version counts
@@ -194,11 +200,28 @@ func (g *Aggregates) add(a *Aggregate, key []rtvalue.Value, v goja.Value) goja.V
 	return nil
 }
 
+// holdsFloats reports whether aggregations of a kind take floats as they are, or the bucket that they are in.
+func holdsFloats(kind object.Kind) bool {
+	switch kind {
+	case object.KindSum, object.KindMin, object.KindMax, object.KindAvg, object.KindStats, object.KindHist, object.KindLhist:
+		return true
+	}
+	return false
+}
+
+// fraction returns a number that is no integer.
+func fraction(v goja.Value) (f float64, ok bool) {
+	if _, whole := jsvm.ToInt(v); whole || !goja.IsNumber(v) {
+		return 0, false
+	}
+	return v.ToFloat(), true
+}
+
 // addend returns the integer that a callback adds.
 func (g *Aggregates) addend(v goja.Value) int64 {
 	n, ok := jsvm.ToInt(v)
 	if !ok {
-		g.m.Throwf("cannot add %s: aggregations hold integers", jsvm.Describe(v))
+		g.m.Throwf("cannot add %s: this holds integers", jsvm.Describe(v))
 	}
 	return n
 }
@@ -218,11 +241,15 @@ func (g *Aggregates) mapSet(a *Aggregate, call goja.FunctionCall) goja.Value {
 	if n < 2 {
 		g.m.Throwf("set needs a key and a value")
 	}
-	value := call.Arguments[n-1]
-	if _, ok := jsvm.ToInt(value); !ok && !goja.IsString(value) {
-		g.m.Throwf("%s cannot be in a map: integers and text can", jsvm.Describe(value))
+	given, stored := call.Arguments[n-1], rtvalue.Value{}
+	if f, ok := fraction(given); ok {
+		stored = rtvalue.Value{Kind: rtvalue.KindFloat, Float: f}
+	} else if _, ok := jsvm.ToInt(given); ok || goja.IsString(given) {
+		stored = g.keyPart(given)
+	} else {
+		g.m.Throwf("%s cannot be in a map: numbers and text can", jsvm.Describe(given))
 	}
-	g.stored(a, a.Handle.Set(g.keyPart(value), g.key(call.Arguments[:n-1])...))
+	g.stored(a, a.Handle.Set(stored, g.key(call.Arguments[:n-1])...))
 	return call.This
 }
 
@@ -246,5 +273,5 @@ func (g *Aggregates) mapInc(a *Aggregate, call goja.FunctionCall) goja.Value {
 	key := g.key(parts)
 	g.stored(a, a.Handle.Add(by, key...))
 	d, _ := g.table.Get(a.Object, key)
-	return g.m.Integer(d.Int)
+	return g.data(a.Kind, d)
 }

@@ -83,12 +83,12 @@ func (c *compiled) forget(so func(*js.Result) bool) (forgotten bool) {
 	return forgotten
 }
 
-// recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text.
+// recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text or floats.
 func (p *Probe) recompileGuessed(arena *arena.Arena) {
 	wrong := p.compiled.forget(func(r *js.Result) bool {
 		return slices.ContainsFunc(r.Guessed, func(id int) bool {
 			object, _ := arena.Lookup(id)
-			return object.Value == value.KindText
+			return object.Value == value.KindText || object.Value == value.KindFloat
 		})
 	})
 	if wrong {

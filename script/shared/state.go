@@ -2,6 +2,7 @@ package shared
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"gotap/runtime/arena"
@@ -18,6 +19,8 @@ type stateEntry struct {
 	Key  []stateValue `json:",omitempty"`
 	Data snapshot.Data
 	Text []byte `json:",omitempty"` // Data.Text
+
+	Float uint64 `json:",omitempty"` // the bits of Data.Float, which may be infinite
 }
 
 type stateValue struct {
@@ -27,7 +30,7 @@ type stateValue struct {
 
 func packEntry(e snapshot.Entry) stateEntry {
 	out := stateEntry{Data: e.Data, Text: []byte(e.Data.Text)}
-	out.Data.Text = ""
+	out.Data.Text, out.Data.Float, out.Float = "", 0, math.Float64bits(e.Data.Float)
 	for _, v := range e.Key {
 		packed := stateValue{Value: v, Text: []byte(v.Text)}
 		packed.Value.Text = ""
@@ -38,7 +41,7 @@ func packEntry(e snapshot.Entry) stateEntry {
 
 func (e stateEntry) unpack() snapshot.Entry {
 	out := snapshot.Entry{Data: e.Data}
-	out.Data.Text = string(e.Text)
+	out.Data.Text, out.Data.Float = string(e.Text), math.Float64frombits(e.Float)
 	for _, v := range e.Key {
 		v.Value.Text = string(v.Text)
 		out.Key = append(out.Key, v.Value)

@@ -24,7 +24,12 @@ func (s *Call) Aggregation(a operand.Aggregation) operand.Operand {
 		if !s.count(1, 1) {
 			return operand.Bad{}
 		}
-		return operand.Value{Expr: s.addTo(a, s.bucketed(a, s.arg(0)))}
+		v := tree.AsWhole(s.arg(0))
+		if v.Kind == tree.KindFloat && s.holdsFloats(a) {
+			s.state.Shape(a.Object, a.Name, a.Keys, value.KindAny, s.at)
+			return operand.Value{Expr: tree.Keyed(s.at, tree.KindVoid, opcode.AggFloat, a.Object, a.Keys, v).With(tree.Writes)}
+		}
+		return operand.Value{Expr: s.addTo(a, s.bucketed(a, v))}
 	case "inc":
 		if !s.count(0, 0) {
 			return operand.Bad{}
@@ -87,6 +92,18 @@ func (s *Call) bucketed(a operand.Aggregation, v *tree.Expr) *tree.Expr {
 		return s.integerOf(0, v)
 	}
 	return s.ops.Keep(s.at, []*tree.Expr{v}, func(kept []*tree.Expr) *tree.Expr { return tree.Floor(s.at, kept[0]) })
+}
+
+// holdsFloats reports whether an aggregation keeps floats.
+func (s *Call) holdsFloats(a operand.Aggregation) bool {
+	if s.state.Unit.Arena == nil {
+		return false
+	}
+	switch o, _ := s.state.Unit.Arena.Lookup(a.Object); o.Kind {
+	case object.KindSum, object.KindMin, object.KindMax, object.KindAvg, object.KindStats:
+		return true
+	}
+	return false
 }
 
 // isHistogram reports whether values are counted in buckets.

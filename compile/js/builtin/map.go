@@ -60,15 +60,21 @@ func (u *Lookup) Has(at diag.Span) *tree.Expr {
 
 func (u *Lookup) get(at diag.Span) *tree.Expr {
 	holds := value.KindAny
-	if u.s.state.Facts[state.MapFact(u.t.Object)] == tree.KindText {
+	switch u.s.state.Facts[state.MapFact(u.t.Object)] {
+	case tree.KindText:
 		holds = value.KindText
+	case tree.KindFloat:
+		holds = value.KindFloat
 	}
 	u.s.state.Shape(u.t.Object, u.t.Name, u.keys, holds, at)
 	if s := u.s.state.Shapes[u.t.Object]; s != nil {
 		s.Read = true
 	}
-	if u.s.state.MapHolds(u.t.Object) == tree.KindText {
+	switch u.s.state.MapHolds(u.t.Object) {
+	case tree.KindText:
 		return tree.Keyed(at, tree.KindText, opcode.MapGetS, u.t.Object, u.keys)
+	case tree.KindFloat:
+		return tree.Keyed(at, tree.KindFloat, opcode.MapGet, u.t.Object, u.keys)
 	}
 	return tree.Keyed(at, tree.KindInt, opcode.MapGet, u.t.Object, u.keys)
 }
@@ -85,13 +91,10 @@ func (u *Lookup) OrElse(at diag.Span, otherwise ast.Expression) *tree.Expr {
 func (s *Call) set(t operand.Map, keys []*tree.Expr, v *tree.Expr) *tree.Expr {
 	switch {
 	case v.Kind.Silent():
-	case v.Kind.Integer():
-		if s.holdsOther(t, tree.KindText) {
-			return tree.Poison(s.at)
-		}
-		s.state.Shape(t.Object, t.Name, keys, value.KindInt, s.at)
+	case v.Kind.Number():
+		return s.setNumber(t, keys, v)
 	case v.Kind == tree.KindText:
-		if s.holdsOther(t, tree.KindInt) {
+		if s.holdsOther(t, tree.KindInt) || s.holdsOther(t, tree.KindFloat) {
 			return tree.Poison(s.at)
 		}
 		if s.state.MapHolds(t.Object) != tree.KindText {
@@ -100,9 +103,34 @@ func (s *Call) set(t operand.Map, keys []*tree.Expr, v *tree.Expr) *tree.Expr {
 		s.state.Shape(t.Object, t.Name, keys, value.KindText, s.at)
 		return tree.Keyed(s.at, tree.KindVoid, opcode.MapSetS, t.Object, keys, v).With(tree.Writes)
 	default:
-		s.Errorf(v.At, "keep integers or text", "a map cannot hold %s", v.Kind)
+		s.Errorf(v.At, "keep numbers or text", "a map cannot hold %s", v.Kind)
 		return tree.Poison(s.at)
 	}
+	return tree.Poison(s.at)
+}
+
+// setNumber is m.set(key…, v) of a number. A map that a float is put in holds floats.
+func (s *Call) setNumber(t operand.Map, keys []*tree.Expr, v *tree.Expr) *tree.Expr {
+	if s.holdsOther(t, tree.KindText) {
+		return tree.Poison(s.at)
+	}
+	holds, float := value.KindInt, s.state.MapHolds(t.Object) == tree.KindFloat
+	switch {
+	case v.Kind == tree.KindFloat && !float && !s.state.MapIsOpen(t.Object):
+		s.Errorf(v.At, "make an integer of the float with trunc(x), or use another map for the floats",
+			"%s holds integers elsewhere: it cannot hold a float", t.Name)
+		return tree.Poison(s.at)
+	case v.Kind == tree.KindFloat && !float:
+		s.state.Learn(state.MapFact(t.Object), tree.KindFloat)
+		float = true
+	}
+	if float {
+		holds, v = value.KindFloat, tree.ToFloat(v)
+	}
+	if s.state.Unit.Place == nil && s.state.Result.UsesPlace { // it may stand in for what is a float at the place
+		holds = value.KindAny
+	}
+	s.state.Shape(t.Object, t.Name, keys, holds, s.at)
 	return tree.Keyed(s.at, tree.KindVoid, opcode.MapSet, t.Object, keys, v).With(tree.Writes)
 }
 
@@ -112,8 +140,8 @@ func (s *Call) holdsOther(t operand.Map, other tree.Kind) bool {
 	if sh := s.state.Shapes[t.Object]; sh != nil && sh.Value == value.KindInt {
 		is = tree.KindInt
 	}
-	if s.state.MapHolds(t.Object) == tree.KindText {
-		is = tree.KindText
+	if holds := s.state.MapHolds(t.Object); holds != tree.KindInt {
+		is = holds
 	}
 	if is == other {
 		s.Errorf(s.at, "use another map for the other values", "%s holds %s: it cannot hold another type too", t.Name, other)
@@ -126,6 +154,11 @@ func (s *Call) holdsOther(t operand.Map, other tree.Kind) bool {
 func (s *Call) increment(t operand.Map) *tree.Expr {
 	n := len(s.Node.ArgumentList)
 	if !s.count(1, -1) || s.holdsOther(t, tree.KindText) {
+		return tree.Poison(s.at)
+	}
+	if s.state.MapHolds(t.Object) == tree.KindFloat {
+		s.Errorf(s.at, "m.set(key, (m.get(key) ?? 0) + 1.5), or sum() with keys, which loses no addition of another thread",
+			"%s holds floats: inc counts integers", t.Name)
 		return tree.Poison(s.at)
 	}
 	parts := n

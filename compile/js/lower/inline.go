@@ -36,7 +36,7 @@ func (fs *functions) inline(f *operand.Closure, call *ast.CallExpression) *tree.
 	if !ok || fs.recursive(f, at) || !fs.callable(f, at) {
 		return tree.Poison(at)
 	}
-	restore := fs.enterFunction(f)
+	restore, done := fs.enterFunction(f), fs.l.Called(at)
 	var v *tree.Expr
 	body := fs.l.stmts.collect(func() {
 		if fs.bindParams(f, a.values, at) {
@@ -47,6 +47,7 @@ func (fs *functions) inline(f *operand.Closure, call *ast.CallExpression) *tree.
 	})
 	body, v = fs.functionValue(at, body, v)
 	fs.l.names.close(fs.l.names.scope)
+	done()
 	restore()
 	return tree.Sequence(at, append(a.before, body...), v)
 }

@@ -141,11 +141,19 @@ func (st *State) MapHolds(object int) tree.Kind {
 		return tree.KindText
 	}
 	if st.Unit.Arena != nil {
-		if o, _ := st.Unit.Arena.Lookup(object); o.Value == value.KindText {
+		switch o, _ := st.Unit.Arena.Lookup(object); o.Value {
+		case value.KindText:
 			return tree.KindText
+		case value.KindFloat:
+			return tree.KindFloat
 		}
 	}
 	return tree.KindInt
+}
+
+// MapIsOpen reports whether no program that was compiled before has decided what the values of a map are.
+func (st *State) MapIsOpen(object int) bool {
+	return st.Unit.Arena == nil || !st.Unit.Arena.Decided(object)
 }
 
 // Guesses are the maps that are read in a unit and never stored in.

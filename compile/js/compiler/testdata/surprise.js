@@ -30,4 +30,4 @@ c => { shared += c.arg0 / 1000; let n = 0; n += c.arg1 / 3; n += trunc(c.arg1 / 
 c => { if (c.arg0 / 2 > 1e3 && c.arg0 > 1e9) log(c.arg0 + 1e3, c.arg0 & 1e3, 1e2 << 1e1, c.arg0 / 2.0 + 1e3); };
 c => { let i = 0; i += 1e3; i = i * 1e3 - 1.0; m.set(1e3, 2.0); m.inc(c.arg0 % 1e3, 1e1); byKey.at(1e3, min(i, 1e6)).add(abs(1e2 - i)); shared = 1e6; shared -= 1e3; log(u8(c.arg0 + 1e1), hex(1e3)); };
 c => { let i = 0; i = c.arg0 / 1e3; }; // error `i` i holds an integer: cannot assign a float
-c => { shared += c.arg0 / 1e3; plain.add(c.arg0 / 1e3); n.at(0.5).inc(); log(c.arg0 & 0.5, 1.5 << 1); }; // error `shared` programs share no floats // error `c.arg0 / 1e3` not an integer \| .*trunc // error `0.5` part of a key // error `c.arg0 & 0.5` integers only // error `1.5 << 1` integers only
+c => { shared += c.arg0 / 1e3; plain.add(c.arg0 / 1e3); n.at(0.5).inc(); log(c.arg0 & 0.5, 1.5 << 1); }; // error `shared` programs share no floats // error `0.5` part of a key // error `c.arg0 & 0.5` integers only // error `1.5 << 1` integers only

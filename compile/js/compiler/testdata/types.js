@@ -33,7 +33,7 @@ c => { log(c.arg0 / 0); }; // warning `c.arg0 / 0` division by zero
 c => { log(c.arg0 === undefined, null == c.arg0); }; // error `c.arg0 === undefined` ever undefined // error `null == c.arg0` ever undefined
 c => { byKey.at(1).inc(); byKey.inc(); plain.at(1).inc(); m.get(1, 2); m.set(1); }; // error `byKey.at(1).inc()` byKey has a key of 2 parts, not a key of 1 part // error `byKey.inc()` a key of 2 parts, not no key // error `plain.at(1).inc()` plain has no key // error `m.get(1, 2)` m has a key of 1 part // error `m.set(1)` at least 2
 c => { free.set(1, 2); free.get(1, 2); free.set("a", 1); free.set(1, "x"); }; // error `free.get(1, 2)` free has a key of 1 part elsewhere // error `free.set("a", 1)` another type // error `free.set(1, "x")` holds an integer
-c => { n.at(1.5).inc(); plain.add(1.5); n.add("x"); n.at().inc(); }; // error `1.5` float cannot be part // error `1.5` trunc // error `"x"` not an integer // error `n.at()` at least 1
+c => { n.at(1.5).inc(); plain.add(1.5); n.add("x"); n.at().inc(); }; // error `1.5` float cannot be part // error `"x"` not an integer // error `n.at()` at least 1
 c => { n.at(1).at(2).inc(); }; // error `n.at(1).at` no member at
 c => { n.at(5).add(c.arg0); }; // warning `n.at(5).add(c.arg0)` count counts 1
 c => { free[1] = 2; c[0]; }; // error `free[1]` use get // error `c[0]` cannot index
