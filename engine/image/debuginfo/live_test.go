@@ -117,7 +117,7 @@ func (p *program) record(t testing.TB, places, expressions string, steps int) []
 	if qemu != "" {
 		gdb = "gdb-multiarch"
 	}
-	cmd := exec.Command(gdb, "-batch", "-nx", "-x", "testdata/record.py", p.path)
+	cmd := exec.Command(gdb, "-batch", "-nx", "-iex", "set auto-solib-add off", "-x", "testdata/record.py", p.path)
 	cmd.Env = append(os.Environ(), "RECORD="+to, "WORD="+strconv.Itoa(p.word), "REGS="+regs, "PLACES="+places,
 		"EXPRESSIONS="+expressions, "STEPS="+strconv.Itoa(steps), "DEBUGINFOD_URLS=")
 	if qemu != "" {

@@ -11,6 +11,7 @@ import (
 	"gotap/compile"
 	"gotap/engine/image/debuginfo"
 	"gotap/engine/image/mapped"
+	"gotap/engine/testenv"
 )
 
 // The same debug information in other files, or in another form, has to give the same answers.
@@ -95,6 +96,19 @@ func accessText(a compile.Access) string {
 		return fmt.Sprintf("%+v with %d members", a, len(shape.Members))
 	}
 	return fmt.Sprintf("%+v", a)
+}
+
+// TestFormsAgree compares what is known of a program whose debug information is compressed, or has type units, with what is known of
+// the same program without.
+func TestFormsAgree(t *testing.T) {
+	testenv.Require(t, testenv.GCC)
+	for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
+		want := answers(t, build(t, "testdata/values.c", "-O2", version))
+		for _, form := range []string{"-gz=zlib", "-fdebug-types-section"} {
+			p := build(t, "testdata/values.c", "-O2", version, form)
+			compareAnswers(t, version+" "+form, answers(t, p), want, 300)
+		}
+	}
 }
 
 // compareAnswers compares two programs with the same code.
