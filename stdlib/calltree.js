@@ -118,9 +118,12 @@ const red = "\x1b[31m", plain = "\x1b[0m";
 function printer(o) {
   const threads = new Map(); // open calls by thread, the outermost first
   const coloured = columns() > 0 && !env("NO_COLOR") && env("TERM") !== "dumb";
-  let lines = 0, first = 0, waiting;
+  let lines = 0, first = 0, waiting, waited;
   const self = { limit: () => {}, event, end };
-  every("200ms", flush);
+  every("200ms", () => { // a call that was waiting the last time has waited long enough
+    if (waiting === waited) flush();
+    waited = waiting;
+  });
   if (o.slower > 0 || o.failed) first = now(); // the first call shown is not the first one that began
 
   function event(e, isCall) {

@@ -142,11 +142,17 @@ func over(v value.Value, div int64) value.Value {
 	return v
 }
 
-// line returns a summary as text: after what bpftrace prints, the rest in ascending order.
+// enough is how many values have a distribution worth a line: of fewer, a tenth is less than one value.
+const enough = 10
+
+// line returns a summary as text: what bpftrace prints, and of enough values the rest in ascending order.
 func (s Summary) line() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "count %d, average %s, total %s, stddev %s, min %s", s.Count, s.Average.Format(nil), s.Total.Format(nil),
-		shortNumber(s.Deviation), s.Min.Format(nil))
+	fmt.Fprintf(&b, "count %d, average %s, total %s", s.Count, s.Average.Format(nil), s.Total.Format(nil))
+	if s.Count < enough {
+		return b.String()
+	}
+	fmt.Fprintf(&b, ", stddev %s, min %s", shortNumber(s.Deviation), s.Min.Format(nil))
 	for i, part := range quantiles {
 		fmt.Fprintf(&b, ", p%.0f %s", part*100, s.Quantiles[i].Format(nil))
 	}
