@@ -100,6 +100,9 @@ func (s closing) losses(r *Result) map[string]uint64 {
 	for _, p := range r.Probes {
 		lost[fmt.Sprintf("hits of %s missed: more calls at once than its maxActive", p.Name)] += p.TooDeep
 		lost[fmt.Sprintf("hits of %s missed", p.Name)] += p.Missed - p.TooDeep
+		if p.Exhausted {
+			lost[fmt.Sprintf("probe %s disabled, whose programs ran out of fuel", p.Name)]++
+		}
 		lost[fmt.Sprintf("periods of %s skipped, in which gotap had no processor, or had used a tenth of the time for samples", p.Name)] += p.Skipped
 	}
 	maps.DeleteFunc(lost, func(_ string, n uint64) bool { return n == 0 })

@@ -87,6 +87,7 @@ func New(cfg Config) (*Session, error) {
 	s.others.calls = syscallprobe.Probes{Conventions: conventions(), Globals: s.globals()}
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.runner.Tell(cfg.Changed)
+	s.runner.Warn(cfg.Warn)
 	s.arrivals.reserve.fill()
 	s.loop.Start(s.run)
 	return s, nil

@@ -81,6 +81,9 @@ func (r *run) printStats(result *gotap.Result) {
 		}
 		sort.Strings(how)
 		fmt.Fprintf(r.w.errs(), "gotap: %-30s %-9s %10d hits %6d missed, places: %s\n", p.Name, p.State, p.Hits, p.Missed, strings.Join(how, ", "))
+		if p.Runs > 0 {
+			fmt.Fprintf(r.w.errs(), "gotap:   the interpreter ran %s, %v each, without stopping threads\n", plural(int(p.Runs), "program"), p.Ran/time.Duration(p.Runs))
+		}
 		if p.RateLimited > 0 {
 			fmt.Fprintf(r.w.errs(), "gotap:   beyond its rate: %d hits\n", p.RateLimited)
 		}

@@ -23,13 +23,16 @@ type Probe struct {
 	Spec    Spec
 	Order   int // position in the order of declaration
 	Enabled bool
-	Removed bool           // removed for good; queries still report it
-	Leaving bool           // an exchange in progress removes it
-	Window  uint64         // number of hits when the present window of the budget began
-	Refused []string       // added by Refuse
-	Last    map[string]int // the number of its places in the last process that ended, by strategy
-	Samples Samples
-	Stopped map[string]int // the same for those that stop threads although native code was preferred, by reason
+	Removed bool // removed for good; queries still report it
+	Leaving bool // an exchange in progress removes it
+
+	Exhausted bool           // it was disabled because its programs ran out of fuel
+	Window    uint64         // number of hits when the present window of the budget began
+	Refused   []string       // added by Refuse
+	Last      map[string]int // the number of its places in the last process that ended, by strategy
+	Samples   Samples
+	Work      Work
+	Stopped   map[string]int // the same for those that stop threads although native code was preferred, by reason
 
 	callers map[*module.File]bool // whether calls from a file count (CalledFrom)
 
@@ -124,7 +127,7 @@ func (pr *Probe) Refuse(text string) {
 // strategy, and others counts those that are not code.
 func (pr *Probe) State(where map[string]int, others int) State {
 	st := State{ID: pr.Spec.ID, Name: pr.Spec.Name, State: "active", Hits: pr.Hits(), RateLimited: pr.RateLimited(),
-		Missed: pr.Missed(), TooDeep: pr.TooDeep(), Skipped: pr.Samples.Skipped, Spent: pr.Samples.Spent,
+		Missed: pr.Missed(), TooDeep: pr.TooDeep(), Skipped: pr.Samples.Skipped, Spent: pr.Samples.Spent, Runs: pr.Work.Runs, Ran: pr.Work.Spent, Exhausted: pr.Exhausted,
 		Refused: slices.Clone(pr.Refused), Strategy: where, Places: others + total(where), Kind: pr.kind(), Sites: pr.sites()}
 	if st.Places == 0 && !pr.Removed && len(pr.Last) > 0 { // it had places in a process that ended
 		st.Places, st.Strategy, st.Stops = total(pr.Last), maps.Clone(pr.Last), maps.Clone(pr.Stopped)

@@ -124,6 +124,9 @@ type State struct {
 	TooDeep     uint64         // the part of Missed due to more than MaxActive simultaneous calls
 	Skipped     uint64         // periods in which nothing was sampled, so that samples stay cheap
 	Spent       time.Duration  // processor time that samples took, the switches to the session and back estimated
+	Runs        uint64         // programs that the interpreter ran, wholly or in part
+	Ran         time.Duration  // how long that took; stopping threads and native code are not in it
+	Exhausted   bool           // it was disabled because its programs ran out of fuel too often
 	Refused     []string       // sites left out, with the reason
 	Strategy    map[string]int // number of sites by strategy
 	Stops       map[string]int // number of sites that stop threads although native code was preferred, by reason

@@ -92,6 +92,7 @@ func newSession(cfg Config, client *rsp.Client) *Session {
 	s.Set = probes.New(tracer{s}, s.places, &s.cfg.Config)
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.runner.Tell(cfg.Changed)
+	s.runner.Warn(cfg.Warn)
 	return s
 }
 

@@ -1,6 +1,7 @@
 package hit
 
 import (
+	"fmt"
 	"slices"
 
 	"gotap/engine/linux/ptrace"
@@ -216,10 +217,10 @@ func (h *Hit) wantedFrom(as Run, from *runtime.State) bool {
 	h.Now = &h.asked
 	h.Context.This, h.Context.Dirty = as.this, false
 	log := h.r.takeLog()
-	out := h.execute(code, log, from)
+	out := h.execute(pl.Probe, code, log, from)
 	h.r.giveLog(log)
 	if out.Trap != outcome.NoTrap {
-		h.r.arena.Trapped(out.Trap, code.ID, out.PC, out.Addr)
+		h.trapped(pl.Probe, code, &out)
 	}
 	if out.Trap != outcome.NoTrap || out.Abort {
 		pl.Probe.Reject()
@@ -274,7 +275,7 @@ func (h *Hit) runFrom(r *Run, from *runtime.State) {
 	r.log = h.r.takeLog()
 	h.Now = r
 	h.Context.This, h.Context.Dirty = r.this, false
-	out := h.execute(r.code, r.log, from)
+	out := h.execute(r.Placement.Probe, r.code, r.log, from)
 	h.outcome(r, &out)
 	if !r.log.HasItems() && r.kind != outcome.ExitFacility {
 		h.r.giveLog(r.log)
@@ -285,11 +286,26 @@ func (h *Hit) runFrom(r *Run, from *runtime.State) {
 }
 
 // execute runs a program from its start, or from where another executor stopped.
-func (h *Hit) execute(code *runtime.Code, log *record.Log, from *runtime.State) outcome.Outcome {
+func (h *Hit) execute(pr *registry.Probe, code *runtime.Code, log *record.Log, from *runtime.State) (out outcome.Outcome) {
+	start := ptrace.Now()
 	if from != nil {
-		return h.r.machine.Resume(code, &h.Context, log, from)
+		out = h.r.machine.Resume(code, &h.Context, log, from)
+	} else {
+		out = h.r.machine.Run(code, &h.Context, log)
 	}
-	return h.r.machine.Run(code, &h.Context, log)
+	pr.Work.Ran(ptrace.Now() - start)
+	return out
+}
+
+// trapped counts a trap. A probe whose programs run out of fuel again and again is disabled.
+func (h *Hit) trapped(pr *registry.Probe, code *runtime.Code, out *outcome.Outcome) {
+	h.r.arena.Trapped(out.Trap, code.ID, out.PC, out.Addr)
+	if out.Trap == outcome.TrapFuel && pr.Exhaust(ptrace.Now()) {
+		h.t.Disarm(pr)
+		if h.r.warn != nil {
+			h.r.warn(fmt.Sprintf("%s is disabled: its programs ran out of fuel %d times within a second; fuel: N allows more steps", pr.Spec.Name, registry.MostExhausted))
+		}
+	}
 }
 
 // newRun adds a run to the hit. The list grows to what the busiest place needs and is never shortened.
@@ -316,7 +332,7 @@ func (h *Hit) outcome(r *Run, out *outcome.Outcome) {
 	}
 	// What a lost call cannot store was already counted with the call.
 	if out.Trap != outcome.NoTrap && !(r.lost && out.Trap == outcome.TrapThis) {
-		h.r.arena.Trapped(out.Trap, r.code.ID, out.PC, out.Addr)
+		h.trapped(r.Placement.Probe, r.code, out)
 	}
 	if out.Remove {
 		r.Placement.Probe.Retire()

@@ -242,3 +242,30 @@ func TestFrom(t *testing.T) {
 		}
 	}
 }
+
+// A probe whose programs run out of fuel is disabled and told of at the hundredth time within a second, and not earlier.
+func TestOutOfFuel(t *testing.T) {
+	w := newWorld(t)
+	var told []string
+	w.h.r.Warn(func(text string) { told = append(told, text) })
+	pl := w.placement("p", registry.Handlers{Enter: w.code(runtime.Inst{Op: opcode.Jmp})}, nil)
+	for range registry.MostExhausted - 1 {
+		w.h.Begin(8)
+		w.h.Enter(pl, false)
+		w.h.Commit()
+	}
+	if !pl.Probe.Enabled || len(told) > 0 || pl.Probe.Work.Runs != registry.MostExhausted-1 || pl.Probe.Work.Spent <= 0 {
+		t.Fatalf("enabled %v, %q, %+v", pl.Probe.Enabled, told, pl.Probe.Work)
+	}
+	for range 5 {
+		w.h.Begin(8)
+		w.h.Enter(pl, false)
+		w.h.Commit()
+	}
+	if pl.Probe.Enabled || len(told) != 1 || !pl.Probe.State(nil, 0).Exhausted || !slices.Equal(w.thread.asked, []string{"disarm " + pl.Probe.Spec.Name}) {
+		t.Errorf("enabled %v, %q, asked %q", pl.Probe.Enabled, told, w.thread.asked)
+	}
+	if n := w.arena.TrapTotal(outcome.TrapFuel); n != registry.MostExhausted {
+		t.Errorf("%d programs ran", n)
+	}
+}

@@ -15,6 +15,7 @@ type Runner struct {
 	logs       []*record.Log // free ones
 	ticket     uint32        // the last ticket given
 	changed    func(Change)  // nil: changes are not reported
+	warn       func(string)  // nil: nobody is told that a probe was disabled
 }
 
 // Change describes what a program has changed in the thread or process for which it ran.
@@ -34,6 +35,9 @@ func NewRunner(arena *arena.Arena, facilities *facility.Table) *Runner {
 
 // Tell sets a function that is called for every change that programs make, for threads created from now on.
 func (r *Runner) Tell(changed func(Change)) { r.changed = changed }
+
+// Warn sets a function that is told when a probe is disabled.
+func (r *Runner) Warn(warn func(text string)) { r.warn = warn }
 
 // takeLog returns an empty log.
 func (r *Runner) takeLog() *record.Log {
