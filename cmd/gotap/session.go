@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gotap"
+	"gotap/cmd/gotap/demo"
 	"gotap/cmd/gotap/filewatch"
 	"gotap/cmd/gotap/guardian"
 	"gotap/cmd/gotap/manager"
@@ -185,8 +186,9 @@ func (r *run) options() (gotap.Options, error) {
 	if p.targeted(p.command) {
 		return o, nil
 	}
-	lasts := cmp.Or(p.duration, demoTime) // -T, or the demonstration's own end: what comes first is announced as the time
-	o.Tool.Path, o.Command, err = demoCommand(lasts)
+	lasts := cmp.Or(p.duration, demo.Time) // -T, or the demonstration's own end: what comes first is announced as the time
+	o.Command = demo.Command(lasts)
+	o.Tool.Path, err = ownProgram()
 	r.demo, o.Tool.MayAppear, o.Tool.Title = true, true, "the demonstration"
 	r.note("no target: probing gotap's own demonstration for %v", lasts)
 	return o, status.With(status.Target, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gotap"
+	"gotap/cmd/gotap/demo"
 	"gotap/cmd/gotap/status"
 	"gotap/samples"
 )
@@ -83,7 +84,7 @@ func (t *traceOptions) script(o *runOptions, patterns, command []string) (gotap.
 		return gotap.Script{}, status.With(status.Usage, err)
 	}
 	if len(patterns) == 0 && !o.targeted(command) {
-		patterns = []string{demoFunction}
+		patterns = []string{demo.Function}
 	}
 	if len(t.from) > 0 && o.maxSites == sitesOfEngine {
 		o.maxSites = sitesOfLibraries

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gotap"
+	"gotap/cmd/gotap/demo"
 	"gotap/cmd/gotap/status"
 	"gotap/samples"
 	"gotap/script"
@@ -33,7 +34,7 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 		o.args = append(strings.Fields(s.Demo), o.args...)
 		return text, nil
 	case len(words) == 0 && first.Name == "f" && first.Default == "" && !given && s.Name != "ltrace":
-		o.args = append(o.args, "f="+demoFunction)
+		o.args = append(o.args, "f="+demo.Function)
 		return text, nil
 	case len(words) == 0:
 		return text, nil

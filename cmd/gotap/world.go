@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 
+	"gotap/cmd/gotap/demo"
 	"gotap/cmd/gotap/status"
 	"gotap/compile/diag"
 )
@@ -36,8 +37,8 @@ func Main(w World) int {
 
 // dispatch runs the command, or the part for which gotap has started itself.
 func (w World) dispatch() error {
-	if lasts, ok := demoOf(w.Args); ok {
-		return status.With(status.Failure, runDemo(lasts))
+	if lasts, ok := demo.Of(w.Args); ok {
+		return status.With(status.Failure, demo.Run(lasts))
 	}
 	root := newRoot(&w)
 	root.SetArgs(w.Args)

@@ -20,8 +20,8 @@ done:
 	MOVQ AX, ret+8(FP)
 	RET
 
-// func demoCheck(n int64) int64
-TEXT ·demoCheck(SB), NOSPLIT, $16-16
+// func callCheck(n int64) int64
+TEXT ·callCheck(SB), NOSPLIT, $16-16
 	MOVQ n+0(FP), DI
 	MOVQ DI, 0(SP)
 	CALL check(SB)
@@ -29,8 +29,8 @@ TEXT ·demoCheck(SB), NOSPLIT, $16-16
 	MOVQ AX, ret+8(FP)
 	RET
 
-// func demoWork(n int64) int64
-TEXT ·demoWork(SB), NOSPLIT, $16-16
+// func callWork(n int64) int64
+TEXT ·callWork(SB), NOSPLIT, $16-16
 	MOVQ n+0(FP), DI
 	MOVQ DI, 0(SP)
 	CALL work(SB)
