@@ -198,8 +198,10 @@ func unique(list diag.List) diag.List {
 	seen := map[diag.Diagnostic]bool{}
 	var out diag.List
 	for _, d := range list {
-		if !seen[d] {
-			seen[d] = true
+		key := d
+		key.Calls = diag.Calls{} // the first call stands for all
+		if !seen[key] {
+			seen[key] = true
 			out = append(out, d)
 		}
 	}

@@ -130,7 +130,7 @@ func (l *Linker) report(source Source, list diag.List) {
 	l.mu.Lock()
 	for _, d := range list {
 		key := d
-		key.Hint = "" // which may be about this place
+		key.Hint, key.Calls = "", diag.Calls{} // which may be about this place
 		if !slices.Contains(known, d) && !l.reported[key] {
 			l.reported[key] = true
 			fresh = append(fresh, d)
