@@ -97,10 +97,10 @@ func (t tracer) Together(fn func()) map[*retprobe.Point]error {
 }
 
 // Replacing implements probes.Tracer.
-func (t tracer) Replacing() bool { return attaching{t.s}.replacing() }
+func (t tracer) Replacing() bool { return attaching(t).replacing() }
 
 // AwaitReplaced implements probes.Tracer.
-func (t tracer) AwaitReplaced() error { return attaching{t.s}.settle() }
+func (t tracer) AwaitReplaced() error { return attaching(t).settle() }
 
 // AwaitPrograms implements probes.Tracer.
 func (t tracer) AwaitPrograms() { t.s.natives.AwaitStale() }
