@@ -64,7 +64,7 @@ const kinds = { 1: "S_IFIFO", 2: "S_IFCHR", 4: "S_IFDIR", 6: "S_IFBLK", 8: "S_IF
 
 export function fileKind(mode) {
   const names = [kinds[mode >> 12 & 15] ?? "0x" + (mode & 0xf000).toString(16)];
-  for (const [name, bit] of [["S_ISUID", 0o4000], ["S_ISGID", 0o2000], ["S_ISVTX", 0o1000]]) if (mode & bit) names.push(name);
+  for (const [name, bit] of Object.entries({ S_ISUID: 0o4000, S_ISGID: 0o2000, S_ISVTX: 0o1000 })) if (mode & bit) names.push(name);
   return `${names.join("|")}|${fileMode(mode & 0o777)}`;
 }
 

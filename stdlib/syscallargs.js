@@ -133,7 +133,7 @@ const read = (before, after, text) => ({
 });
 const input = (bytes, text) => read(fixed(bytes), 0, text), output = (bytes, text) => read(0, fixed(bytes), text);
 
-const data = (b, parts) => quoted(b, Number(parts[0].whole));
+const data = (b, parts, _call) => quoted(b, Number(parts[0].whole));
 const afterwards = (kind, quote = data) => ({
   before: 0, after: kind,
   text: (word, k, call) => call.outs[k] ? quote(call.outs[k][0].data, call.outs[k], call) : Number(call.ret) === 0 && BigInt(word) !== 0n ? '""' : pointer(word),

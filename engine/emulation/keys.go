@@ -25,6 +25,10 @@ import (
 // (init_pkru_value in the kernel's arch/x86/mm/pkeys.c).
 const firstRights = 0x55555554
 
+// allRights forbid nothing, whatever keys there are. Some virtual machines report them for every thread (seen with PVM); keys are not
+// detected there.
+const allRights = 0
+
 // nearStack is the distance from the stack pointer within which an access counts as one to the stack.
 const nearStack = 64 << 10
 
@@ -70,8 +74,9 @@ func (m *Thread) restricted(addr uint64) bool {
 		return false
 	}
 	in := m.host.Keyed()
-	if !in.used && m.keys.rights(m.t.Tid) != firstRights {
-		in.used = true
+	if !in.used {
+		rights := m.keys.rights(m.t.Tid)
+		in.used = rights != firstRights && rights != allRights
 	}
 	return in.used
 }

@@ -61,6 +61,7 @@ const (
 	Populate  Need = "MADV_POPULATE_WRITE, of Linux 5.14"
 	Watched   Need = "a processor whose hardware watchpoints are hit"
 	FSBase    Need = "a kernel that lets programs read the base of fs (rdfsbase)"
+	Rights    Need = "a kernel that tells which protection keys a thread may use"
 	RunTimes  Need = "a kernel that counts the run times of threads (CONFIG_SCHED_INFO)"
 )
 
@@ -81,7 +82,7 @@ var checks = map[Need]func() bool{
 }
 
 // ofKernel are needs that only another kernel, or another configuration of it, meets.
-var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, FSBase: true, Cgroups: true}
+var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, FSBase: true, Rights: true, Cgroups: true}
 
 // Expected reports whether a need has to be met here: in continuous integration all are that packages can meet.
 func Expected(n Need) bool { return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] }

@@ -165,7 +165,7 @@ end(() => {
 });
 `)
 	scripttest.WantLines(t, r.Once(func() { r.Enter(0) }), "6 10 -2 11 17",
-		"cannot add 1.5: aggregations hold integers", "cannot add to map one: the key does not fit",
+		"cannot add 1.5: this holds integers", "cannot add to map one: the key does not fit",
 		`[["b",-2],["a",10]] [[["k",1],17]]`)
 }
 

@@ -23,7 +23,7 @@ func TestFloatsAreKept(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	for name, want := range map[string]string{"s": "@s[x]: 1.75\n@s[n]: 2\n", "a": "@a: 1.125\n\n", "lo": "@lo: -0.75\n", "hi": "@hi: 0.75\n",
-		"m": "@m[x]: 0.75\n@m[n]: 3\n@m[y]: 3.75\n", "t": "@t: count 1, average 0.75, total 0.75, stddev 0, min 0.75, p50 0.75, p90 0.75, p99 0.75, max 0.75\n\n"} {
+		"m": "@m[x]: 0.75\n@m[n]: 3\n@m[y]: 3.75\n", "t": "@t: count 1, average 0.75, total 0.75\n\n"} {
 		var b strings.Builder
 		r.arena.Handle(scope[name].Object).Entries().Print(&b, snapshot.Options{})
 		if b.String() != want {
