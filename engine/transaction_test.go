@@ -49,3 +49,23 @@ func TestTransactions(t *testing.T) {
 		})
 	}
 }
+
+// TestStackSegment steps, in place and elsewhere, an instruction that holds traps back until the next one has run, which has a probe, too.
+func TestStackSegment(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.GCC)
+	path := program(t, "segment.c", "-O1")
+	for _, inPlace := range []bool{false, true} {
+		eachEngine(t, func(t *testing.T, e Engine) {
+			w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+			w.do(func() error { w.patcher.InPlaceOnly(inPlace); return nil })
+			tg := w.launch(path)
+			n := w.counter()
+			w.probe("segment+*", Handlers{Enter: w.counts(n)})
+			w.run()
+			want(t, "output", tg.output(), "segment bad=0\n")
+			if hits := n.get(); hits%10 != 0 || hits < 50 { // each instruction of at least five, ten times
+				t.Errorf("%d hits", hits)
+			}
+		})
+	}
+}

@@ -124,6 +124,7 @@ func (x *Thread) Stepped() {
 		x.SignalInStep(ptrace.SIGTRAP)
 		return
 	}
+	x.leaveNext()
 	own := x.stepsItself()
 	if !x.afterStep() {
 		x.anotherTurn(own)
@@ -139,6 +140,16 @@ func (x *Thread) Stepped() {
 		return
 	}
 	x.on.FinishWith(0)
+}
+
+// leaveNext takes a thread back to the breakpoint behind the instruction that was stepped, if the step has executed that as well. A step in
+// place does so if the instruction holds traps back until the next one has run: mov ss, pop ss (Intel SDM vol. 3, 6.8.3).
+func (x *Thread) leaveNext() {
+	a, p := x.parts.View.Space.ABI, x.step.p
+	next := a.BreakpointPC(*x.PC())
+	if x.SignalCode() == a.TrapCode && next == p.Addr+uint64(p.Length) && p.Space.ByAddr[next] != nil {
+		*x.PC() = next
+	}
 }
 
 // anotherTurn continues a repeated instruction that has iterations left. The watchpoints are queried now, because
