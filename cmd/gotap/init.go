@@ -57,7 +57,7 @@ functions of its own sources; with --functions those that a pattern names, of li
 	return c
 }
 
-// isRegular reports whether a path may be a program: it is no folder.
+// isRegular reports whether a path may be a program, and not a folder.
 func isRegular(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode().IsRegular()

@@ -147,7 +147,7 @@ func (x *Thread) Stepped() {
 func (x *Thread) leaveNext() {
 	a, p := x.parts.View.Space.ABI, x.step.p
 	next := a.BreakpointPC(*x.PC())
-	if x.SignalCode() == a.TrapCode && next == p.Addr+uint64(p.Length) && p.Space.ByAddr[next] != nil {
+	if x.step.slot == p.Addr && next == p.Addr+uint64(p.Length) && p.Space.ByAddr[next] != nil && x.SignalCode() == a.TrapCode {
 		*x.PC() = next
 	}
 }

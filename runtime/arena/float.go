@@ -115,7 +115,7 @@ func mostFloat(p *uint64, w uint64) {
 	extremeFloat(p, w, func(old, v float64) bool { return old >= v })
 }
 
-// extremeFloat replaces an extreme unless it stays. An empty word is no number, and changes nothing.
+// extremeFloat replaces an extreme, unless that stays. A word that is empty or not a number changes nothing.
 func extremeFloat(p *uint64, w uint64, stays func(old, v float64) bool) {
 	v := snapshot.FloatWord(w).Float()
 	if w == 0 || v != v {

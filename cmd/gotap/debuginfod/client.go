@@ -26,7 +26,7 @@ type Limits struct {
 // DefaultLimits are those of gotap.
 var DefaultLimits = Limits{FileSize: 1 << 30, TotalSize: 4 << 30, FileTime: time.Minute, TotalTime: 5 * time.Minute}
 
-// missTime is how long an empty file in the cache stands for an answer that there is no such file.
+// missTime is how long an empty file in the cache means that the servers do not have the file.
 const missTime = 10 * time.Minute
 
 // Client fetches debug files.
@@ -56,7 +56,7 @@ func New(urls, dir string, limits Limits, tell func(text string)) (*Client, erro
 	case len(c.servers) == 0:
 		return nil, errors.New("DEBUGINFOD_URLS names no server")
 	case dir == "":
-		return nil, errors.New("there is no folder for files of debuginfod: HOME is not set")
+		return nil, errors.New("cannot find the cache of debuginfod: HOME is not set")
 	}
 	return c, nil
 }
@@ -143,7 +143,7 @@ func (c *Client) download(server, id, path string) (n int64, err error) {
 func isOf(file, id string) error {
 	f, err := module.Open(file)
 	if err != nil {
-		return errors.New("what it sent is no debug file")
+		return errors.New("the server sent something else than a debug file")
 	}
 	defer f.Close()
 	if f.BuildID != id {

@@ -133,7 +133,7 @@ func TestBadServers(t *testing.T) {
 		"not there":  {http.NotFound, DefaultLimits, "no server has the debug information of prog", 0},
 		"error":      {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", 500) }, DefaultLimits, "500 Internal Server Error", -1},
 		"other file": {func(w http.ResponseWriter, r *http.Request) { w.Write(other) }, DefaultLimits, "of another build", -1},
-		"a page":     {func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("<html>")) }, DefaultLimits, "no debug file", -1},
+		"a page":     {func(w http.ResponseWriter, r *http.Request) { w.Write([]byte("<html>")) }, DefaultLimits, "something else than a debug file", -1},
 		"too much": {func(w http.ResponseWriter, r *http.Request) {
 			for range 300 {
 				w.Write(make([]byte, 1<<16))
@@ -187,7 +187,7 @@ func mustBytes(t *testing.T, text string) (b []byte) {
 	return b
 }
 
-// TestServersAreAddresses refuses what is no address, and no servers.
+// TestServersAreAddresses refuses servers that are not addresses, and an empty list.
 func TestServersAreAddresses(t *testing.T) {
 	for _, urls := range []string{"", "  ", "file:///etc", "http://", "example.org", "http://a ftp://b"} {
 		if _, err := New(urls, "dir", DefaultLimits, nil); err == nil {
