@@ -346,3 +346,23 @@ func TestInlined(t *testing.T) {
 		}
 	}
 }
+
+// TestFileOutsideItsDirectory asks for the file and the lines of programs that were compiled in a folder that has nothing in common
+// with their source's: some compilers then name the file by an absolute path in the line table.
+func TestFileOutsideItsDirectory(t *testing.T) {
+	testenv.Require(t, testenv.Clang)
+	source, err := filepath.Abs("testdata/lines.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {
+		for _, dir := range []string{"/elsewhere", filepath.Dir(source), filepath.Dir(filepath.Dir(source))} {
+			p := build(t, source, "clang", version, "-fdebug-compilation-dir="+dir)
+			if frames, err := p.info.FramesAt(p.address(t, "main")); err != nil || len(frames) == 0 || frames[0].File != source {
+				t.Errorf("%s in %s: main is at %+v, %v", version, dir, frames, err)
+			} else if addrs, _, err := p.info.AddrsOf(source, frames[0].Line); err != nil || len(addrs) == 0 {
+				t.Errorf("%s in %s: its line is at %x, %v", version, dir, addrs, err)
+			}
+		}
+	}
+}

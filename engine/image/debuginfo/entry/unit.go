@@ -18,9 +18,16 @@ func (u *Unit) FileNames(r *dwarf.LineReader) []string {
 }
 
 // Absolute returns the path of a source file, whose name may be relative to the directory of the compilation.
+//
+// Clang's line tables of DWARF 5 name the unit's own file by an absolute path that belongs to no directory. Package
+// debug/dwarf takes it for a path in the directory of the compilation, so the two are told apart again here.
 func (u *Unit) Absolute(name string) string {
-	if dir, _ := u.Entry.Val(dwarf.AttrCompDir).(string); dir != "" && !path.IsAbs(name) {
+	dir, _ := u.Entry.Val(dwarf.AttrCompDir).(string)
+	if dir != "" && !path.IsAbs(name) {
 		return path.Join(dir, name)
+	}
+	if own, _ := u.Entry.Val(dwarf.AttrName).(string); dir != "" && path.IsAbs(own) && name == path.Join(dir, own) {
+		return path.Clean(own)
 	}
 	return path.Clean(name)
 }
