@@ -32,10 +32,10 @@ func TestSomeEnded(t *testing.T) {
 	}
 	o.Pids = o.Pids[:1]
 	if _, err := gotap.Run(context.Background(), script, o); err == nil {
-		t.Error("all have ended, and there is no error")
+		t.Error("Run traced nothing and reported no error")
 	}
 	o.Tool.MayEnd, o.Pids = false, []int{ended.Process.Pid, target.Process.Pid}
 	if _, err := gotap.Run(context.Background(), script, o); err == nil {
-		t.Error("one that must be there has ended, and there is no error")
+		t.Error("Run reported no error for a process that has ended")
 	}
 }

@@ -76,7 +76,8 @@ func (s *spread) find(first, which uint64) []uint64 {
 	return nil
 }
 
-// count adds to a bucket of a cell, whose list begins with the given word. It returns false if there is no room.
+// count adds n to a bucket. list is the first word of the list of bucket groups that the cell owns. It returns false if there is no room for
+// another group.
 func (s *spread) count(list *uint64, bucket uint32, n uint64) bool {
 	which, mine := uint64(bucket/object.GroupBuckets), uint64(0)
 	for {

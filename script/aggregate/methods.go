@@ -209,7 +209,7 @@ func holdsFloats(kind object.Kind) bool {
 	return false
 }
 
-// fraction returns a number that is no integer.
+// fraction returns the value of a number that is not an integer; ok is false for integers and for all that is not a number.
 func fraction(v goja.Value) (f float64, ok bool) {
 	if _, whole := jsvm.ToInt(v); whole || !goja.IsNumber(v) {
 		return 0, false

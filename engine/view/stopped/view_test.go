@@ -159,7 +159,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestReturnPoint: the point is that of the pointer, with the bit that chooses the instruction set; none where there is no caller.
+// TestReturnPoint looks up the point of a return address whose lowest bit chooses the instruction set, and that of a function without a caller.
 func TestReturnPoint(t *testing.T) {
 	v, w, _ := inARM(t, 0xe12fff1e)
 	p := &retprobe.Point{}
