@@ -34,5 +34,6 @@
 //
 // # Limits
 //
-// Trapped exceptions (the enable bits of FPCR) and the alternate handling of FPCR.AH are not implemented.
+// The package knows no trapped exceptions (the enable bits of FPCR) and no alternate handling (FPCR.AH). Package arm64 refuses to emulate
+// arithmetic while a thread has these bits set (arch.ErrUnsupported), so the processor executes it.
 package ieee

@@ -76,8 +76,8 @@ func (s *spread) find(first, which uint64) []uint64 {
 	return nil
 }
 
-// count adds n to a bucket. list is the first word of the list of bucket groups that the cell owns. It returns false if there is no room for
-// another group.
+// count adds n to a bucket of a cell. The cell's list of bucket groups begins at list. If the bucket's group is missing, count appends it; it
+// returns false if the arena has no room for that.
 func (s *spread) count(list *uint64, bucket uint32, n uint64) bool {
 	which, mine := uint64(bucket/object.GroupBuckets), uint64(0)
 	for {
