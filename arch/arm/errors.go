@@ -6,22 +6,12 @@ import (
 	"gotap/arch"
 )
 
-// refusal is a reason without an address. Every refusal matches arch.ErrUnsupported.
-type refusal string
-
-// Error returns the reason. The caller that knows the address adds it.
-func (r refusal) Error() string { return string(r) }
-
-// Is reports that every refusal matches arch.ErrUnsupported.
-func (r refusal) Is(target error) bool { return target == arch.ErrUnsupported }
-
 const (
-	errUndefined    = refusal("cannot decode: an undefined instruction")
-	errEmulatedOnly = refusal("cannot step an ARM instruction: all are emulated")
-	errNeedsVectors = refusal("cannot emulate an instruction of the vector unit without its registers")
-	errBigEndian    = refusal("cannot access memory: big-endian data is not emulated")
-	errInITBlock    = refusal("unpredictable: the instruction is not allowed here in an IT block")
-	errNoThreadPtr  = refusal("cannot read the thread pointer here")
+	errUndefined    = arch.Refusal("cannot decode: an undefined instruction")
+	errNeedsVectors = arch.Refusal("cannot emulate an instruction of the vector unit without its registers")
+	errBigEndian    = arch.Refusal("cannot access memory: big-endian data is not emulated")
+	errInITBlock    = arch.Refusal("unpredictable: the instruction is not allowed here in an IT block")
+	errNoThreadPtr  = arch.Refusal("cannot read the thread pointer here")
 )
 
 // AlignmentError is an access that faults because of its address. LDM, STM, LDRD, STRD, SWP and exclusive,

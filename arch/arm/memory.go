@@ -3,6 +3,8 @@ package arm
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"gotap/arch"
 )
 
 // access is a load or store of one register.
@@ -74,7 +76,7 @@ func (c *cpu) transfer(k access, t uint32, a address) error {
 	return c.writeLoaded(t, v)
 }
 
-const errLoadedPC = refusal("unpredictable: r15 loaded from an address that is not aligned")
+const errLoadedPC = arch.Refusal("unpredictable: r15 loaded from an address that is not aligned")
 
 // transferPair moves two registers to or from memory.
 func (c *cpu) transferPair(load bool, t, t2 uint32, a address) error {

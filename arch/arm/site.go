@@ -4,8 +4,8 @@ import "gotap/arch"
 
 // site is an instruction prepared when a probe is placed. It never changes afterwards.
 type site struct {
-	insn arch.Insn
-	in   *inst
+	arch.EmulatedSite
+	in *inst
 }
 
 // Prepare makes the Site of an instruction that this Arch decoded. It refuses the classes marked R, and
@@ -18,7 +18,7 @@ func (s *isa) Prepare(insn arch.Insn) (arch.Site, error) {
 	if reason := in.refused(); reason != "" {
 		return nil, &arch.RefusedError{Addr: insn.Addr, Reason: reason}
 	}
-	return &site{insn, in}, nil
+	return &site{arch.EmulatedSite{Prepared: insn}, in}, nil
 }
 
 // refused returns why an instruction cannot be probed, or "".
@@ -29,28 +29,8 @@ func (in *inst) refused() string {
 	return in.row.unpredictableReason(in.word)
 }
 
-// Insn returns the instruction that was prepared.
-func (s *site) Insn() arch.Insn { return s.insn }
-
-// Strategy returns Emulated, the only strategy on this architecture.
-func (s *site) Strategy() arch.Strategy { return arch.Emulated }
-
-// Allowed reports that only emulation is possible.
-func (s *site) Allowed(how arch.Strategy) bool { return how == arch.Emulated }
-
-// OutOfLine fails: there are no copies.
-func (s *site) OutOfLine(uint64) ([]byte, error) { return nil, errEmulatedOnly }
-
 // Vectors reports whether emulation needs the registers of the vector unit, which another system call has to read.
 func (s *site) Vectors() bool { return s.in.row.vectors }
-
-// BeforeStep does nothing, because no instruction is stepped.
-func (s *site) BeforeStep(*arch.Regs, uint64) arch.StepState { return arch.StepState{} }
-
-// AfterStep does nothing, because no instruction is stepped.
-func (s *site) AfterStep(*arch.Regs, arch.Memory, uint64, arch.StepState) (bool, error) {
-	return false, errEmulatedOnly
-}
 
 // Executes reports whether the condition of the instruction holds: its own, or that of its IT block. If it does
 // not, Emulate only advances the program counter.

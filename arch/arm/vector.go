@@ -32,6 +32,8 @@
 // the architecture allows.
 package arm
 
+import "gotap/arch"
+
 // decodeVector makes the row of an instruction of VFP or NEON. w is the instruction in its A32 form; thumb says that it
 // came from a Thumb encoding, whose use of PC is narrower.
 func decodeVector(w uint32, thumb bool) (row, error) {
@@ -112,7 +114,7 @@ func (v verdict) when(broken bool) verdict {
 }
 
 // errShortVector refuses VFP's obsolete short vectors at a hit, because FPSCR decides whether an instruction is one.
-const errShortVector = refusal("cannot emulate a short vector: FPSCR.LEN or STRIDE is not 0")
+const errShortVector = arch.Refusal("cannot emulate a short vector: FPSCR.LEN or STRIDE is not 0")
 
 // rule checks the fields of an encoding that matched a row.
 type rule func(w uint32, thumb bool) verdict

@@ -224,7 +224,7 @@ func TestVectorUndefined(t *testing.T) {
 		if err == nil && r.unpredictable != nil {
 			continue
 		}
-		var refused refusal
+		var refused arch.Refusal
 		if was := a.signal == 4 && !a.completed(&states[i]); was != errors.As(err, &refused) {
 			t.Errorf("%#08x %s: undefined %t, decoded %q, %v", words[i], A32.Text(binary.LittleEndian.AppendUint32(nil, words[i]), 0), was, r.name, err)
 		}

@@ -1,5 +1,7 @@
 package arm64
 
+import "gotap/arch"
+
 // PointerSigner is implemented by an arch.Memory of a process whose pointers may be signed. SignsPointers returns
 // true if the processor and the kernel have pointer authentication on. Without it, it is off.
 //
@@ -9,7 +11,7 @@ package arm64
 type PointerSigner interface{ SignsPointers() bool }
 
 // errSigned refuses an instruction that needs the keys.
-const errSigned = refusal("cannot emulate an instruction that signs or authenticates a pointer: only the process has the keys")
+const errSigned = arch.Refusal("cannot emulate an instruction that signs or authenticates a pointer: only the process has the keys")
 
 // signs reports whether pointer authentication is on.
 func (c *cpu) signs() bool {

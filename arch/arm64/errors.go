@@ -6,18 +6,9 @@ import (
 	"gotap/arch"
 )
 
-// refusal is a reason without an address. Every refusal matches arch.ErrUnsupported.
-type refusal string
-
-// Error returns the reason. The caller that knows the address adds it.
-func (r refusal) Error() string { return string(r) }
-
-// Is reports that every refusal matches arch.ErrUnsupported.
-func (r refusal) Is(target error) bool { return target == arch.ErrUnsupported }
-
 const (
-	errUndefined     = refusal("cannot decode: an undefined instruction")
-	errUnpredictable = refusal("the architecture leaves the effect of this encoding open")
+	errUndefined     = arch.Refusal("cannot decode: an undefined instruction")
+	errUnpredictable = arch.Refusal("the architecture leaves the effect of this encoding open")
 )
 
 // AlignmentError is an access that faults because of its address. The stack pointer as a base must be a multiple of

@@ -1,5 +1,7 @@
 package arm64
 
+import "gotap/arch"
+
 // otherRows holds instructions that are decoded, so that functions can be scanned to their end, but never emulated.
 var otherRows = []row{
 	{mask: 0x1e000000, value: 0x04000000, name: "sve", exec: notEmulated, class: Scalable},
@@ -26,7 +28,9 @@ func badTagAccess(w uint32) bool {
 func badMemoryCopy(w uint32) bool { return field(w, 22, 2) == 3 && field(w, 14, 2) == 3 }
 
 // notEmulated is the executor of refused classes. It is not called, because Prepare refuses them.
-func notEmulated(*cpu, uint32) error { return refusal("cannot emulate the instruction: not emulated") }
+func notEmulated(*cpu, uint32) error {
+	return arch.Refusal("cannot emulate the instruction: not emulated")
+}
 
 // untagged56 returns a pointer without its tag, as a signed number of 56 bits.
 func untagged56(p uint64) uint64 { return uint64(int64(p<<8) >> 8) }

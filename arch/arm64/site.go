@@ -6,8 +6,8 @@ import (
 
 // site is an instruction prepared when a probe is placed. It never changes afterwards.
 type site struct {
-	insn arch.Insn
-	in   *inst
+	arch.EmulatedSite
+	in *inst
 }
 
 // Prepare makes the Site of an instruction that A64 decoded. It refuses the classes marked R, and unpredictable
@@ -20,7 +20,7 @@ func (a64) Prepare(insn arch.Insn) (arch.Site, error) {
 	if reason := in.refused(); reason != "" {
 		return nil, &arch.RefusedError{Addr: insn.Addr, Reason: reason}
 	}
-	return &site{insn, in}, nil
+	return &site{arch.EmulatedSite{Prepared: insn}, in}, nil
 }
 
 // refused returns why an instruction cannot be probed, or "".
@@ -34,28 +34,8 @@ func (in *inst) refused() string {
 // open reports an encoding whose effect the architecture leaves open.
 func (in *inst) open() bool { return in.row.unpredictable != nil && in.row.unpredictable(in.word) }
 
-// Insn returns the instruction that was prepared.
-func (s *site) Insn() arch.Insn { return s.insn }
-
-// Strategy returns Emulated, the only strategy on this architecture.
-func (s *site) Strategy() arch.Strategy { return arch.Emulated }
-
-// Allowed reports that only emulation is possible.
-func (s *site) Allowed(how arch.Strategy) bool { return how == arch.Emulated }
-
-// OutOfLine fails: there are no copies.
-func (s *site) OutOfLine(uint64) ([]byte, error) { return nil, errEmulatedOnly }
-
 // Vectors reports whether emulation needs the registers of the vector unit, which another system call has to read.
 func (s *site) Vectors() bool { return s.in.row.vectors }
-
-// BeforeStep does nothing, because no instruction is stepped.
-func (s *site) BeforeStep(*arch.Regs, uint64) arch.StepState { return arch.StepState{} }
-
-// AfterStep does nothing, because no instruction is stepped.
-func (s *site) AfterStep(*arch.Regs, arch.Memory, uint64, arch.StepState) (bool, error) {
-	return false, errEmulatedOnly
-}
 
 // Emulate completes an instruction that does not use the vector unit. It leaves a system call, including the
 // program counter, to the kernel: the engine executes the original instruction (Insn().Control is arch.Syscall).
@@ -68,10 +48,7 @@ func (s *site) EmulateVectors(regs *arch.Regs, v *arch.Vectors, mem arch.Memory)
 	return s.in.run(regs, v, mem)
 }
 
-const (
-	errEmulatedOnly = refusal("cannot step an A64 instruction: all are emulated")
-	errNeedsVectors = refusal("cannot emulate an instruction of the vector unit without its registers")
-)
+const errNeedsVectors = arch.Refusal("cannot emulate an instruction of the vector unit without its registers")
 
 // Exec executes one instruction that A64 decoded. It accepts exclusives, which Prepare refuses because a probe
 // would disturb the program: a load-exclusive loads; a store-exclusive finds its monitor clear, stores nothing and

@@ -1,6 +1,10 @@
 package arm64
 
-import "fmt"
+import (
+	"fmt"
+
+	"gotap/arch"
+)
 
 // System is implemented by an arch.Memory that provides system registers and cache maintenance. Without it,
 // instructions that need a register fail with a *SystemError, and cache maintenance has no effect. An engine on the
@@ -73,4 +77,4 @@ func (e *SystemError) Error() string {
 }
 
 // Is reports that the error matches arch.ErrUnsupported.
-func (e *SystemError) Is(target error) bool { return refusal("").Is(target) }
+func (e *SystemError) Is(target error) bool { return arch.Refusal("").Is(target) }

@@ -196,7 +196,7 @@ func doDCZVA(c *cpu, w uint32) error {
 		return err
 	}
 	if id&16 != 0 || id&15 > 9 {
-		return refusal("cannot emulate dc zva: the processor prohibits it")
+		return arch.Refusal("cannot emulate dc zva: the processor prohibits it")
 	}
 	size := uint64(4) << (id & 15)
 	return c.write(c.reg(rd(w))&^(size-1), zeroes[:size])

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync"
 
+	"gotap/arch"
 	"gotap/arch/ieee"
 )
 
@@ -201,9 +202,9 @@ const (
 func (c *vectorUnit) saturated() { c.v.Status |= fpsrQC }
 
 const (
-	errNewerFP       = refusal("cannot emulate floating point with FPCR.FIZ, AH or NEP set")
-	errTrappedFP     = refusal("cannot emulate a trapped floating-point exception")
-	errExtendedBrain = refusal("cannot emulate BFloat16 dot products with FPCR.EBF set")
+	errNewerFP       = arch.Refusal("cannot emulate floating point with FPCR.FIZ, AH or NEP set")
+	errTrappedFP     = arch.Refusal("cannot emulate a trapped floating-point exception")
+	errExtendedBrain = arch.Refusal("cannot emulate BFloat16 dot products with FPCR.EBF set")
 )
 
 // startFP sets the modes of c.fp from FPCR.

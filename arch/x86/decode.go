@@ -20,17 +20,11 @@ type decoder struct {
 	err  error
 }
 
-// refusal is a reason for a refusal. The caller that knows the address adds it.
-type refusal string
-
-// Error returns the reason.
-func (r refusal) Error() string { return string(r) }
-
 const (
-	errTooLong = refusal("longer than 15 bytes")
-	errUnknown = refusal("not an instruction")
-	errNot64   = refusal("not an instruction of 64-bit mode")
-	errAPX     = refusal("an APX instruction")
+	errTooLong = arch.Refusal("longer than 15 bytes")
+	errUnknown = arch.Refusal("not an instruction")
+	errNot64   = arch.Refusal("not an instruction of 64-bit mode")
+	errAPX     = arch.Refusal("an APX instruction")
 )
 
 // decodeInst decodes the instruction at the start of code. The error is io.ErrUnexpectedEOF or a refusal.
@@ -340,7 +334,7 @@ func decode(code []byte, addr uint64, long bool) (*inst, error) {
 	if err == nil {
 		return &in, nil
 	}
-	if r, ok := err.(refusal); ok {
+	if r, ok := err.(arch.Refusal); ok {
 		return nil, &arch.RefusedError{Addr: addr, Reason: string(r)}
 	}
 	return nil, err

@@ -8,10 +8,10 @@ import (
 
 // Reasons to leave an instruction to the processor.
 const (
-	errNoEmulation = refusal("the instruction is not emulated")
-	errOwnStep     = refusal("the program single-steps itself, or checks alignment")
-	errSegment     = refusal("a segment whose base is not known")
-	errCanonical   = refusal("a branch to an address that is not canonical")
+	errNoEmulation = arch.Refusal("the instruction is not emulated")
+	errOwnStep     = arch.Refusal("the program single-steps itself, or checks alignment")
+	errSegment     = arch.Refusal("a segment whose base is not known")
+	errCanonical   = arch.Refusal("a branch to an address that is not canonical")
 )
 
 // Emulate completes the instruction. Every routine does what can fail before it changes a register, and writes

@@ -21,13 +21,13 @@ type execution struct {
 type routine func(x *execution) error
 
 const (
-	errDivide    = refusal("the processor raises a divide error")
-	errBound     = refusal("the processor raises an exception: bound range exceeded")
-	errOverflow  = refusal("the processor raises an exception: overflow")
-	errProtected = refusal("the processor raises an exception: general protection")
-	errAlignment = refusal("the processor checks alignment, and the operand is not aligned")
-	errLock      = refusal("the instruction cannot have a lock prefix")
-	errResult    = refusal("the result is undefined")
+	errDivide    = arch.Refusal("the processor raises a divide error")
+	errBound     = arch.Refusal("the processor raises an exception: bound range exceeded")
+	errOverflow  = arch.Refusal("the processor raises an exception: overflow")
+	errProtected = arch.Refusal("the processor raises an exception: general protection")
+	errAlignment = arch.Refusal("the processor checks alignment, and the operand is not aligned")
+	errLock      = arch.Refusal("the instruction cannot have a lock prefix")
+	errResult    = arch.Refusal("the result is undefined")
 )
 
 // Exec executes one instruction that New64 or New32 decoded. Segments are flat, except for fs and gs. Flags that
@@ -43,7 +43,7 @@ func Exec(insn arch.Insn, regs *arch.Regs, mem arch.Memory) error {
 		return &arch.RefusedError{Addr: insn.Addr, Reason: "not decoded as x86"}
 	}
 	if err := in.exec(insn, regs, mem); err != nil {
-		if r, ok := err.(refusal); ok {
+		if r, ok := err.(arch.Refusal); ok {
 			return &arch.RefusedError{Addr: insn.Addr, Reason: string(r)}
 		}
 		return err

@@ -22,7 +22,7 @@ func executed(t *testing.T, a arch.Arch, code string, regs *arch.Regs, mem arch.
 // TestExecRefuses checks the reasons for which Exec refuses instructions that need more state or raise an
 // exception, and that nothing changes.
 func TestExecRefuses(t *testing.T) {
-	for code, want := range map[string]refusal{
+	for code, want := range map[string]arch.Refusal{
 		"\x48\xf7\xf3":             errDivide,    // div %rbx
 		"\x48\xf7\xfb":             errDivide,    // idiv %rbx
 		"\xf0\x48\x01\xc3":         errLock,      // lock add %rax, %rbx

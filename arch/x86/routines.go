@@ -1,5 +1,7 @@
 package x86
 
+import "gotap/arch"
+
 // routines.go finds the routine of an instruction that has no form.
 
 // routineOf returns nil for an instruction that has a form, or that is not executed at all.
@@ -209,7 +211,7 @@ func routineBMI(in *inst) routine {
 func (in *inst) vexLong() bool { return in.code[in.opOff-1]&4 != 0 }
 
 // whyNot returns the reason why an instruction is not executed.
-func whyNot(in *inst) refusal {
+func whyNot(in *inst) arch.Refusal {
 	switch {
 	case in.enc != legacy, in.opmap >= map0F38, in.opmap == mapLegacy && (in.opcode>>3 == 0xd8>>3 || in.opcode == 0x9b):
 		return errVectorState
@@ -231,7 +233,7 @@ func whyNot(in *inst) refusal {
 	return errVectorState
 }
 
-func whyNotOneByte(in *inst) refusal {
+func whyNotOneByte(in *inst) arch.Refusal {
 	switch op := in.opcode; op {
 	case 0xcd:
 		if in.imm == -0x80 {
@@ -247,13 +249,13 @@ func whyNotOneByte(in *inst) refusal {
 }
 
 const (
-	errVectorState  = refusal("an instruction of x87, MMX, SSE or AVX: a state has no such registers")
-	errSegmentState = refusal("segment registers are not part of a state")
-	errSystemCall   = refusal("the kernel executes system calls")
-	errInterrupt    = refusal("the kernel handles software interrupts")
-	errUndefined    = refusal("the processor raises an exception: undefined instruction")
-	errMachine      = refusal("the result depends on the processor")
-	errPrivileged   = refusal("privileged instruction")
+	errVectorState  = arch.Refusal("an instruction of x87, MMX, SSE or AVX: a state has no such registers")
+	errSegmentState = arch.Refusal("segment registers are not part of a state")
+	errSystemCall   = arch.Refusal("the kernel executes system calls")
+	errInterrupt    = arch.Refusal("the kernel handles software interrupts")
+	errUndefined    = arch.Refusal("the processor raises an exception: undefined instruction")
+	errMachine      = arch.Refusal("the result depends on the processor")
+	errPrivileged   = arch.Refusal("privileged instruction")
 )
 
 // nothing executes hints and fences.

@@ -12,11 +12,8 @@ type site struct {
 	scratch uint8 // index of the register to borrow for a RIP-relative operand, or none
 }
 
-// Is reports that every refusal matches arch.ErrUnsupported.
-func (r refusal) Is(target error) bool { return target == arch.ErrUnsupported }
-
 // refusal returns why an instruction cannot be displaced at all, or "".
-func (in *inst) refusal() refusal {
+func (in *inst) refusal() arch.Refusal {
 	if in.enc != legacy {
 		return ""
 	}
