@@ -1,9 +1,6 @@
 package debuginfo_test
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 
 	"gotap/engine/testenv"
@@ -12,21 +9,7 @@ import (
 // goProgram builds the Go program that the module tests use too.
 func goProgram(t *testing.T) *program {
 	t.Helper()
-	testenv.Require(t, "go")
-	dir := filepath.Join(t.TempDir(), "src")
-	if err := os.CopyFS(dir, os.DirFS("../module/testdata/goprog")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(dir, "go.mod.txt"), filepath.Join(dir, "go.mod")); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(t.TempDir(), "prog")
-	cmd := exec.Command("go", "build", "-C", dir, "-o", out, ".")
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOWORK=off", "CGO_ENABLED=0")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return open(t, out)
+	return open(t, testenv.GoProgram(t, "../module/testdata/goprog", nil))
 }
 
 func TestGoSignaturesAndResults(t *testing.T) {

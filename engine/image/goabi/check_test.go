@@ -2,7 +2,6 @@ package goabi
 
 import (
 	"debug/elf"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -37,23 +36,9 @@ func program(t *testing.T, path string) (*module.File, arch.Arch) {
 }
 
 // build builds the Go program that the module tests use too.
-func build(t *testing.T, env ...string) string {
+func build(t *testing.T, env []string, flags ...string) string {
 	t.Helper()
-	testenv.Require(t, "go")
-	dir := filepath.Join(t.TempDir(), "src")
-	if err := os.CopyFS(dir, os.DirFS("../module/testdata/goprog")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(dir, "go.mod.txt"), filepath.Join(dir, "go.mod")); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(t.TempDir(), "prog")
-	cmd := exec.Command("go", "build", "-C", dir, "-o", out, ".")
-	cmd.Env = append(append(os.Environ(), "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOWORK=off", "CGO_ENABLED=0"), env...)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	return out
+	return testenv.GoProgram(t, "../module/testdata/goprog", env, flags...)
 }
 
 // toolchain is a large program that nobody here wrote.
@@ -90,9 +75,9 @@ func callsMoreStack(code []byte, fn module.GoFunc, a arch.Arch, more map[uint64]
 // real programs.
 func TestEveryStackCheckIsFound(t *testing.T) {
 	for name, path := range map[string]string{
-		"go": toolchain(t, "go"), "gofmt": toolchain(t, "gofmt"), "unoptimised": build(t, "GOFLAGS=-mod=mod -gcflags=all=-N"),
-		"pie": build(t, "GOFLAGS=-mod=mod -buildmode=pie"), "386": build(t, "GOARCH=386"),
-		"arm": build(t, "GOARCH=arm"), "arm, unoptimised": build(t, "GOARCH=arm", "GOFLAGS=-mod=mod -gcflags=all=-N"), "arm64": build(t, "GOARCH=arm64"),
+		"go": toolchain(t, "go"), "gofmt": toolchain(t, "gofmt"), "unoptimised": build(t, nil, "-gcflags=all=-N"),
+		"pie": build(t, nil, "-buildmode=pie"), "386": build(t, []string{"GOARCH=386"}),
+		"arm": build(t, []string{"GOARCH=arm"}), "arm, unoptimised": build(t, []string{"GOARCH=arm"}, "-gcflags=all=-N"), "arm64": build(t, []string{"GOARCH=arm64"}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, a := program(t, path)

@@ -10,7 +10,7 @@ import (
 
 // TestExitsAgreeWithTheGeneralScan compares exits with those that a scan finds which knows nothing of Go, where it is sure.
 func TestExitsAgreeWithTheGeneralScan(t *testing.T) {
-	for _, path := range []string{toolchain(t, "go"), build(t, "GOFLAGS=-mod=mod -gcflags=all=-N")} {
+	for _, path := range []string{toolchain(t, "go"), build(t, nil, "-gcflags=all=-N")} {
 		f, a := program(t, path)
 		list, err := f.GoFuncs()
 		if err != nil {

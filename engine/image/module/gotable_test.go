@@ -17,25 +17,7 @@ import (
 // buildGo builds the Go program of testdata.
 func buildGo(t testing.TB, env []string, flags ...string) string {
 	t.Helper()
-	testenv.Require(t, "go")
-	for _, e := range append([]string{"GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOWORK=off"}, env...) {
-		key, value, _ := strings.Cut(e, "=")
-		t.Setenv(key, value)
-	}
-	out, err := filepath.Abs(filepath.Join(t.TempDir(), "prog"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Its own module, so that it is no part of this one.
-	dir := filepath.Join(t.TempDir(), "src")
-	if err := os.CopyFS(dir, os.DirFS("testdata/goprog")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(dir, "go.mod.txt"), filepath.Join(dir, "go.mod")); err != nil {
-		t.Fatal(err)
-	}
-	command(t, "go", append(append([]string{"build", "-C", dir, "-o", out}, flags...), ".")...)
-	return out
+	return testenv.GoProgram(t, "testdata/goprog", env, flags...)
 }
 
 // goNM lists the functions that Go's nm prints: address, size, name.

@@ -2,8 +2,6 @@ package callconv
 
 import (
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"testing"
 
@@ -19,21 +17,7 @@ import (
 // goProgram builds the Go program that the module tests use too, for a processor, and opens its debug information.
 func goProgram(t *testing.T, arch string, flags ...string) *Rules {
 	t.Helper()
-	testenv.Require(t, "go")
-	dir := filepath.Join(t.TempDir(), "src")
-	if err := os.CopyFS(dir, os.DirFS("../../module/testdata/goprog")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(filepath.Join(dir, "go.mod.txt"), filepath.Join(dir, "go.mod")); err != nil {
-		t.Fatal(err)
-	}
-	out := filepath.Join(t.TempDir(), "prog")
-	cmd := exec.Command("go", append(append([]string{"build", "-C", dir, "-o", out}, flags...), ".")...)
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOTOOLCHAIN=local", "GOWORK=off", "CGO_ENABLED=0", "GOARCH="+arch)
-	if text, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	img, err := mapped.Open(out)
+	img, err := mapped.Open(testenv.GoProgram(t, "../../module/testdata/goprog", []string{"GOARCH=" + arch}, flags...))
 	if err != nil {
 		t.Fatal(err)
 	}
