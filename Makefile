@@ -41,7 +41,7 @@ quick:
 # All seeds and rounds, and each fuzz target for a minute: hours.
 long: deps
 	GOTAP_LONG=1 $(TEST) --packages=./... -- -p 1 -timeout 12h
-	@.ci/fuzz 1m
+	@.ci/fuzz 1m guided
 	.ci/packages cold
 
 deps:
@@ -57,13 +57,14 @@ lint:
 unit:
 	$(TEST) --packages="./engine/armtest ./engine ./cmd/gotap ./engine/remote ./arch/arm ./..." -- -p 3 -vet=off -timeout 60m
 
-# The race detector needs cgo and cannot follow a ptrace loop that runs other programs.
+# The race detector needs cgo and cannot follow a ptrace loop that runs other programs. Nobody debugs these test binaries, and
+# without debug information the compiler has less to do.
 RACE = CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race
 race:
-	$(RACE) --packages="$$(.ci/concurrent packages)" -- -race -short -vet=off -timeout 60m
-	$(RACE) --packages="$$(.ci/concurrent folders)" -- -race -short -vet=off -run "$$(.ci/concurrent tests)" -timeout 60m
+	$(RACE) --packages="$$(.ci/concurrent packages)" -- -race -gcflags=all=-dwarf=false -short -vet=off -timeout 60m
+	$(RACE) --packages="$$(.ci/concurrent folders)" -- -race -gcflags=all=-dwarf=false -short -vet=off -run "$$(.ci/concurrent tests)" -timeout 60m
 
-# Each fuzz target for a moment; an input that fails is kept beside it in testdata.
+# Each fuzz target for a moment, on inputs changed at random; an input that fails is kept beside it in testdata.
 fuzz:
 	@.ci/fuzz $(FUZZTIME)
 
