@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	goruntime "runtime"
 	"slices"
 	"strconv"
 	"syscall"
@@ -157,14 +156,14 @@ func crashCases() []crashCase {
 		}
 	}
 	sections := func(t *testing.T) string { return program(t, "sections.c") }
-	entries := []string{"leaf", "stack", "recurse"}
-	if goruntime.GOARCH == "amd64" { // on ARM pthread_create calls it with all signals blocked, which is told as a limit
-		entries = append(entries, "libc:memset")
+	sections32 := func(t *testing.T) string {
+		testenv.Require(t, testenv.M32, testenv.IA32)
+		return program(t, "sections.c", "-m32")
 	}
 	blocking := []string{"work+*", "libc:snprintf", "libc:*fork*", "libc:*spawn*", "libc:pthread_*", "libc:sig*", "libc:*clone*", "libc:exec*", "libc:malloc"}
 	all := []string{"mixed+*", "leaf+*", "other+*", "stack+*", "global+*", "recurse+*", "copies+*", "counted+*", "runner+*", "tick+*"}
 	return []crashCase{
-		{"entries", c(), []string{"3"}, entries, Auto, false},
+		{"entries", c(), []string{"3"}, []string{"leaf", "stack", "recurse", "libc:memset"}, Auto, false},
 		{"every", c(), []string{"3"}, all, Auto, false},
 		{"every O0", c("-O0"), []string{"1"}, all, Auto, false},
 		{"every, step", c(), []string{"3"}, all, Step, false},
@@ -173,12 +172,14 @@ func crashCases() []crashCase {
 		{"timer", c(), []string{"1", "timer"}, all, Auto, false},
 		{"timer, step", c(), []string{"1", "timer"}, all, Step, false},
 		{"static", c("-static"), []string{"2"}, all, Auto, false},
-		{"32", c("-m32"), []string{"2"}, all, Auto, false},
+		{"32", c("-m32"), []string{"2"}, append([]string{"libc:memset"}, all...), Auto, false},
+		{"32 timer", c("-m32"), []string{"1", "timer"}, all, Auto, false},
 		{"32 O0, step", c("-m32", "-O0", "-no-pie", "-fno-pie"), []string{"2"}, all, Step, false},
 		{"32 PIC, step", c("-m32", "-O0"), []string{"2"}, all, Step, false},
 		{"32 static", c("-m32", "-static"), []string{"0"}, all, Step, false},
 		{"sections", sections, nil, blocking, Auto, false},
 		{"sections, timer, step", sections, []string{"timer"}, blocking, Step, false},
+		{"32 sections", sections32, nil, blocking, Auto, false},
 		{"inline", c(), []string{"3"}, all, Inline, false},
 		{"mixed", c(), []string{"3"}, all, Mixed, false},
 		{"inline, O0", c("-O0"), []string{"1"}, all, Inline, false},

@@ -66,6 +66,10 @@ var portParts = []struct {
 		return lacking(p.crash == nil || len(p.crash.Calls()) == 0, "package fallback has no handler")
 	}},
 	{"return stub", func(p port) error { return lacking(len(p.stub) == 0, "package fallback has no stub") }},
+	{"mask calls", func(p port) error {
+		a := abi.Of(&module.File{Machine: p.machine})
+		return lacking(a == nil || a.SyscallName(a.Calls.Procmask) != "rt_sigprocmask", "abi.Of has no number of rt_sigprocmask")
+	}},
 	{"registers of a thread", func(p port) error { return sourceFor("../../engine/linux/ptrace/regs_linux_*.go", p) }},
 	{"debug registers", func(p port) error { return sourceFor("../../engine/linux/debugreg/*_*.go", p) }},
 	{"ABI", func(p port) error {

@@ -19,7 +19,7 @@ func TestTable(t *testing.T) {
 			t.Errorf("%v is listed under %v", a.Machine, machine)
 		}
 		for name, number := range map[string]uint64{"munmap": a.Calls.Munmap, "rt_sigaction": a.Calls.Sigaction, "tgkill": a.Calls.Tgkill,
-			"prctl": a.Calls.Prctl, "clone": a.Calls.Clone, "clone3": a.Calls.Clone3} {
+			"rt_sigprocmask": a.Calls.Procmask, "prctl": a.Calls.Prctl, "clone": a.Calls.Clone, "clone3": a.Calls.Clone3} {
 			if got := a.SyscallName(number); got != name {
 				t.Errorf("%v: call %d is %q, not %q", machine, number, got, name)
 			}

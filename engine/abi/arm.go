@@ -22,7 +22,7 @@ var arm64ABI = ABI{
 	Float:  func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.V(n & 31), n < 32 }, FloatWord: simdWord,
 	Calls: CallTable{
 		Insn: []byte{0x01, 0x00, 0x00, 0xd4}, Number: 8, Original: -1, Args: [6]int{0, 1, 2, 3, 4, 5},
-		Mmap: 222, Munmap: 215, Sigaction: 134, Tgkill: 131, Prctl: 167, Clone: 220, Fork: none, Vfork: none, Clone3: 435,
+		Mmap: 222, Munmap: 215, Sigaction: 134, Procmask: 135, Tgkill: 131, Prctl: 167, Clone: 220, Fork: none, Vfork: none, Clone3: 435,
 		// io_getevents epoll_pwait rt_sigtimedwait semtimedop semop io_pgetevents epoll_pwait2
 		NeverRestarted: []uint64{4, 22, 137, 192, 193, 292, 441, 206, 207, 211, 212, 243},
 		exactly:        []uint64{63, 64, 65, 66, 202, 242, 260, 95, 133},                   // read write readv writev accept accept4 wait4 waitid rt_sigsuspend
@@ -42,7 +42,7 @@ var armABI = ABI{
 	Float:  func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.D(n & 31), n < 32 }, FloatWord: vfpWord,
 	Calls: CallTable{
 		Insn: []byte{0x00, 0x00, 0x00, 0xef}, Thumb: []byte{0x00, 0xdf}, Number: 7, Original: -1, Args: [6]int{0, 1, 2, 3, 4, 5},
-		Mmap: 192, Munmap: 91, Sigaction: 174, Tgkill: 268, Prctl: 172, Clone: 120, Fork: 2, Vfork: 190, Clone3: 435,
+		Mmap: 192, Munmap: 91, Sigaction: 174, Procmask: 175, Tgkill: 268, Prctl: 172, Clone: 120, Fork: 2, Vfork: 190, Clone3: 435,
 		// rt_sigtimedwait io_getevents epoll_wait semop semtimedop epoll_pwait io_pgetevents io_pgetevents_time64 semtimedop_time64
 		// rt_sigtimedwait_time64 epoll_pwait2
 		NeverRestarted: []uint64{177, 245, 252, 298, 312, 346, 399, 416, 420, 421, 441, 289, 290, 291, 292, 296, 297, 365},

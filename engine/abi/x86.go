@@ -41,7 +41,7 @@ var i386ABI = ABI{
 	Calls: CallTable{
 		Insn: []byte{0xcd, 0x80}, Number: x86.RAX, Original: x86.OrigRAX,
 		Args: [6]int{x86.RBX, x86.RCX, x86.RDX, x86.RSI, x86.RDI, x86.RBP},
-		Mmap: 192, Munmap: 91, Sigaction: 174, Tgkill: 270, Prctl: 172, Clone: 120, Fork: 2, Vfork: 190, Clone3: 435, // mmap2: its last argument counts pages
+		Mmap: 192, Munmap: 91, Sigaction: 174, Procmask: 175, Tgkill: 270, Prctl: 172, Clone: 120, Fork: 2, Vfork: 190, Clone3: 435, // mmap2: its last argument counts pages
 		NeverRestarted: []uint64{117, 177, 247, 256, 319, 420, 421, 441, 369, 370, 371, 372, 337},
 		exactly:        []uint64{0, 3, 4, 168, 142, 29, 162, 114, 7, 364, 240, 267, 308, 309, 284, 179, 407, 413, 414, 422},
 		untimed:        map[uint64]timeout{256: {3, "0xffffffff"}, 319: {3, "0xffffffff"}},

@@ -30,6 +30,7 @@ func killedCommands(set string) []string {
 		fmt.Sprintf("GOTAP_ROUNDS=%d GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledSessions$/^(%s)$",
 			killedRounds, set, strings.Join(killedCases, "|")),
 		fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledInCall$/^static$", set),
+		fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.short -test.run ^TestKilledInMaskCall$/^timer$", set),
 	}
 }
 
@@ -43,6 +44,9 @@ func checkKilled(t *testing.T, out string) {
 	}
 	if !strings.Contains(out, "--- PASS: TestKilledInCall/static ") {
 		t.Error("victims whose session was killed in a call that they were lent were harmed, or not tried")
+	}
+	if !strings.Contains(out, "--- PASS: TestKilledInMaskCall/timer ") {
+		t.Error("victims whose session was killed while it changed their mask were harmed, or not tried")
 	}
 	if n := strings.Count(out, "\nkilled: victim bad=0\n"); n != 2 {
 		t.Errorf("victims of a session that was killed alone were unharmed %d times, not twice", n)

@@ -106,6 +106,20 @@ func (x *Thread) wantAtCall(own fallback.Action) error {
 	return x.want(own)
 }
 
+// wantOf is wantAtCall for a program that may share its memory, and so the region, with others. A child that posix_spawn creates does, and
+// resets its parent's actions before it executes a program. It keeps the handler, without which it would have none until then, and
+// which execve resets anyway. In other cases wantOf reports that the kernel has to set the action.
+func (x *Thread) wantOf(own fallback.Action) bool {
+	if x.space().on.Users() <= 1 {
+		return x.wantAtCall(own) == nil
+	}
+	if own.Handler == fallback.Default {
+		x.process().own = own
+		return true
+	}
+	return false
+}
+
 // PassTrap records that a SIGTRAP is about to be delivered to the program. A handler that asked to be called once
 // (SA_RESETHAND) stops being the program's action. It stays in the region until another SIGTRAP comes, because this
 // SIGTRAP still needs it there.

@@ -33,7 +33,7 @@ func (g *Guards) Watch(sp *Space, mods []module.Loaded) {
 		if sp.IsLibC(m) {
 			sites := g.watchSignalCalls(sp, m)
 			if len(sites.actions) == 0 {
-				g.watchFunctions(sp, m, on(call.sigactionCalled), "sigaction", "__sigaction")
+				g.watchFunctions(sp, m, on(call.sigactionCalled), sigactionNames(m.File)...)
 				g.watchFunctions(sp, m, on(call.signalCalled), "signal", "ssignal", "bsd_signal")
 			}
 			if !sp.tried {
@@ -41,6 +41,15 @@ func (g *Guards) Watch(sp *Space, mods []module.Loaded) {
 			}
 		}
 	}
+}
+
+// sigactionNames returns the names of the C library's functions that set actions. glibc has an inner one, which posix_spawn calls.
+func sigactionNames(f *module.File) []string {
+	const inner = "__libc_sigaction"
+	if len(f.Lookup(inner)) > 0 {
+		return []string{inner}
+	}
+	return []string{"sigaction", "__sigaction"}
 }
 
 // IsLibC reports whether a module contains the C library, judging by its name: glibc's, current or before 2.34, or
@@ -90,7 +99,7 @@ func (x call) sigactionCalled(*Point) bool {
 	was := x.process().own
 	if act != 0 {
 		own, ok := x.readAction(act)
-		if !ok || x.wantAtCall(own) != nil {
+		if !ok || !x.wantOf(own) {
 			return false
 		}
 	}

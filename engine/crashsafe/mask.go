@@ -19,14 +19,14 @@ import (
 // pthread_create, fork, posix_spawn and abort. They do not need SIGTRAP itself blocked. So the engine leaves it
 // unblocked there, and records in sigtrap.open that the program believes it is blocked:
 //
-//   - On x86-64 the engine sets breakpoints of its own on the instructions with which the C library calls
-//     rt_sigprocmask. If the call blocks all signals, the engine makes it in the thread's place while the thread is
-//     stopped there, and leaves SIGTRAP out. SIGTRAP is not blocked at any moment.
+//   - The engine sets breakpoints of its own on the instructions with which the C library calls
+//     rt_sigprocmask (sites.go, patterns.go). If the call blocks all signals, the engine makes it in the thread's place while the
+//     thread is stopped there, and leaves SIGTRAP out. SIGTRAP is not blocked at any moment.
 //   - Any other way of blocking (a raw system call, a handler whose action blocks all signals, swapcontext) is detected
 //     at the first hit. That hit is repaired as action.go describes, and SIGTRAP stays unblocked from then on.
 //
 // At the same instructions, the engine answers the program's queries of its mask with the bit that the program expects.
-// Where there are no such instructions to watch (IA32, ARM), SIGTRAP is blocked again after each hit. If SIGTRAP is
+// Where no such instructions are found, SIGTRAP is blocked again after each hit. If SIGTRAP is
 // sent to a thread in such a section, the engine blocks the signal and sends it again, so it stays pending as the
 // program wants. The end of the session sets the bit again.
 //
@@ -65,10 +65,10 @@ func (g *Guards) watchSignalCalls(sp *Space, m *module.Loaded) (found signalSite
 		sp.seesMasks = true
 		g.OpenBlockers(in)
 	}
-	for i, vaddr := range sites.inOrder() {
-		sp.on.Hook(m, vaddr, func(*Thread, *Point) bool { return false })
-		if p := sp.on.PointAt(m.Addr(vaddr)); p != nil {
-			p.Call = sites.kind(i)
+	for i, at := range sites.inOrder() {
+		sp.on.Hook(m, at.vaddr, func(*Thread, *Point) bool { return false })
+		if p := sp.on.PointAt(m.Addr(at.vaddr)); p != nil {
+			p.Call, p.insn = sites.kind(i), at.insn
 		}
 		if shows && sites.lastOfKind(i) {
 			g.OpenBlockers(in)
@@ -115,8 +115,8 @@ func (x *Thread) recordSignalCalls() {
 // recordSites adds table entries for the breakpoints on the sites of a module.
 func (sp *Space) recordSites(m *module.Loaded, sites *signalSites, stopped int) {
 	var list []fallback.Displaced
-	for _, vaddr := range sites.inOrder() {
-		if d, ok := sp.on.Prepare(m, m.Addr(vaddr)); ok {
+	for _, at := range sites.inOrder() {
+		if d, ok := sp.on.Prepare(m, m.Addr(at.vaddr)); ok {
 			list = append(list, d)
 		}
 	}

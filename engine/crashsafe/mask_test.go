@@ -1,12 +1,15 @@
 package crashsafe
 
 import (
+	"bytes"
+	"debug/elf"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	goruntime "runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -55,7 +58,7 @@ func TestSignalCallsLikeObjdump(t *testing.T) {
 		t.Fatalf("the listing has %d and %d", len(want["e"]), len(want["d"]))
 	}
 	for _, addr := range want["e"] {
-		if !slices.Contains(slices.Concat(got.begins, got.masks, got.restores), addr) {
+		if !slices.Contains(addresses(got.begins, got.masks, got.restores), addr) {
 			t.Errorf("rt_sigprocmask at %#x is not found", addr)
 		}
 	}
@@ -63,8 +66,119 @@ func TestSignalCallsLikeObjdump(t *testing.T) {
 		t.Errorf("%d begin sections and %d end them, of %d others", len(got.begins), len(got.restores), len(got.masks))
 	}
 	for _, addr := range want["d"] {
-		if !slices.Contains(got.actions, addr) {
+		if !slices.Contains(addresses(got.actions), addr) {
 			t.Errorf("rt_sigaction at %#x is not found", addr)
+		}
+	}
+}
+
+// addresses returns the addresses of sites, in ascending order.
+func addresses(lists ...[]callSite) (all []uint64) {
+	for _, s := range slices.Concat(lists...) {
+		all = append(all, s.vaddr)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestMaskCallsLikeObjdump compares the instructions that are found to call rt_sigprocmask in the C libraries of IA32 and ARM with a
+// disassembler's listing: those to which the number is loaded last, and no others.
+func TestMaskCallsLikeObjdump(t *testing.T) {
+	testenv.Require(t, testenv.GCCARM, testenv.GCCARM64, testenv.M32)
+	for path, c := range map[string]struct{ tools, line, number string }{ // line has a number that is loaded, or a call
+		"/usr/aarch64-linux-gnu/lib/libc.so.6":   {"aarch64-linux-gnu-", `mov\s+[xw]8, #(0x[0-9a-f]+)|(svc)\s+#0x0`, "0x87"},
+		"/usr/arm-linux-gnueabihf/lib/libc.so.6": {"arm-linux-gnueabihf-", `mov(?:s|w|\.w)?\s+ip, #(\d+)|bl\s+([0-9a-f]+)`, "175"},
+		"/usr/lib32/libc.so.6":                   {"", `mov\s+\$(0x[0-9a-f]+),%eax|(call\s+\*%gs:0x10|int\s+\$0x80)|.*,%eax$`, "0xaf"},
+	} {
+		var cache module.Cache
+		defer cache.Close()
+		file, err := cache.OpenPath(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		listing, err := exec.Command(c.tools+"objdump", "-d", "--no-show-raw-insn", path).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := maskCalls(listing, regexp.MustCompile(`^(?:`+c.line+`)`), c.number)
+		got := (&Guards{}).signalSites(file)
+		if all := addresses(got.begins, got.masks, got.restores); len(want) < 10 || !slices.Equal(all, want) {
+			t.Errorf("%s: %x call rt_sigprocmask, the listing has %x", path, all, want)
+		}
+		if len(got.begins) < 3 || len(got.masks) < 3 || len(got.restores) < 3 || len(got.actions) > 0 {
+			t.Errorf("%s: %d begin sections and %d end them, of %d others", path, len(got.begins), len(got.restores), len(got.masks))
+		}
+	}
+}
+
+// maskCalls returns the addresses of the calls in a listing to which a number is loaded last. line matches the load of a number, its first
+// group, and a call, its second group. If the listing has __libc_do_syscall of Thumb, the group is the called address, and only calls
+// of that function count.
+func maskCalls(listing []byte, line *regexp.Regexp, number string) (calls []uint64) {
+	helper, push, loaded := "", "", ""
+	called := map[uint64]string{}
+	for l := range bytes.Lines(listing) {
+		at, insn, ok := strings.Cut(strings.TrimSpace(string(l)), ":\t")
+		addr, err := strconv.ParseUint(at, 16, 64)
+		if !ok || err != nil {
+			continue
+		}
+		switch {
+		case strings.HasPrefix(insn, "push\t{r7, lr}"):
+			push = at
+		case push != "" && strings.HasPrefix(insn, "mov\tr7, ip"):
+			helper, push = push, ""
+		default:
+			push = ""
+		}
+		if m := line.FindStringSubmatch(insn); m != nil {
+			if m[2] != "" && loaded == number {
+				called[addr] = m[2]
+			}
+			loaded = m[1]
+		}
+	}
+	for addr, to := range called {
+		if helper == "" || to == helper {
+			calls = append(calls, addr)
+		}
+	}
+	slices.Sort(calls)
+	return calls
+}
+
+// TestDirectMaskCalls finds the calls in code that a compiler made of system calls which are written like those of musl: with svc.
+func TestDirectMaskCalls(t *testing.T) {
+	testenv.Require(t, testenv.GCCARM)
+	for _, mode := range []string{"-marm", "-mthumb"} {
+		path := filepath.Join(t.TempDir(), "direct")
+		if out, err := exec.Command("arm-linux-gnueabihf-gcc", "-O2", mode, "-fomit-frame-pointer", "-nostdlib", "-static", "-o", path, "testdata/direct.c").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		var cache module.Cache
+		defer cache.Close()
+		file, err := cache.OpenPath(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := elf.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer found.Close()
+		symbols, err := found.Symbols()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := map[string][]uint64{}
+		for _, s := range symbols {
+			want[s.Name] = []uint64{s.Value &^ 1}
+		}
+		got := (&Guards{}).signalSites(file)
+		for name, list := range map[string][]callSite{"begins": got.begins, "ends": got.restores, "other": got.masks} {
+			if !slices.Equal(addresses(list), want[name]) {
+				t.Errorf("%s: %s at %x, the symbol is at %x", mode, name, addresses(list), want[name])
+			}
 		}
 	}
 }

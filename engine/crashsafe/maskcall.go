@@ -5,28 +5,34 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/x86"
+	"gotap/engine/abi"
 	"gotap/engine/crashsafe/fallback"
+	"gotap/engine/isa"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/tracee"
 )
 
-// pending is a call of the kernel that a thread is about to make, at a breakpoint of watchSignalCalls.
-type pending struct{ *Thread }
+// pending is a call of the kernel that a thread is about to make, at a breakpoint of watchSignalCalls, with the instruction
+// by which it makes the call.
+type pending struct {
+	*Thread
+	insn callInsn
+}
 
 // MakeCall makes the call that the thread is about to make at a breakpoint of watchSignalCalls, and reports
 // whether it did. It makes rt_sigprocmask calls, and rt_sigaction calls for SIGTRAP. The kernel makes all others.
 func (x *Thread) MakeCall(p *Point) bool {
-	call, r := pending{x}, &x.t.Regs
-	if p.Call == NoCall || r[x86.R10] != setBytes || r[x86.EFLAGS]&tracee.TrapFlag != 0 {
+	call := pending{x, p.insn}
+	if p.Call == NoCall || call.arg(3) != setBytes || call.notPlain() {
 		return false
 	}
 	of := &x.t.ABI().Calls
-	switch number := r[x86.RAX]; {
+	switch number := call.number(); {
 	case number == of.Procmask && call.setsMask():
-	case number == of.Sigaction && uint32(r[x86.RDI]) == ptrace.SIGTRAP && call.setsAction(p):
-	case number == of.Sigaction && uint32(r[x86.RDI]) != ptrace.SIGTRAP && r[x86.RSI] != 0:
-		x.on.ActionSet(int(uint32(r[x86.RDI])))
+	case number == of.Sigaction && uint32(call.arg(0)) == ptrace.SIGTRAP && call.setsAction(p):
+	case number == of.Sigaction && uint32(call.arg(0)) != ptrace.SIGTRAP && call.arg(1) != 0:
+		x.on.ActionSet(int(uint32(call.arg(0))))
 		return false
 	default:
 		return false
@@ -35,12 +41,42 @@ func (x *Thread) MakeCall(p *Point) bool {
 	return true
 }
 
+// helperNumber and linkRegister are registers of 32-bit ARM: the one in which callHelper gets the number, and the one in
+// which a call leaves the return address.
+const (
+	helperNumber = 12
+	linkRegister = 14
+)
+
+// number returns the number of the pending call.
+func (x pending) number() uint64 {
+	if x.insn.helper {
+		return x.t.Regs[helperNumber]
+	}
+	return x.t.Regs[x.t.ABI().Calls.Number]
+}
+
+// arg returns an argument of the pending call, the first of which is 0.
+func (x pending) arg(n int) uint64 { return x.t.Regs[x.t.ABI().Calls.Args[n]] }
+
+// notPlain reports whether more happens at the call's instruction than the call: the program steps itself, or the instruction
+// is in an IT block of Thumb, where it may have a condition and counts.
+func (x pending) notPlain() bool {
+	a, r := x.t.ABI(), &x.t.Regs
+	return a.FlagsRegister >= 0 && r[a.FlagsRegister]&tracee.TrapFlag != 0 || a.Is32BitARM() && r[isa.CPSR]&isa.BlockState != 0
+}
+
 // afterCall returns the registers that the pending call leaves when it has succeeded.
 func (x pending) afterCall() arch.Regs {
-	r := x.t.Regs
-	r[x86.RAX] = 0
-	r[x86.RIP] += uint64(len(x.t.ABI().Calls.Insn))
-	r[x86.RCX], r[x86.R11] = r[x86.RIP], r[x86.EFLAGS] // what the instruction leaves there
+	a, r := x.t.ABI(), x.t.Regs
+	r[a.Ret()] = 0
+	r[a.PC()] += uint64(x.insn.length)
+	switch {
+	case a == &abi.AMD64: // what the instruction leaves there
+		r[x86.RCX], r[x86.R11] = r[x86.RIP], r[x86.EFLAGS]
+	case x.insn.helper:
+		r[linkRegister] = r[a.PC()] | 1 // it returns to Thumb code
+	}
 	return r
 }
 
@@ -54,11 +90,11 @@ func (x pending) setsMask() bool {
 	if !ok {
 		return false
 	}
-	if x.in.on.TracesCalls() || x.t.Status("Seccomp") != "0" {
+	if x.in.on.TracesCalls() || x.filtered() {
 		x.seeMask = x.seeMask || blocksAll(next)
 		return false
 	}
-	if old := x.t.Regs[x86.RDX]; old != 0 && !x.write(old, binary.LittleEndian.AppendUint64(nil, now)) {
+	if old := x.arg(2); old != 0 && !x.write(old, binary.LittleEndian.AppendUint64(nil, now)) {
 		return false
 	}
 	if !x.passWithMask(next) {
@@ -68,6 +104,16 @@ func (x pending) setsMask() bool {
 		x.retarget(newly)
 	}
 	return true
+}
+
+// filtered reports whether filters of system calls decide about the pending call. Where nothing is stepped, a call that the thread itself has
+// to make may begin at an instruction elsewhere (armcall.go in package stepping), where the thread would stay if the session were killed. So
+// filters that let the call pass do not count there.
+func (x pending) filtered() bool {
+	if x.t.Status("Seccomp") == "0" {
+		return false
+	}
+	return !x.t.ABI().Stepless || !x.calls.Allows(x.t.ABI().Calls.Procmask, x.arg(0), x.arg(1), x.arg(2), x.arg(3))
 }
 
 // passWithMask is setOwnMask for the mask that the pending call sets. If the session were killed when the mask is set and the thread is
@@ -103,16 +149,14 @@ func (x pending) retarget(blocked uint64) {
 }
 
 // setsAction makes an rt_sigaction call for SIGTRAP. It stores the program's action where the fallback's handler
-// finds it, and reports the program's previous action. So the handler is installed at every moment. A child that shares
-// its parent's memory, as posix_spawn creates it, resets its parent's actions before it executes a program, and would
-// have no handler until then. It keeps the handler, which execve resets anyway.
+// finds it, and reports the program's previous action. So the handler is installed at every moment.
 func (x pending) setsAction(p *Point) bool {
-	act, old, sp := x.t.Regs[x86.RSI], x.t.Regs[x86.RDX], x.space()
+	act, old := x.arg(1), x.arg(2)
 	if x.process().Unguarded() && act != 0 {
 		x.ProtectAtHit(p)
 	}
 	tr := x.process()
-	if sp.Base == 0 || !tr.ours {
+	if x.space().Base == 0 || !tr.ours {
 		tr.set = true // the next hit queries it
 		return false
 	}
@@ -122,13 +166,7 @@ func (x pending) setsAction(p *Point) bool {
 		if !x.read(act, text[:]) {
 			return false
 		}
-		own := fallback.ParseAction(text[:], x.t.ABI().WordSize())
-		switch {
-		case sp.on.Users() > 1 && own.Handler != fallback.Default:
-			return false
-		case sp.on.Users() > 1:
-			tr.own = own
-		case x.wantAtCall(own) != nil:
+		if !x.wantOf(fallback.ParseAction(text[:], x.t.ABI().WordSize())) {
 			return false
 		}
 	}
@@ -138,14 +176,14 @@ func (x pending) setsAction(p *Point) bool {
 // change returns the mask that the program believes the thread has, and the mask that the pending call asks for. ok
 // is false if the kernel would refuse the call.
 func (x pending) change() (now, next uint64, ok bool) {
-	if now, ok = x.ownMask(); !ok || x.t.Regs[x86.RSI] == 0 {
+	if now, ok = x.ownMask(); !ok || x.arg(1) == 0 {
 		return now, now, ok
 	}
 	var set [setBytes]byte
-	if !x.read(x.t.Regs[x86.RSI], set[:]) {
+	if !x.read(x.arg(1), set[:]) {
 		return now, now, false
 	}
-	next, ok = changedMask(uint32(x.t.Regs[x86.RDI]), now, binary.LittleEndian.Uint64(set[:]))
+	next, ok = changedMask(uint32(x.arg(0)), now, binary.LittleEndian.Uint64(set[:]))
 	return now, next, ok
 }
 

@@ -192,6 +192,7 @@ func (p *Process) Catches() bool { return p.own.Caught() }
 // Point is what this package knows of a breakpoint.
 type Point struct {
 	Call   CallKind // of the C library's rt_sigprocmask or rt_sigaction call here (see mask.go)
+	insn   callInsn // with which it is made
 	passed uint32   // hits in processes whose SIGTRAP action is watched
 	blocks bool     // it was hit with SIGTRAP blocked
 }

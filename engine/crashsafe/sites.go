@@ -9,13 +9,25 @@ import (
 	"gotap/engine/isa"
 )
 
-// signalSites holds the addresses in a file of syscall instructions that call rt_sigprocmask and rt_sigaction. begins
-// are rt_sigprocmask calls with a constant set, restores those that set a whole mask, which is how sections end, and
-// masks all others. actions are the rt_sigaction calls.
-type signalSites struct{ begins, masks, restores, actions []uint64 }
+// signalSites holds the instructions in a file that call rt_sigprocmask and rt_sigaction. begins
+// are rt_sigprocmask calls with a constant set (in code of x86-64) or with SIG_BLOCK (in other code), restores those that set a whole
+// mask, which is how sections end, and masks all others. actions are the rt_sigaction calls, in code of x86-64 alone.
+type signalSites struct{ begins, masks, restores, actions []callSite }
+
+// callSite is an instruction in a file that calls the kernel.
+type callSite struct {
+	vaddr uint64
+	insn  callInsn
+}
+
+// callInsn describes an instruction that calls the kernel.
+type callInsn struct {
+	length int  // in bytes
+	helper bool // on 32-bit ARM: it calls the function of the C library that calls the kernel, with the number in r12
+}
 
 // inOrder returns all sites in the order in which they are planted.
-func (s *signalSites) inOrder() []uint64 {
+func (s *signalSites) inOrder() []callSite {
 	return slices.Concat(s.begins, s.masks, s.actions, s.restores)
 }
 
@@ -40,27 +52,18 @@ func (g *Guards) signalSites(f *module.File) (sites signalSites) {
 	if sites, known := g.signalCalls[f]; known {
 		return sites
 	}
-	if abi.Of(f) != &abi.AMD64 {
+	a := abi.Of(f)
+	if a == nil {
 		return sites
 	}
 	for _, text := range f.Text() {
 		code, err := f.Code(text.Start, int(text.End-text.Start))
-		if err != nil {
-			continue
-		}
-		for _, at := range findSyscalls(code) {
-			list := &sites.masks
-			switch {
-			case at.number == byte(abi.AMD64.Calls.Sigaction):
-				list = &sites.actions
-			case at.fixed:
-				list = &sites.begins
-			case at.sets:
-				list = &sites.restores
-			}
-			if vaddr := text.Start + uint64(at.offset); isInstruction(f, vaddr) {
-				*list = append(*list, vaddr)
-			}
+		switch {
+		case err != nil:
+		case a == &abi.AMD64:
+			sites.addAMD64(f, code, text.Start)
+		default:
+			sites.addPatterns(f, code, text.Start)
 		}
 	}
 	if g.signalCalls == nil {
@@ -68,6 +71,24 @@ func (g *Guards) signalSites(f *module.File) (sites signalSites) {
 	}
 	g.signalCalls[f] = sites
 	return sites
+}
+
+// addAMD64 adds the sites in code of x86-64, which begins at an address of a file.
+func (s *signalSites) addAMD64(f *module.File, code []byte, start uint64) {
+	for _, at := range findSyscalls(code) {
+		list := &s.masks
+		switch {
+		case at.number == byte(abi.AMD64.Calls.Sigaction):
+			list = &s.actions
+		case at.fixed:
+			list = &s.begins
+		case at.sets:
+			list = &s.restores
+		}
+		if vaddr := start + uint64(at.offset); isInstruction(f, vaddr) {
+			*list = append(*list, callSite{vaddr, callInsn{length: len(abi.AMD64.Calls.Insn)}})
+		}
+	}
 }
 
 // numberedCall is a syscall instruction in code, with the system call number that appears to be loaded for it.

@@ -1,8 +1,10 @@
 package inject
 
 import (
+	"bytes"
 	"errors"
 
+	"gotap/arch"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/ptrace"
@@ -51,6 +53,30 @@ func (j *Caller) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	j.t.Consume() // leaves nothing of this stop behind
 	j.t.JumpTo(room.code)
 	return j.callAndReturn(home, ^uint64(0), mask)
+}
+
+// toMaskCallElsewhere is toMaskCall on ARM. The call of ReturnCode blocks all signals, and rt_sigreturn then sets the mask: behind the
+// call the stack pointer is the frame's address, where no handler can write its own frame. The call leaves of scalable registers no more
+// than rt_sigreturn does (the kernel's Documentation/arch/arm64/sve.rst), and the program is at a system call.
+func (j *Caller) toMaskCallElsewhere(mask uint64, home arch.Regs) error {
+	room, err := j.returnRoom()
+	if err != nil {
+		return err
+	}
+	defer room.clear()
+	const setMask, setBytes = 2, 8
+	all := room.frame + fallback.FrameSize // the set of all signals
+	if err := j.t.Memory().Poke(all, bytes.Repeat([]byte{0xff}, setBytes), j.t.Tid); err != nil {
+		return err
+	}
+	j.t.Regs = home
+	if err := j.fillRoom(room, mask); err != nil {
+		return err
+	}
+	j.loadCall(j.t.ABI().Calls.Procmask, []uint64{setMask, all, 0, setBytes})
+	j.t.Regs[fallback.FrameRegister(j.t.ABI().WordSize())] = room.frame
+	j.t.JumpTo(room.code)
+	return nil
 }
 
 // loadCall loads the registers for a system call.

@@ -75,6 +75,9 @@ func (j *Caller) allows(number uint64, args ...uint64) error {
 	return j.judge(number, args...)
 }
 
+// Allows reports whether the thread's filters are known and let a system call be made.
+func (j *Caller) Allows(number uint64, args ...uint64) bool { return j.allows(number, args...) == nil }
+
 // AllowsHandler returns an error if a filter would not let the fallback's handler do its work, so that the fallback
 // would be useless.
 func (j *Caller) AllowsHandler() error {

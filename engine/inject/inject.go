@@ -128,9 +128,30 @@ func (j *Caller) callAndReturn(home arch.Regs, blocked, mask uint64) (uint64, er
 }
 
 // SetMask gives a stopped thread another signal mask and the registers home, which it is to have with it. If the session is killed
-// in between, the thread has both or neither of them: once it is at the stub, it sets the mask itself. It must be in a process with
-// the fallback's region.
+// in between, the thread has both or neither of them: once it is at the code of toMaskCall, it sets the mask itself. It must be
+// in a process with the fallback's region.
 func (j *Caller) SetMask(mask uint64, home arch.Regs) error {
+	toMaskCall := j.toMaskCall
+	if j.t.ABI().Stepless {
+		toMaskCall = j.toMaskCallElsewhere
+	}
+	if err := toMaskCall(mask, home); err != nil {
+		return err
+	}
+	j.on.Checkpoint(tracee.InMask)
+	j.t.SetRegs()
+	j.on.Checkpoint(tracee.InMask)
+	ptrace.SetSigMask(j.t.Tid, &mask)
+	j.on.Checkpoint(tracee.InMask)
+	j.t.Regs = home
+	j.t.SetRegs()
+	j.on.Checkpoint(tracee.InMask)
+	return nil
+}
+
+// toMaskCall writes code that sets the mask and continues with the registers home, and sets t.Regs to those with which the thread
+// begins it, on x86.
+func (j *Caller) toMaskCall(mask uint64, home arch.Regs) error {
 	stub, done, err := j.stubPlace()
 	if err != nil {
 		return err
@@ -142,14 +163,6 @@ func (j *Caller) SetMask(mask uint64, home arch.Regs) error {
 	}
 	j.t.Regs = home
 	*j.t.PC() = fallback.MaskCallAt(stub, word)
-	j.on.Checkpoint(tracee.InMask)
-	j.t.SetRegs()
-	j.on.Checkpoint(tracee.InMask)
-	ptrace.SetSigMask(j.t.Tid, &mask)
-	j.on.Checkpoint(tracee.InMask)
-	j.t.Regs = home
-	j.t.SetRegs()
-	j.on.Checkpoint(tracee.InMask)
 	return nil
 }
 

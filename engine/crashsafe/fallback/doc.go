@@ -69,11 +69,11 @@
 //
 // A breakpoint hit by a thread that blocks SIGTRAP: the kernel does not run handlers then. Any other signal that an
 // instruction raises would be forced on the thread in the same way, so another kind of breakpoint would not help.
-// On x86-64 the engine keeps SIGTRAP unblocked in sections that block all signals (mask.go in package crashsafe).
+// The engine keeps SIGTRAP unblocked in sections that block all signals (mask.go in package crashsafe).
 // These cases remain: threads that block SIGTRAP but not all other signals; handlers of other signals whose action
-// blocks all signals, from their start to their first hit; masks that are set by a bare system call outside the C
-// library, as Go's runtime does; and programs on IA32 and ARM. A child made by CLONE_UNTRACED together with
-// CLONE_CLEAR_SIGHAND: no tracer is notified of it, and it has no handler. A program that installs a handler for
+// blocks all signals, from their start to their first hit; and masks that are set by a bare system call outside the C
+// library, as Go's runtime does, or in a C library whose calls are not recognised (patterns.go there). A child made by
+// CLONE_UNTRACED together with CLONE_CLEAR_SIGHAND: no tracer is notified of it, and it has no handler. A program that installs a handler for
 // SIGTRAP by a system call of its own (Go's runtime does) replaces ours until the tracer notices. A program that
 // queries its action by a bare system call sees ours.
 //
@@ -84,9 +84,9 @@
 // child's first stop. A process that sends itself signals faster than threads can be stopped may get its handler only
 // with its first hit.
 //
-// On ARM a thread is sent to a system call instruction elsewhere for the first moments of a probed system call, and
-// for the first of the calls that install the handler if no module has padding behind its code. If the session is
-// killed in those microseconds, the thread stays there. A data watchpoint of ARM stops a thread before the access,
+// On ARM a thread is sent to a system call instruction elsewhere for the first moments of a probed system call, of the C library's
+// calls that change the signal mask while system calls are traced (of glibc on AArch64 alone), and for the first of the calls
+// that install the handler if no module has padding behind its code. If the session is killed in those microseconds, the thread stays there. A data watchpoint of ARM stops a thread before the access,
 // again and again, and no handler can remove it: if session and supervisor are killed at once, the next access ends
 // the process.
 //

@@ -131,9 +131,11 @@ found:	ldr	r3, [r2, #UC_PC]
 	blt	protect
 	mov	r11, r0
 	adrl	r6, page
-	ldr	r8, [r6, #COUNT]
+	ldr	r8, [r6, #COUNT]	@ from the last entry to the first: see Restore
 	add	r6, r6, #TABLE
-2:	mov	r3, #0
+	add	r6, r6, r8, lsl #4
+2:	sub	r6, r6, #16
+	mov	r3, #0
 	str	r3, [sp]
 	mov	r1, sp
 	mov	r7, #180		@ pread64: unmapped memory is an error here, not a fault
@@ -147,8 +149,7 @@ found:	ldr	r3, [r2, #UC_PC]
 	add	r1, r6, #8
 	mov	r7, #181		@ pwrite64
 	bl	transfer
-3:	add	r6, r6, #16
-	subs	r8, r8, #1
+3:	subs	r8, r8, #1
 	bne	2b
 	mov	r0, r11
 	mov	r7, #6			@ close

@@ -109,8 +109,10 @@ found:	ldr	x3, [x2, #UC_PC]
 	tbnz	w0, #31, protect
 	mov	w19, w0
 	adr	x20, table
-	ldr	w21, count
-2:	mov	w0, w19
+	ldr	w21, count		// from the last entry to the first: see Restore
+	add	x20, x20, w21, uxtw #4
+2:	sub	x20, x20, #16
+	mov	w0, w19
 	add	x1, sp, #8
 	mov	x2, #4
 	ldr	x3, [x20]
@@ -128,8 +130,7 @@ found:	ldr	x3, [x2, #UC_PC]
 	ldr	x3, [x20]
 	mov	x8, #68			// pwrite64
 	svc	#0
-3:	add	x20, x20, #16
-	subs	w21, w21, #1
+3:	subs	w21, w21, #1
 	b.ne	2b
 	mov	w0, w19
 	mov	x8, #57			// close

@@ -162,8 +162,9 @@ found:	mov	%edi, UC_EIP(%ecx)
 	mov	%eax, %ebx
 	mov	8(%esp), %ebp
 	mov	count-page(%ebp), %eax
-	mov	%eax, 4(%esp)
-	add	$TABLE, %ebp
+	mov	%eax, 4(%esp)		# from the last entry to the first: see Restore
+	shl	$4, %eax
+	lea	TABLE-16(%ebp,%eax), %ebp
 3:	mov	(%ebp), %esi
 	xor	%edi, %edi
 	mov	$180, %eax		# pread64
@@ -177,7 +178,7 @@ found:	mov	%edi, UC_EIP(%ecx)
 	mov	$181, %eax		# pwrite64
 	lea	8(%ebp), %ecx
 	int	$0x80
-4:	add	$16, %ebp
+4:	sub	$16, %ebp
 	decl	4(%esp)
 	jnz	3b
 	mov	$6, %eax		# close
