@@ -82,6 +82,7 @@ func TestVerdicts(t *testing.T) {
 		{"another register", 0, "not among those", []runtime.Inst{opV(opcode.PushR, 4<<16), exit}},
 		{"the result", 0, "", []runtime.Inst{op(opcode.Retval), exit}},
 		{"pid", 0, "", []runtime.Inst{opA(opcode.Field, uint32(runtime.FieldPid)), exit}},
+		{"a field that is none", 0, "no such field", []runtime.Inst{opA(opcode.Field, 256+uint32(runtime.FieldPid)), exit}},
 		{"time", 0, "push c is left", []runtime.Inst{opA(opcode.Field, uint32(runtime.FieldTime)), exit}},
 		{"a variable", 0, "", []runtime.Inst{opV(opcode.IncGV, o.number), exit}},
 		{"no variable", 0, "of another kind", []runtime.Inst{opV(opcode.IncGV, o.array), exit}},

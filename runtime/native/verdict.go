@@ -132,7 +132,11 @@ func (p *planner) lacksContext(pc int, row *opcode.Row) string {
 
 // lacksField decides about what the context of a hit is asked for.
 func (p *planner) lacksField(pc int, row *opcode.Row) string {
-	switch runtime.Field(p.Code.Insts[pc].A) {
+	field := p.Code.Insts[pc].A
+	if field >= uint32(runtime.NumFields) {
+		return "there is no such field"
+	}
+	switch runtime.Field(field) {
 	case runtime.FieldPid, runtime.FieldPC, runtime.FieldSP:
 		return ""
 	case runtime.FieldFrame:
