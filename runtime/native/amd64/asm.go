@@ -6,8 +6,11 @@ import (
 	"math"
 )
 
-// asm assembles instructions: forms.go has one method for each form.
-type asm struct{ encoder }
+// asm assembles instructions: forms.go and vectorforms.go have one method for each form.
+type asm struct{ vectorForms }
+
+// newAsm returns an assembler for code at an address.
+func newAsm(at uint64) *asm { return &asm{vectorForms{encoder{at: at}}} }
 
 // encoder encodes instructions for a fixed address. One that cannot be encoded is recorded in err, which finish returns.
 type encoder struct {

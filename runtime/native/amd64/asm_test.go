@@ -123,7 +123,7 @@ var forms = []struct {
 // TestForms: objdump shows each form as what was meant.
 func TestForms(t *testing.T) {
 	for _, f := range forms {
-		a := &asm{encoder{at: testAddress}}
+		a := newAsm(testAddress)
 		f.emit(a)
 		code, err := a.finish()
 		if err != nil {
@@ -160,7 +160,7 @@ func disassemble(t testing.TB, code []byte, at uint64) []string {
 
 // TestPlace: a jump to the next instruction is left out, and labels at its end move with it.
 func TestPlace(t *testing.T) {
-	a := &asm{encoder{at: testAddress}}
+	a := newAsm(testAddress)
 	l, m := a.newLabel(), a.newLabel()
 	a.int3()
 	a.jmp(l)
@@ -179,7 +179,7 @@ func TestRefusedForms(t *testing.T) {
 		"a missing label":  func(a *asm) { a.jmp(a.newLabel()) },
 		"a far short jump": func(a *asm) { l := a.newLabel(); a.jmpNear(l); a.bytes(make([]byte, 128)...); a.place(l) },
 	} {
-		a := &asm{encoder{at: testAddress}}
+		a := newAsm(testAddress)
 		emit(a)
 		if _, err := a.finish(); err == nil {
 			t.Errorf("%s is encoded", name)
