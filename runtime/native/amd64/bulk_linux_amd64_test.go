@@ -104,3 +104,22 @@ func (w *world) bulkProgram(r *rand.Rand, array uint64) []runtime.Inst {
 	}
 	return append(list, opA(opcode.Loop, 1), op(opcode.Exit))
 }
+
+// TestPartsOfVectors: of a vector register native code pushes the bits that the interpreter pushes, also none.
+func TestPartsOfVectors(t *testing.T) {
+	w := newWorld(t)
+	w.c.setControl(1)
+	number, _ := w.object(object.Object{Kind: object.KindInt})
+	for _, part := range []uint64{0, 64, 32, 32<<8 | 32, 63<<8 | 1, 64<<8 | 8, 104<<8 | 56, 200} {
+		programs := []Program{{Run: w.plan(opV(opcode.PushR, (runtime.FloatWords+16)<<16|part), opV(opcode.PopGV, number), op(opcode.Exit))}}
+		site := Site{Addr: codeAddr}
+		stub := w.place(w.c, programs, site)
+		w.floats = usesFloats(programs)
+		regs := w.anyRegs(rand.New(rand.NewPCG(part, 1)))
+		var err error
+		w.c.do(func() { err = w.compare(stub, programs, site, &regs) })
+		if err != nil || w.counts.bells > 0 {
+			t.Errorf("%#x: %v, %d doorbells", part, err, w.counts.bells)
+		}
+	}
+}

@@ -140,14 +140,14 @@ func (p *part) pushRegister(operand uint64) {
 	from, ok := general(operand >> 16)
 	vector, isVector := lowHalf(operand >> 16)
 	switch {
+	case !ok && !isVector: // the program counter
+		p.pushConst(p.site.Place >> shift & (1<<width - 1))
+	case shift >= 64:
+		p.pushConst(0)
 	case isVector:
 		x := p.target()
 		p.movWord(x, vector)
 		p.cutOf(x, shift, width)
-	case !ok: // the program counter
-		p.pushConst(p.site.Place >> shift & (1<<width - 1))
-	case shift >= 64:
-		p.pushConst(0)
 	case shift == 0 && width >= 64 && from != rsp:
 		p.pushOriginal(from)
 	case from == rsp:
