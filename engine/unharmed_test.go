@@ -2,13 +2,17 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	"gotap/engine/testenv"
+	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // unharmed is a program of testdata that does what jumps in its code could harm, and counts what probes are to count.
@@ -101,17 +105,30 @@ func TestInlineLeftByHandlers(t *testing.T) {
 	}
 }
 
+// calculates is a program that calculates with floats, so that there are exceptions and results are rounded, goes on with what is given, and counts.
+func (w *world) calculates(n *counter, more ...runtime.Inst) *runtime.Code {
+	float := func(f float64) runtime.Inst { return runtime.Inst{Op: opcode.PushD, V: math.Float64bits(f)} }
+	code := slices.Concat([]runtime.Inst{{Op: opcode.Arg}, {Op: opcode.Itof}, float(3), {Op: opcode.Fdiv}, float(1e300), {Op: opcode.Fmul}, float(1e300), {Op: opcode.Fmul},
+		float(0), {Op: opcode.Fmul}, {Op: opcode.Fbool}}, more, []runtime.Inst{{Op: opcode.IncGV, V: n.offset()}})
+	return w.code(code...)
+}
+
 // TestInlineState runs programs at all instructions of functions that use the red zone and need the flags, and between instructions
 // that need all other registers.
 func TestInlineState(t *testing.T) {
-	for _, bells := range []bool{false, true} {
-		t.Run(fmt.Sprint(bells), func(t *testing.T) {
+	for _, programs := range []string{"integers", "bells", "floats", "floats and bells"} {
+		t.Run(programs, func(t *testing.T) {
 			n := 500 * rounds(1, 20)
 			w := inlineWorld(t, FollowThreads)
 			u := &unharmed{w: w, tg: w.launch(program(t, "unharmed.c"), "state", fmt.Sprint(n)), seen: w.counter()}
 			code, idle := w.counts(w.counter()), w.counts(u.seen)
-			if bells {
+			switch programs {
+			case "bells":
 				code, idle = w.rings(w.counter(), w.counter()), w.rings(w.counter(), u.seen)
+			case "floats":
+				code, idle = w.calculates(w.counter()), w.calculates(u.seen)
+			case "floats and bells":
+				code, idle = w.calculates(w.counter(), runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldPpid)}), w.calculates(u.seen, runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldPpid)})
 			}
 			w.probe("zone+*", Handlers{Enter: code}, func(s *ProbeSpec) { s.Optional = true })
 			w.probe("idle", Handlers{Enter: idle})

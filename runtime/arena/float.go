@@ -99,10 +99,17 @@ func changeWord(p *uint64, change func(old uint64) uint64) {
 	}
 }
 
-// addFloat adds to a sum of floats.
+// addFloat adds to a sum of floats. One that is not a number stays what it is, bit by bit: of two that are not numbers the processor would
+// keep the first operand, and which one that is would depend on the compiler.
 func addFloat(p *uint64, w uint64) {
 	v := snapshot.FloatWord(w).Float()
-	changeWord(p, func(old uint64) uint64 { return uint64(snapshot.WordOf(snapshot.FloatWord(old).Float() + v)) })
+	changeWord(p, func(old uint64) uint64 {
+		sum := snapshot.FloatWord(old).Float()
+		if sum != sum {
+			return old
+		}
+		return uint64(snapshot.WordOf(sum + v))
+	})
 }
 
 // leastFloat lowers a minimum of floats. What is not a number changes nothing.

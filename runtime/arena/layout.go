@@ -40,6 +40,9 @@ const (
 	MostOffset    = cellMost * 8
 	SquaresOffset = cellSquares * 8
 	GroupsOffset  = cellGroups * 8
+	FloatsOffset  = cellFloats * 8 // of stats: the sum, the minimum, the maximum and the sum of squares of floats
+
+	FloatOffset = cellFloat * 8 // of others: the sum, or the extreme, of floats
 )
 
 // Of a group of buckets (spread.go): its size in bytes, and where it has its buckets' common number, of 32 bits, and their counts.

@@ -31,6 +31,13 @@
 // Reads of the target's memory are native for addresses that package ranges has in a table, and ring for others. A read may
 // fault nevertheless; the tracer then lets it count as a doorbell.
 //
+// # Floats
+//
+// Operations on floats are native if the architecture says so, and give the interpreter's results bit by bit. Where the processor chooses
+// between two operands that are not numbers, the interpreter's result depends on how Go's compiler ordered them; native code rings there.
+// Native code may change vector registers between its start and a read that faults, so a program that reads such a register has its floats
+// left to the interpreter.
+//
 // # Steps
 //
 // The interpreter counts every operation. Native code must only know the count where a doorbell may ring. Mostly it is the

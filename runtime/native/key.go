@@ -52,15 +52,15 @@ func (p *planner) lacksKey(pc int) string {
 	return "the key is not used"
 }
 
-// repeatable reports whether an operation only looks and calculates, and cannot trap. One that reads memory may: native code then rings before the
-// first part.
+// repeatable reports whether an operation only looks and calculates, and cannot trap. One that reads memory may, and one on
+// floats may ring: native code then rings before the first part.
 func repeatable(op opcode.Op) bool {
 	switch op {
 	case opcode.Nop, opcode.PushD, opcode.Dup, opcode.DupN, opcode.Over, opcode.Drop, opcode.Pick, opcode.Depth, opcode.PushTV,
-		opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PushThis:
+		opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PushThis:
 		return true
 	}
-	return isInteger(op) && !MayRing(op) || ReadSize(op) > 0
+	return isInteger(op) && !MayRing(op) || IsFloat(op) || ReadSize(op) > 0
 }
 
 // lacksUse decides about the use of a key of integers, with a number of parts.
@@ -73,13 +73,15 @@ func (p *planner) lacksUse(pc, parts int) string {
 	switch {
 	case l.Table == nil || l.Table.KeyWords != parts:
 		return name + " has a key of another form"
-	case op == opcode.Agg && isAggregation(l):
+	case p.adds(op) && isAggregation(l):
 		return ""
 	case l.Object.Kind != object.KindMap || op == opcode.MapGetS || op == opcode.MapSetS:
 		return name + " is left to the interpreter"
 	case l.Object.Value.Class() == value.ClassText && op != opcode.MapHas && op != opcode.MapDel:
 		return "the values of its map are texts"
-	case op == opcode.Agg:
+	case op == opcode.AggFloat && !p.features.Floats:
+		return name + " is left to the interpreter"
+	case op == opcode.Agg || op == opcode.AggFloat:
 		return "its object is not an aggregation"
 	}
 	return ""

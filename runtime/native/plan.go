@@ -49,6 +49,10 @@ type Op struct {
 type Features struct {
 	// Args is the number of integer arguments that are passed in registers.
 	Args int
+	// Floats reports whether native code calculates with floats.
+	Floats bool
+	// FloatArgs is the number of floating-point arguments that are passed in registers which native code reads.
+	FloatArgs int
 	// Register reports whether native code can read a register, given as the operand of opcode.PushR.
 	Register func(operand uint64) bool
 }

@@ -82,6 +82,7 @@ func TestVerdicts(t *testing.T) {
 		{"another register", 0, "not among those", []runtime.Inst{opV(opcode.PushR, 4<<16), exit}},
 		{"the result", 0, "", []runtime.Inst{op(opcode.Retval), exit}},
 		{"pid", 0, "", []runtime.Inst{opA(opcode.Field, uint32(runtime.FieldPid)), exit}},
+		{"a field that is none", 0, "no such field", []runtime.Inst{opA(opcode.Field, 256+uint32(runtime.FieldPid)), exit}},
 		{"time", 0, "push c is left", []runtime.Inst{opA(opcode.Field, uint32(runtime.FieldTime)), exit}},
 		{"a variable", 0, "", []runtime.Inst{opV(opcode.IncGV, o.number), exit}},
 		{"no variable", 0, "of another kind", []runtime.Inst{opV(opcode.IncGV, o.array), exit}},
@@ -127,6 +128,43 @@ func TestVerdicts(t *testing.T) {
 		if got.Verdict != want || !strings.Contains(got.Why, c.why) {
 			t.Errorf("%s: verdict %d, %q", c.name, got.Verdict, got.Why)
 		}
+	}
+}
+
+// TestFloats: what calculates with floats is native where the architecture can, except in programs that read registers which native code
+// may have changed.
+func TestFloats(t *testing.T) {
+	o := newObjects(t)
+	can := features
+	can.Floats, can.FloatArgs = true, 1
+	bell := func(f Features, list ...runtime.Inst) []uint32 {
+		p, err := PlanOf(&runtime.Code{Insts: append(list, exit), Bounded: true}, o.Arena, f, Place{Reads: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Doorbells()
+	}
+	divide := []runtime.Inst{opA(opcode.Arg, 0), op(opcode.Itof), push(1), op(opcode.Fdiv), op(opcode.Ftoi), opV(opcode.AggFloat, o.count)}
+	if got := bell(can, divide...); got != nil {
+		t.Errorf("it rings at %d", got)
+	}
+	if got := bell(features, divide...); !slices.Equal(got, []uint32{1}) {
+		t.Errorf("without floats it rings at %d", got)
+	}
+	if got := bell(can, append(divide, opV(opcode.PushR, (runtime.FloatWords+7)<<16))...); !slices.Equal(got, []uint32{1}) {
+		t.Errorf("with another register of floats it rings at %d", got)
+	}
+	for _, in := range []runtime.Inst{opA(opcode.ArgF, 1), opA(opcode.ArgF, runtime.NoNumber), op(opcode.Frem), opV(opcode.AggFloat, o.series)} {
+		if got := bell(can, push(1), push(1), in); !slices.Equal(got, []uint32{2}) {
+			t.Errorf("%s rings at %d", opcode.RowOf(in.Op).Name, got)
+		}
+	}
+	key := []runtime.Inst{push(1), op(opcode.KeyInt), opA(opcode.ArgF, 0), push(1), op(opcode.Fadd), opV(opcode.AggFloat, o.keyed)}
+	if got := bell(can, key...); got != nil {
+		t.Errorf("with a key it rings at %d", got)
+	}
+	if got := bell(features, key...); !slices.Equal(got, []uint32{1}) {
+		t.Errorf("without floats the key rings at %d", got)
 	}
 }
 

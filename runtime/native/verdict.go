@@ -38,8 +38,12 @@ func (p *planner) lacks(pc int) string {
 		return p.lacksKeyed(pc)
 	case opcode.Texts:
 		return p.lacksText(pc, row)
+	case opcode.Floats:
+		if p.floats() && in.Op != opcode.Frem {
+			return ""
+		}
 	case opcode.Loads:
-		if ReadSize(p.Code.Insts[pc].Op) > 0 && p.Place.Reads {
+		if ReadSize(in.Op) > 0 && p.Place.Reads && (in.Op != opcode.LoadF32 || p.floats()) {
 			return ""
 		}
 	}
@@ -53,7 +57,7 @@ func ReadSize(op opcode.Op) int {
 		return 1
 	case opcode.Load16, opcode.LoadS16:
 		return 2
-	case opcode.Load32, opcode.LoadS32:
+	case opcode.Load32, opcode.LoadS32, opcode.LoadF32:
 		return 4
 	case opcode.Load64, opcode.LoadPtr:
 		return 8
@@ -79,7 +83,7 @@ func (p *planner) lacksInline(pc int, row *opcode.Row) string {
 			return "there is no such scratch word"
 		}
 	}
-	if !calculates(p.Code.Insts[pc].Op) {
+	if op := p.Code.Insts[pc].Op; !calculates(op) && !(IsFloat(op) && p.floats()) {
 		return interpreted(row)
 	}
 	return ""
@@ -113,6 +117,11 @@ func (p *planner) lacksContext(pc int, row *opcode.Row) string {
 			return fmt.Sprintf("argument %d is not in a register", n)
 		}
 		return ""
+	case opcode.ArgF:
+		if n := in.A & 0xffff; in.A != runtime.NoNumber && int(n) < p.features.FloatArgs {
+			return ""
+		}
+		return "the argument is not in a vector register that native code reads"
 	case opcode.Retval:
 		return ""
 	case opcode.Field:
@@ -123,7 +132,11 @@ func (p *planner) lacksContext(pc int, row *opcode.Row) string {
 
 // lacksField decides about what the context of a hit is asked for.
 func (p *planner) lacksField(pc int, row *opcode.Row) string {
-	switch runtime.Field(p.Code.Insts[pc].A) {
+	field := p.Code.Insts[pc].A
+	if field >= uint32(runtime.NumFields) {
+		return "there is no such field"
+	}
+	switch runtime.Field(field) {
 	case runtime.FieldPid, runtime.FieldPC, runtime.FieldSP:
 		return ""
 	case runtime.FieldFrame:
@@ -210,7 +223,7 @@ func (p *planner) lacksKeyed(pc int) string {
 	if why := p.object(pc); why != "" {
 		return why
 	}
-	if l := p.Ops[pc].Object; in.Op == opcode.Agg && l.Table == nil && isAggregation(l) {
+	if l := p.Ops[pc].Object; p.adds(in.Op) && l.Table == nil && isAggregation(l) {
 		p.Ops[pc].Rings = l.Spread != nil
 		return ""
 	}
@@ -223,10 +236,15 @@ func isAggregation(l *arena.Layout) bool {
 	return kind >= object.KindCount && kind <= object.KindLhist && (kind != object.KindStats || l.Spread != nil)
 }
 
+// adds reports whether native code executes an operation if it adds to an aggregation.
+func (p *planner) adds(op opcode.Op) bool {
+	return op == opcode.Agg || op == opcode.AggFloat && p.floats()
+}
+
 // MayRing reports whether native code may stop before an operation that it can execute.
 func MayRing(op opcode.Op) bool {
 	switch op {
-	case opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt:
+	case opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.Fadd, opcode.Fmul:
 		return true
 	}
 	return op == opcode.Str || ReadSize(op) > 0

@@ -60,8 +60,17 @@ func SpreadFloatIndex(f float64) uint32 {
 	case f != f:
 		f = math.NaN()
 	}
-	return spreadFloats | uint32(math.Float64bits(f)>>(52-spreadBits))
+	return spreadFloats | uint32(math.Float64bits(f)>>SpreadFloatShift)
 }
+
+// The parts of SpreadFloatIndex, for executors that compute it themselves: the bits of a float that are left out, those of its number that
+// select a bucket of the group, the group of zero, to which those of the others are added, and the number of what is not a number.
+const (
+	SpreadFloatShift = 52 - spreadBits
+	SpreadBits       = spreadBits
+	GroupOfFloats    = spreadFloats >> spreadBits
+	SpreadNoNumber   = 0x7ff8000000000001 >> SpreadFloatShift // of math.NaN
+)
 
 // SpreadFloatBounds returns the least and the largest float of a bucket.
 func SpreadFloatBounds(i uint32) (lo, hi float64) {

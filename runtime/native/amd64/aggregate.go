@@ -38,6 +38,7 @@ func (p *part) aggregate() {
 type cells struct {
 	*words
 	search searchRegs // of what is searched: the slot of a key, or the group of a bucket
+	float  bool       // what is added is the float in vectorB
 }
 
 // inBank pins a bank, whose word is in rax, adds to its cell and unpins it. If the word has changed it jumps to again; if stats lack a group
@@ -61,6 +62,10 @@ func (c *cells) inBank(l *arena.Layout, n int, v word, again, missing label) {
 
 // update adds a word to a cell, which must not be at rax, rcx or rdx. Of stats the bucket has been counted (countSpread).
 func (c *cells) update(l *arena.Layout, cell operand, v word) {
+	if c.float {
+		c.updateFloat(l, cell)
+		return
+	}
 	switch l.Object.Form() {
 	case object.KindCount:
 		c.lockInc(cell)

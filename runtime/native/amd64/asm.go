@@ -6,8 +6,11 @@ import (
 	"math"
 )
 
-// asm assembles instructions: forms.go has one method for each form.
-type asm struct{ encoder }
+// asm assembles instructions: forms.go and vectorforms.go have one method for each form.
+type asm struct{ vectorForms }
+
+// newAsm returns an assembler for code at an address.
+func newAsm(at uint64) *asm { return &asm{vectorForms{encoder{at: at}}} }
 
 // encoder encodes instructions for a fixed address. One that cannot be encoded is recorded in err, which finish returns.
 type encoder struct {
@@ -159,6 +162,7 @@ func fits32(v uint64) bool            { return int64(v) == int64(int32(v)) }
 // opcode bytes of an instruction, with what precedes them.
 type instruction struct {
 	lock   bool
+	prefix byte // in front of it, which selects an instruction on vector registers; 0: none
 	wide   bool // 64-bit operands
 	byteOp bool // 8-bit operands: the low bytes of registers
 	code   []byte
@@ -169,6 +173,9 @@ type instruction struct {
 func (e *encoder) encode(in instruction, field reg, o operand) {
 	if in.lock {
 		e.bytes(0xf0)
+	}
+	if in.prefix != 0 {
+		e.bytes(in.prefix)
 	}
 	e.rex(in, field, o)
 	e.bytes(in.code...)

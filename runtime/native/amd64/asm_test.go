@@ -93,13 +93,37 @@ var forms = []struct {
 	{"add    al,0x7f", func(a *asm) { a.addAL(127) }},
 	{"sahf", func(a *asm) { a.sahf() }},
 	{"int3", func(a *asm) { a.int3() }},
+	{"addsd  xmm14,xmm15", func(a *asm) { a.sd(opAddsd, vectorA, vectorB) }},
+	{"mulsd  xmm1,xmm9", func(a *asm) { a.sd(opMulsd, 1, 9) }},
+	{"subsd  xmm14,xmm15", func(a *asm) { a.sd(opSubsd, vectorA, vectorB) }},
+	{"divsd  xmm14,xmm0", func(a *asm) { a.sd(opDivsd, vectorA, 0) }},
+	{"cmpeqsd xmm14,xmm15", func(a *asm) { a.cmpsd(equal, vectorA, vectorB) }},
+	{"cmpneqsd xmm14,xmm15", func(a *asm) { a.cmpsd(notEqual, vectorA, vectorB) }},
+	{"ucomisd xmm15,xmm14", func(a *asm) { a.ucomisd(vectorB, vectorA) }},
+	{"movq   xmm14,r9", func(a *asm) { a.movFloat(vectorA, r(r9)) }},
+	{"movq   xmm15,QWORD PTR [rsp+0x8]", func(a *asm) { a.movFloat(vectorB, at(rsp, 8)) }},
+	{"movd   xmm14,eax", func(a *asm) { a.movFloat32(vectorA, r(rax)) }},
+	{"movq   rcx,xmm14", func(a *asm) { a.movWord(rcx, vectorA) }},
+	{"movq   r11,xmm3", func(a *asm) { a.movWord(r11, 3) }},
+	{"movd   r11d,xmm14", func(a *asm) { a.movWord32(r11, vectorA) }},
+	{"xorps  xmm14,xmm14", func(a *asm) { a.clearFloat(vectorA) }},
+	{"cvtsi2sd xmm14,r8", func(a *asm) { a.cvtsi2sd(vectorA, r(r8)) }},
+	{"cvtsi2sd xmm14,QWORD PTR [rsp+0x8]", func(a *asm) { a.cvtsi2sd(vectorA, at(rsp, 8)) }},
+	{"cvttsd2si r8,xmm15", func(a *asm) { a.cvttsd2si(r8, vectorB) }},
+	{"cvtsd2ss xmm14,xmm14", func(a *asm) { a.cvtsd2ss(vectorA) }},
+	{"cvtss2sd xmm14,xmm14", func(a *asm) { a.cvtss2sd(vectorA) }},
+	{"movups xmm15,XMMWORD PTR [rsp+0x10]", func(a *asm) { a.loadVector(vectorB, at(rsp, 16)) }},
+	{"movups XMMWORD PTR [rsp+0x10],xmm15", func(a *asm) { a.storeVector(at(rsp, 16), vectorB) }},
+	{"ldmxcsr DWORD PTR [rsp+0x24]", func(a *asm) { a.ldmxcsr(at(rsp, 36)) }},
+	{"stmxcsr DWORD PTR [rsp+0x20]", func(a *asm) { a.stmxcsr(at(rsp, 32)) }},
+	{"btc    r10,0x3f", func(a *asm) { a.complementBit(r(r10), signBit) }},
 	{"pause", func(a *asm) { a.pause() }},
 }
 
 // TestForms: objdump shows each form as what was meant.
 func TestForms(t *testing.T) {
 	for _, f := range forms {
-		a := &asm{encoder{at: testAddress}}
+		a := newAsm(testAddress)
 		f.emit(a)
 		code, err := a.finish()
 		if err != nil {
@@ -136,7 +160,7 @@ func disassemble(t testing.TB, code []byte, at uint64) []string {
 
 // TestPlace: a jump to the next instruction is left out, and labels at its end move with it.
 func TestPlace(t *testing.T) {
-	a := &asm{encoder{at: testAddress}}
+	a := newAsm(testAddress)
 	l, m := a.newLabel(), a.newLabel()
 	a.int3()
 	a.jmp(l)
@@ -155,7 +179,7 @@ func TestRefusedForms(t *testing.T) {
 		"a missing label":  func(a *asm) { a.jmp(a.newLabel()) },
 		"a far short jump": func(a *asm) { l := a.newLabel(); a.jmpNear(l); a.bytes(make([]byte, 128)...); a.place(l) },
 	} {
-		a := &asm{encoder{at: testAddress}}
+		a := newAsm(testAddress)
 		emit(a)
 		if _, err := a.finish(); err == nil {
 			t.Errorf("%s is encoded", name)

@@ -70,7 +70,7 @@ func (w *world) setBarrier(n uint64) { binary.LittleEndian.PutUint64(w.memory[ar
 // loop writes code that calls a stub, and returns the registers to start it with. rbx holds how often it is still to be called.
 func (c *tracee) loop(target uint64, times uint64) regFile {
 	const addr = codeAddr + 0x1f000
-	a := &asm{encoder{at: addr}}
+	a := newAsm(addr)
 	wait, again := a.newLabel(), a.newLabel()
 	a.lockDec(address(barrierAddr))
 	a.place(wait)

@@ -26,6 +26,14 @@ type doorbells struct {
 // bell makes a doorbell before the current operation and returns its label.
 func (b *doorbells) bell() label { return b.bellAt(b.pc, b.executed, b.stack) }
 
+// bellBefore makes a doorbell before the current operation, or before the key that is being built.
+func (b *doorbells) bellBefore() label {
+	if b.key.begun {
+		return b.bellAt(b.key.pc, b.key.executed, b.key.stack)
+	}
+	return b.bell()
+}
+
 // bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had been
 // executed and the stack was as given.
 func (b *doorbells) bellAt(pc, executed int, stack []word) label {
@@ -55,7 +63,7 @@ func (b *doorbells) bellAt(pc, executed int, stack []word) label {
 
 // newBell returns a doorbell of the part, without the words of the program.
 func (b *doorbells) newBell() Doorbell {
-	d := Doorbell{Program: b.index / 2, When: b.index%2 == 0, Below: b.below, Flags: -1, Reads: b.reading, at: b.newLabel(), resume: b.resume, pass: b.done}
+	d := Doorbell{Program: b.index / 2, When: b.index%2 == 0, Below: b.below, Flags: -1, Reads: b.reading, at: b.newBellLabel(), resume: b.resume, pass: b.done}
 	if b.flagsAt > 0 {
 		d.Flags = b.below - b.flagsAt
 	}
@@ -70,11 +78,23 @@ func (b *doorbells) newBell() Doorbell {
 	return d
 }
 
-// hang makes the code of a doorbell, behind the tail.
+// newBellLabel returns the label of a doorbell, where its code begins. The next label, trapOf, is that of its breakpoint.
+func (b *doorbells) newBellLabel() label {
+	begin := b.newLabel()
+	b.newLabel()
+	return begin
+}
+
+// trapOf returns the label of the breakpoint of a doorbell.
+func trapOf(bell label) label { return bell + 1 }
+
+// hang makes the code of a doorbell, behind the tail. Where it rings, the vector registers are those of the place.
 func (b *doorbells) hang(d *Doorbell) {
 	b.rings = true
 	b.cold = append(b.cold, func() {
 		b.place(d.at)
+		b.restoreVectors()
+		b.place(trapOf(d.at))
 		b.int3()
 		b.jmp(b.abandoned)
 		b.bells = append(b.bells, *d)

@@ -34,6 +34,10 @@ func BenchmarkHit(b *testing.B) {
 	read := w.plan(push(dataAddr), op(opcode.Load64), opV(opcode.Agg, hist), exit)
 	// Two ranges share a hint, so that each read is searched.
 	search := w.plan(push(dataAddr), op(opcode.Load64), opV(opcode.Agg, hist), push(twoPages), op(opcode.Load64), opV(opcode.Agg, hist), exit)
+	// What scripts write most: a time in nanoseconds as milliseconds.
+	float := func(off uint64) *native.Plan {
+		return w.plan(opA(opcode.Arg, 0), op(opcode.Itof), opV(opcode.PushD, math.Float64bits(1e6)), op(opcode.Fdiv), opV(opcode.AggFloat, off), exit)
+	}
 	newGate := func(l gate.Limits) *gate.Gate { return w.arena.NewGate(l) }
 	const times = 5_000_000
 	plain := measure(w.c, []byte{0xc3}, times)
@@ -54,6 +58,8 @@ func BenchmarkHit(b *testing.B) {
 		{"keyed-count", []Program{{Run: keyed, Gate: newGate(gate.Limits{})}}, Site{}},
 		{"hist-of-read", []Program{{Run: read, Gate: newGate(gate.Limits{})}}, Site{}},
 		{"hist-of-two-searched", []Program{{Run: search, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"avg-of-float", []Program{{Run: float(avg), Gate: newGate(gate.Limits{})}}, Site{}},
+		{"hist-of-float", []Program{{Run: float(hist), Gate: newGate(gate.Limits{})}}, Site{}},
 		{"avg", []Program{{Run: add(avg), Gate: newGate(gate.Limits{})}}, Site{}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

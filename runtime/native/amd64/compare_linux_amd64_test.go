@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"syscall"
 	"time"
@@ -27,7 +28,7 @@ type ran struct {
 func (w *world) context(regs *regFile) *runtime.Context {
 	at := *regs
 	at[fileRIP] = testPlace
-	return &runtime.Context{Thread: &thread{&at, w.c.data()}, Regs: at[:], Word: 8, Tid: testTid}
+	return &runtime.Context{Thread: &thread{&at, &w.fp, w.c.data()}, Regs: at[:], Word: 8, Tid: testTid}
 }
 
 // interpret runs programs as the engine does, on the interpreter alone.
@@ -66,17 +67,24 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 	live, state := *regs, runtime.State{}
 	live[fileRIP] = site.Addr
 	answered := map[[2]int]bool{}
+	if w.floats {
+		w.c.ptrace(syscall.PTRACE_SETFPREGS, unsafe.Pointer(&w.fp))
+	}
 	for {
 		sig := w.c.run(&live)
+		faulted := false
 		if f := s.ReadAt(int(live[fileRIP] - site.Addr)); f != nil && (sig == syscall.SIGSEGV || sig == syscall.SIGBUS) {
 			w.counts.faults++
 			f.Ring(site.Addr, live[:])
-			sig = syscall.SIGTRAP
+			sig, faulted = syscall.SIGTRAP, true
 		}
 		if sig != syscall.SIGTRAP {
 			return fmt.Errorf("signal %v at %#x", sig, live[fileRIP]-site.Addr)
 		}
 		at := int(live[fileRIP] - site.Addr - 1)
+		if err := w.sameVectors(); err != nil && !faulted {
+			return fmt.Errorf("at %#x: %w", at, err)
+		}
 		if at == s.Tail {
 			break
 		}
@@ -234,6 +242,10 @@ func difference(got, want []byte) string {
 // compare lets both executors run one hit from the same start.
 func (w *world) compare(stub *Stub, programs []Program, site Site, regs *regFile) error {
 	w.counts.hits++
+	w.fp = fpRegs{}
+	if w.floats {
+		w.fp = anyVectors(rand.New(rand.NewPCG(regs[fileIndex[rdi]], regs[fileIndex[rsi]])))
+	}
 	stack := w.c.stack()
 	for i := 0; i < len(stack); i += 8 {
 		binary.LittleEndian.PutUint64(stack[i:], uint64(i+1)*0x9e3779b97f4a7c15)

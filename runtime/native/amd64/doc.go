@@ -15,7 +15,7 @@
 //	tail                                     the displaced instructions and the jump back
 //	what seldom runs                         rejections, doorbells, and ways round
 //
-// It calls nothing, uses no vector registers, and no memory but the arena, the control word, what it pushes, what programs read
+// It calls nothing, uses vector registers only for programs with floats (float.go), and no memory but the arena, the control word, what it pushes, what programs read
 // (read.go), and the first word of the thread's own data. All that it does in the arena are single atomic operations: those of
 // the interpreter, and swaps of a slot's state together with its cell (paired.go), which need no pin. So any number of threads may be in it, and a signal handler may run the same stub in the middle of it.
 //
@@ -39,7 +39,8 @@
 //	State    for the program's words: what Machine.Resume continues from
 //	Restore  for the registers that the thread had at the place: what Context.Regs must hold
 //
-// Registers that the stub has written lie on the stack where Doorbell.Saved says; all others are untouched. When the
+// Registers that the stub has written lie on the stack where Doorbell.Saved says; all others are untouched, and vector registers are
+// restored before the int3. When the
 // program has ended, the tracer sets only the program counter, to Resume or Pass, and lets the thread continue. The code
 // there restores what was saved.
 //

@@ -147,7 +147,7 @@ func (d *Doorbell) Restore(regs, frame []uint64) {
 
 // resolve replaces labels by offsets.
 func (d *Doorbell) resolve(labels []int) {
-	d.Offset, d.Resume = labels[d.at], labels[d.resume]
+	d.Offset, d.Resume = labels[trapOf(d.at)], labels[d.resume]
 	if d.When {
 		d.Pass = labels[d.pass]
 	}

@@ -99,7 +99,7 @@ func emit(programs []Program, s Site, mark func(*asm, *runtime.Inst)) (*Stub, er
 	// one, until a pass finds nothing more.
 	needs := make([]usage, 2*len(programs))
 	for {
-		e := &emitter{asm: &asm{encoder{at: s.Addr}}, site: s, programs: programs, needs: needs, found: make([]usage, len(needs)), mark: mark}
+		e := &emitter{asm: newAsm(s.Addr), site: s, programs: programs, needs: needs, found: make([]usage, len(needs)), mark: mark}
 		stub, err := e.emit()
 		grown := false
 		for i := range needs {

@@ -40,6 +40,8 @@ const (
 	condA  cond = 0x7
 	condS  cond = 0x8
 	condNS cond = 0x9
+	condP  cond = 0xa
+	condNP cond = 0xb
 	condL  cond = 0xc
 	condGE cond = 0xd
 	condLE cond = 0xe

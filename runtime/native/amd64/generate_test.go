@@ -38,7 +38,8 @@ func (o *objects) program(r *rand.Rand) *compile.Program {
 	g := &generator{Rand: r, objects: o, bells: r.IntN(3) == 0}
 	p := &compile.Program{Name: "random", Temps: genTemps, Stack: genStack, Texts: genTexts, Regs: registers, Objects: o.ids(),
 		Formats: []record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}},
-			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}, {Kind: value.KindInt}, {Kind: value.KindInt}}}}}
+			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}, {Kind: value.KindInt}, {Kind: value.KindInt}}},
+			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindFloat}}}}}
 	if r.IntN(4) == 0 {
 		p.Fuel = 1 + r.Uint32N(120)
 	}
@@ -70,7 +71,10 @@ func (g *generator) drain() {
 
 // registers are those that programs name.
 var registers = []string{"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip",
-	"eax", "ah", "dl", "bx", "r10d", "cs", "rflags", "sil"}
+	"eax", "ah", "dl", "bx", "r10d", "xmm0", "xmm3", "xmm13", "cs", "rflags", "sil", "xmm2h", "xmm15", "mxcsr"}
+
+// leftRegisters is the number of those at the end that native code leaves to the interpreter.
+const leftRegisters = 6
 
 // objects are those that programs use, by kind of operand: indexes of compile.Program.Objects.
 type objects struct {
@@ -214,6 +218,8 @@ func (g *generator) statement() {
 	case n == 21 && g.room():
 		g.load()
 		g.sink()
+	case n == 19 && g.room():
+		g.floats()
 	default:
 		g.push()
 		g.sink()
@@ -230,7 +236,7 @@ func (g *generator) keyedUse() {
 	}
 	list, op := g.objects.maps, pick(g.Rand, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel)
 	if g.IntN(2) == 0 {
-		list, op = g.objects.keyed, opcode.Agg
+		list, op = g.objects.keyed, pick(g.Rand, opcode.Agg, opcode.Agg, opcode.AggFloat)
 	}
 	n := g.IntN(len(list))
 	for range 1 + n%2 {
@@ -238,7 +244,11 @@ func (g *generator) keyedUse() {
 		g.op(opcode.KeyInt, 0)
 	}
 	if pops, _ := opcode.RowOf(op).Effect(0); pops > 0 {
-		g.calculated()
+		if op == opcode.AggFloat {
+			g.calculatedFloat()
+		} else {
+			g.calculated()
+		}
 	}
 	g.op(op, list[n])
 }
@@ -300,7 +310,7 @@ func (g *generator) push() {
 		}
 		fallthrough
 	case 3:
-		g.op(opcode.PushR, g.IntN(len(registers)-3))
+		g.op(opcode.PushR, g.IntN(len(registers)-leftRegisters))
 	case 4:
 		g.op(opcode.Retval, 0)
 	case 5:
@@ -316,6 +326,12 @@ func (g *generator) push() {
 	case 8:
 		if g.depth > 0 {
 			g.op(opcode.Dup, 0)
+			return
+		}
+		fallthrough
+	case 9:
+		if g.IntN(4) == 0 {
+			g.float()
 			return
 		}
 		fallthrough
@@ -438,8 +454,6 @@ func (g *generator) shuffle() {
 
 // conditional appends an if, with or without an else, or one that ends the program.
 func (g *generator) conditional() {
-	g.nested++
-	defer func() { g.nested-- }()
 	g.expression()
 	if g.IntN(3) == 0 {
 		g.push()
@@ -448,6 +462,13 @@ func (g *generator) conditional() {
 			g.op(pick(g.Rand, opcode.Lnot, opcode.Bool), 0)
 		}
 	}
+	g.conditionalOn()
+}
+
+// conditionalOn is conditional for the word on top.
+func (g *generator) conditionalOn() {
+	g.nested++
+	defer func() { g.nested-- }()
 	jump := len(g.code)
 	g.op(pick(g.Rand, jumpOps...), 0)
 	before := g.assigned

@@ -24,14 +24,15 @@ func (g *generator) bell() {
 	case 2:
 		g.item()
 	case 3:
-		g.push()
-		g.op(opcode.Itof, 0)
-		g.op(opcode.Fneg, 0)
+		g.float()
+		g.emit(opcode.PushD, 0, anyFloat(g.Rand))
+		g.depth++
+		g.op(opcode.Frem, 0)
 	case 4:
 		g.op(opcode.PushS, g.IntN(2))
 		g.op(opcode.Slen, 0)
 	case 5:
-		g.op(opcode.PushR, len(registers)-1-g.IntN(3))
+		g.op(opcode.PushR, len(registers)-1-g.IntN(leftRegisters))
 	case 6:
 		g.op(opcode.Arg, 6+g.IntN(3))
 	}
@@ -39,8 +40,14 @@ func (g *generator) bell() {
 
 // item appends an item of one field or of three, in which native code may have to stop.
 func (g *generator) item() {
-	format := g.IntN(2)
+	format := g.IntN(3)
 	g.op(opcode.Item, format)
+	if format == 2 {
+		g.float()
+		g.op(opcode.LogFloat, 0)
+		g.op(opcode.EndItem, 0)
+		return
+	}
 	for range 1 + 2*format {
 		if g.bells && g.IntN(8) == 0 && g.room() {
 			g.op(opcode.Field, int(runtime.FieldUid))
@@ -84,7 +91,7 @@ func (o *objects) anyCode(r *rand.Rand, a *arena.Arena) *runtime.Code {
 		case 3:
 			in.Op = pick(r, opcode.PushR, opcode.Arg, opcode.PushTV, opcode.PopTV, opcode.KeyInt, opcode.Agg, opcode.MapAdd, opcode.PushGV, opcode.AddGV)
 		case 4:
-			in.Op = pick(r, pick(r, jumpOps...), pick(r, unaryOps...), pick(r, binaryOps...))
+			in.Op = pick(r, pick(r, jumpOps...), pick(r, unaryOps...), pick(r, binaryOps...), pick(r, floatUnary...), pick(r, floatBinary...), opcode.AggFloat, opcode.ArgF)
 		}
 		row := opcode.RowOf(in.Op)
 		switch {
@@ -96,7 +103,7 @@ func (o *objects) anyCode(r *rand.Rand, a *arena.Arena) *runtime.Code {
 		case row.Operand.IsObject() && r.IntN(8) != 0:
 			_, in.V = a.Lookup(pick(r, o.all...))
 		case in.Op == opcode.PushR && r.IntN(8) != 0:
-			in.V = uint64(r.IntN(20))<<16 | uint64(r.IntN(256))<<8*uint64(r.IntN(2)) | uint64(r.IntN(256))
+			in.V = uint64(pick(r, r.IntN(20), r.IntN(20), runtime.FloatWords+r.IntN(90)))<<16 | uint64(r.IntN(256))<<8*uint64(r.IntN(2)) | uint64(r.IntN(256))
 		}
 	}
 	return c

@@ -12,7 +12,7 @@ import (
 // TestRandomPrograms compares native code with the interpreter: random programs, registers and contents of the arena.
 func TestRandomPrograms(t *testing.T) {
 	w := newWorld(t)
-	n := uint64(3000)
+	n := uint64(2500)
 	switch {
 	case os.Getenv("GOTAP_LONG") != "":
 		n = 200_000
@@ -48,6 +48,8 @@ var nativeOps = []opcode.Op{
 	opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32,
 	opcode.Str, opcode.PushS, opcode.Seq, opcode.Sprefix,
 	opcode.Within, opcode.PushPT, opcode.PopPT, opcode.AddPT,
+	opcode.Fadd, opcode.Fsub, opcode.Fmul, opcode.Fdiv, opcode.Fneg, opcode.Feq, opcode.Fne, opcode.Flt, opcode.Fle, opcode.Fbool, opcode.Itof, opcode.Utof,
+	opcode.Ftoi, opcode.F32, opcode.ToF32, opcode.LoadF32, opcode.ArgF, opcode.AggFloat, opcode.LogFloat,
 }
 
 // checkCoverage reports operations that were never executed natively, although they can be, and aggregations.

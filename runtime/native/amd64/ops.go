@@ -3,6 +3,7 @@ package amd64
 import (
 	"gotap/runtime"
 	"gotap/runtime/calls"
+	"gotap/runtime/native"
 	"gotap/runtime/opcode"
 )
 
@@ -21,7 +22,7 @@ func (p *part) execute(in *runtime.Inst) {
 		p.endAt(p.done)
 	case opcode.Abort:
 		p.endAt(p.abort)
-	case opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field:
+	case opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field:
 		p.context(in)
 	case opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV, opcode.FetchAddGV:
 		p.variable(in.Op)
@@ -34,12 +35,14 @@ func (p *part) execute(in *runtime.Inst) {
 		p.frames.storage(in)
 	case opcode.PushPT, opcode.PopPT, opcode.AddPT:
 		p.perThread(in)
-	case opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32:
+	case opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32, opcode.LoadF32:
 		p.read(in)
 	case opcode.Str:
 		p.compareText()
 	case opcode.KeyInt:
 		p.tables.addToKey()
+	case opcode.AggFloat:
+		p.aggregateFloat()
 	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
 		if p.key.begun {
 			p.tables.useKey(in.Op)
@@ -49,6 +52,8 @@ func (p *part) execute(in *runtime.Inst) {
 	default:
 		if c, ok := signConds[in.Op]; ok {
 			p.jumpOnSign(c, int(in.A))
+		} else if native.IsFloat(in.Op) {
+			p.calculateFloat(in.Op)
 		} else if !p.moves(in) {
 			p.calculate(in)
 		}
@@ -96,6 +101,8 @@ func (p *part) context(in *runtime.Inst) {
 		p.pushRegister(in.V)
 	case opcode.Arg:
 		p.pushOriginal(args[in.A&0xffff])
+	case opcode.ArgF:
+		p.resultFloat(reg(in.A & 0xffff))
 	case opcode.Retval:
 		p.pushOriginal(rax)
 	case opcode.Field:
@@ -131,28 +138,43 @@ func (p *part) pushRegister(operand uint64) {
 		width = 64
 	}
 	from, ok := general(operand >> 16)
+	vector, isVector := lowHalf(operand >> 16)
 	switch {
-	case !ok: // the program counter
+	case !ok && !isVector: // the program counter
 		p.pushConst(p.site.Place >> shift & (1<<width - 1))
 	case shift >= 64:
 		p.pushConst(0)
+	case isVector:
+		x := p.target()
+		p.movWord(x, vector)
+		p.cutOf(x, shift, width)
 	case shift == 0 && width >= 64 && from != rsp:
 		p.pushOriginal(from)
-	default:
+	case from == rsp:
 		x := p.target()
-		if from == rsp {
-			p.stackPointer(x)
-		} else {
-			p.load(x, word{original, uint64(from)})
-		}
-		if shift > 0 {
-			p.shift(opShr, r(x), byte(shift))
-		}
-		if width < 64 {
-			p.keepLow(x, int(width), false)
-		}
-		p.result(x)
+		p.stackPointer(x)
+		p.cutOf(x, shift, width)
+	default:
+		p.partOf(word{original, uint64(from)}, shift, width)
 	}
+}
+
+// partOf pushes some bits of a word, from shift on.
+func (p *part) partOf(w word, shift, width uint64) {
+	x := p.target()
+	p.load(x, w)
+	p.cutOf(x, shift, width)
+}
+
+// cutOf pushes some bits of what is in the register of the result.
+func (p *part) cutOf(x reg, shift, width uint64) {
+	if shift > 0 {
+		p.shift(opShr, r(x), byte(shift))
+	}
+	if width < 64 {
+		p.keepLow(x, int(width), false)
+	}
+	p.result(x)
 }
 
 // variable makes the code of operations on a shared variable.

@@ -104,6 +104,10 @@ func (p *part) assignHomes() {
 	if own {
 		p.thread = next()
 	}
+	if usesVectors(p.plan) {
+		p.vectors = &home{slot: p.slots, onSlot: true}
+		p.slots += vectorSlots
+	}
 	for range p.plan.Fields {
 		p.fields = append(p.fields, home{slot: p.slots, onSlot: true})
 		p.slots++
@@ -149,6 +153,7 @@ func (p *part) prologue() {
 		p.lea(rsp, at(rsp, int32(-8*p.needs.slots)))
 		p.below += 8 * p.needs.slots
 	}
+	p.saveVectors()
 	if p.plan.Counted {
 		p.setHome(p.counter, word{constant, uint64(p.plan.Fuel)})
 	}
@@ -159,6 +164,7 @@ func (p *part) pushes(x reg) bool { return p.needs.regs.has(x) && p.savedAt[x] =
 
 // epilogue undoes the prologue. It may be emitted several times.
 func (p *part) epilogue() {
+	p.restoreVectors()
 	if p.needs.slots > 0 {
 		p.lea(rsp, at(rsp, int32(8*p.needs.slots)))
 	}

@@ -50,7 +50,7 @@ func (f *Read) Ring(stub uint64, regs []uint64) {
 
 // resolve replaces labels by offsets.
 func (f *Read) resolve(labels []int) {
-	f.Test, f.At, f.Bell = labels[f.test], labels[f.at], labels[f.bell]
+	f.Test, f.At, f.Bell = labels[f.test], labels[f.at], labels[trapOf(f.bell)]
 }
 
 // read replaces the address on top by the value there.
@@ -65,10 +65,15 @@ func (p *part) read(in *runtime.Inst) {
 		switch in.Op {
 		case opcode.Load64, opcode.LoadPtr:
 			p.mov(r(to), at(x, 0))
+		case opcode.LoadF32:
+			p.mov32(to, at(x, 0))
 		default:
 			p.extend(to, at(x, 0), 8*size, in.Op >= opcode.LoadS8 && in.Op <= opcode.LoadS32)
 		}
 	})
+	if in.Op == opcode.LoadF32 {
+		p.widen(to)
+	}
 	p.result(to)
 }
 
@@ -77,10 +82,7 @@ func (p *part) read(in *runtime.Inst) {
 func (b *doorbells) readBell(w word, size int) label {
 	b.reading = &ReadOf{b.locate(w), size}
 	defer func() { b.reading = nil }()
-	if b.key.begun {
-		return b.bellAt(b.key.pc, b.key.executed, b.key.stack)
-	}
-	return b.bell()
+	return b.bellBefore()
 }
 
 // memoryCheck makes the code that finds out whether memory may be read.

@@ -51,9 +51,10 @@ func general(index uint64) (reg, bool) {
 var args = [...]reg{rdi, rsi, rdx, rcx, r8, r9}
 
 // Features describes this package to native.PlanOf.
-var Features = native.Features{Args: len(args), Register: func(operand uint64) bool {
+var Features = native.Features{Args: len(args), Floats: true, FloatArgs: 8, Register: func(operand uint64) bool {
 	_, ok := general(operand >> 16)
-	return ok || operand>>16 == fileRIP
+	_, vector := lowHalf(operand >> 16)
+	return ok || vector || operand>>16 == fileRIP
 }}
 
 // regSet is a set of general registers.

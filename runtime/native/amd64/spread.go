@@ -46,6 +46,10 @@ const longestSearch = 128
 
 // bucketOf computes the bucket of a word as object.SpreadIndex does: the group in rdx, the bucket in it in rax; rcx is used.
 func (c *cells) bucketOf(v word) {
+	if c.float {
+		c.bucketOfFloat()
+		return
+	}
 	if v.kind == constant {
 		i := object.SpreadIndex(int64(v.n))
 		c.movImm(c.used(rdx), uint64(i/object.GroupBuckets))

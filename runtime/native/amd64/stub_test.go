@@ -3,6 +3,7 @@ package amd64
 import (
 	"errors"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -74,6 +75,7 @@ func TestStubs(t *testing.T) {
 	when := s.plan(opA(opcode.Arg, 0), push(100), op(opcode.Gt), opA(opcode.Jz, 5), exit, abort)
 	counts := s.plan(push(1), opV(opcode.Agg, count), exit)
 	free, limited := s.NewGate(gate.Limits{}), s.NewGate(gate.Limits{After: 100, Every: 10})
+	sum := s.object(object.Object{Kind: object.KindSum})
 	for name, c := range map[string]struct {
 		programs []Program
 		site     Site
@@ -85,6 +87,7 @@ func TestStubs(t *testing.T) {
 		"keyed":     {[]Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{}},
 		"paired":    {[]Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{Pairs: true}},
 		"doorbell":  {[]Program{{Run: s.plan(opA(opcode.Arg, 0), opA(opcode.Arg, 1), op(opcode.Add), opA(opcode.Arg, 2), op(opcode.Quo), op(opcode.Load64), exit)}}, Site{}},
+		"float":     {[]Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.Itof), opV(opcode.PushD, math.Float64bits(1e6)), op(opcode.Fdiv), opV(opcode.AggFloat, sum), exit)}}, Site{}},
 		"loop": {[]Program{{Run: s.plan(push(0), opA(opcode.PopTV, 0), push(5), opA(opcode.Arg, 0), opA(opcode.PushTV, 0), op(opcode.Add),
 			opA(opcode.PopTV, 0), opA(opcode.Loop, 3), opA(opcode.PushTV, 0), opV(opcode.Agg, hist), exit)}}, Site{}},
 	} {

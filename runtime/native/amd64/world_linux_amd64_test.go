@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -54,6 +55,8 @@ type world struct {
 	stack     *calls.Stack
 	ranges    *ranges.Table
 	clock     *clock.Clock      // nil: the processor's counter does not tell the time
+	floats    bool              // the programs of the case use vector registers
+	fp        fpRegs            // of the hit, if they do
 	from      uint64            // what is allocated from here on is compared
 	normalize func(used []byte) // removes what may differ; may be nil
 
@@ -255,12 +258,26 @@ func (w *world) code(p *compile.Program) (*runtime.Code, error) {
 	if compile.Verify(p).HasErrors() {
 		return nil, nil
 	}
-	return compile.Lower(p, compile.Env{Arena: registrar{w.arena}, Register: x86.New64().RegIndex, WordSize: 8})
+	return compile.Lower(p, compile.Env{Arena: registrar{w.arena}, Register: register, WordSize: 8})
+}
+
+// register is the environment's naming of registers, with those of the floating-point state.
+func register(name string) (index, bits, shift int, ok bool) {
+	for i := range 32 {
+		if name == fmt.Sprintf("xmm%d%s", i/2, []string{"", "h"}[i%2]) {
+			return runtime.FloatWords + i, 64, 0, true
+		}
+	}
+	if name == "mxcsr" {
+		return runtime.FloatWords + wordMXCSR, 64, 0, true
+	}
+	return x86.New64().RegIndex(name)
 }
 
 // thread is the thread of a hit as the interpreter sees it.
 type thread struct {
 	regs *regFile
+	fp   *fpRegs
 	data []byte // at dataAddr
 }
 
@@ -281,8 +298,21 @@ func (h *thread) Arg(n int) (uint64, bool) {
 	}
 	return h.regs[fileIndex[args[n]]], true
 }
-func (h *thread) ArgFloat(int) (float64, bool)       { return 0, false }
-func (h *thread) FloatWord(int) (uint64, bool)       { return 0, false }
+func (h *thread) ArgFloat(n int) (float64, bool) {
+	if n >= 8 {
+		return 0, false
+	}
+	return math.Float64frombits(h.fp.vectors[2*n]), true
+}
+func (h *thread) FloatWord(n int) (uint64, bool) {
+	switch {
+	case n < len(h.fp.vectors):
+		return h.fp.vectors[n], true
+	case n == wordMXCSR:
+		return uint64(h.fp.mxcsr), true
+	}
+	return 0, false
+}
 func (h *thread) Return() uint64                     { return h.regs[fileIndex[rax]] }
 func (h *thread) SetReturn(uint64)                   {}
 func (h *thread) Text(runtime.TextField, []byte) int { return 0 }
@@ -465,6 +495,7 @@ func (w *world) hit(c *testCase) error {
 	}
 	copy(w.c.code()[c.site.Addr-codeAddr:], stub.Code)
 	w.restore(c.words)
+	w.floats = usesFloats(c.programs)
 	for i := range c.hits {
 		if err := w.compare(stub, c.programs, c.site, &c.hits[i]); err != nil {
 			return err
