@@ -55,7 +55,8 @@ type File struct {
 	debug    debugFile   // the separate one
 	minimal  lazy[*File] // in .gnu_debugdata
 	symbols  lazy[*symbols]
-	frames   lazy[[]Range] // functions by .eh_frame, sorted by start
+	exported lazy[map[exportKey]bool] // functions in .dynsym
+	frames   lazy[[]Range]            // functions by .eh_frame, sorted by start
 	marks    lazy[markList]
 	copies   lazy[[]copied]
 	pointers lazy[pointers]
