@@ -91,7 +91,7 @@ func (c *calls) follow(set arch.Arch, pc uint64, most int) (module.Callee, bool)
 	var regs arch.Regs
 	if c.isa.Machine == elf.EM_386 { // position-independent stubs expect the table's address there
 		ebx, _, _, _ := set.RegIndex("ebx")
-		regs[ebx] = c.file.GOT()
+		regs[ebx] = module.Linkage{File: c.file}.GOT()
 	}
 	mem := &slots{file: c.file}
 	regs[set.PC()] = pc
@@ -128,7 +128,7 @@ var errSlot = errors.New("the loader fills in the pointer")
 
 // ReadMemory implements arch.Memory.
 func (s *slots) ReadMemory(addr uint64, p []byte) error {
-	if callee, ok := s.file.SlotCallee(addr); ok {
+	if callee, ok := (module.Linkage{File: s.file}).Callee(addr); ok {
 		s.callee, s.found = callee, true
 		return errSlot
 	}

@@ -1,6 +1,9 @@
 package module
 
-import "debug/elf"
+import (
+	"debug/elf"
+	"strings"
+)
 
 // filter reports whether a name of a function counts.
 type filter func(name string, fn *Func) bool
@@ -23,7 +26,7 @@ type Exports struct {
 
 // Exports returns the functions that the file exports, which the first call reads.
 func (f *File) Exports() Exports {
-	return Exports{f, f.exported.get(func() map[exportKey]bool {
+	return Exports{f, f.table().exports.get(func() map[exportKey]bool {
 		found := map[exportKey]bool{}
 		for _, s := range readSymbols(f, elf.SHT_DYNSYM) {
 			if (s.kind == KindFunc || s.kind == KindIFunc) && s.bind != BindLocal {
@@ -57,4 +60,29 @@ func (e Exports) Of(symbol string) []Match {
 		}
 	}
 	return eachOnce(found)
+}
+
+// IsPiece reports whether the function is a piece that a compiler split off another one, by its name.
+func (fn *Func) IsPiece() bool { return isPart(fn.Name) }
+
+// WithPieces returns the functions of matches, and the pieces that a compiler split off them, such as "f.cold" of "f".
+func WithPieces(f *File, matches []Match) []*Func {
+	var found []*Func
+	whole := map[string]bool{}
+	for _, m := range matches {
+		found = append(found, m.Func)
+		whole[m.Func.Name] = true
+	}
+	s := f.table()
+	for i := range s.funcs {
+		piece := &s.funcs[i]
+		at := strings.LastIndex(piece.Name, ".cold") // behind the name of a variant, too: "f.constprop.0.cold"
+		if at < 0 {
+			at = strings.LastIndex(piece.Name, ".part.")
+		}
+		if at > 0 && whole[piece.Name[:at]] {
+			found = append(found, piece)
+		}
+	}
+	return found
 }

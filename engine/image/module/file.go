@@ -55,8 +55,7 @@ type File struct {
 	debug    debugFile   // the separate one
 	minimal  lazy[*File] // in .gnu_debugdata
 	symbols  lazy[*symbols]
-	exported lazy[map[exportKey]bool] // functions in .dynsym
-	frames   lazy[[]Range]            // functions by .eh_frame, sorted by start
+	frames   lazy[[]Range] // functions by .eh_frame, sorted by start
 	marks    lazy[markList]
 	copies   lazy[[]copied]
 	pointers lazy[pointers]

@@ -173,17 +173,20 @@ type Callee struct {
 	Symbol string // as in symbol tables; "" with Addr
 }
 
-// SlotCallee returns where a call through a pointer leads that the loader fills in, in the global offset table as a rule. For an
+// Linkage is the pointers of a file through which it calls functions that the loader finds. It is safe for concurrent use.
+type Linkage struct{ *File }
+
+// Callee returns where a call through a pointer leads that the loader fills in, in the global offset table as a rule. For an
 // indirect function of the file, Addr is that of the resolver. ok is false when the loader fills in no function there.
-func (f *File) SlotCallee(slot uint64) (c Callee, ok bool) {
-	c, ok = f.pointers.get(relocations{f}.pointers).callees[slot]
+func (l Linkage) Callee(slot uint64) (c Callee, ok bool) {
+	c, ok = l.pointers.get(relocations(l).pointers).callees[slot]
 	return c, ok
 }
 
 // GOT returns the address of the global offset table, to which position-independent code of 32-bit x86 refers; 0 without one.
-func (f *File) GOT() uint64 {
+func (l Linkage) GOT() uint64 {
 	for _, name := range []string{".got.plt", ".got"} {
-		if s := f.elf.Section(name); s != nil {
+		if s := l.elf.Section(name); s != nil {
 			return s.Addr
 		}
 	}
