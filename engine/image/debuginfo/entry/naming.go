@@ -41,11 +41,11 @@ func (rd *Reader) ScopeNames(u *Unit, off dwarf.Offset) []string {
 	if u.around.skips {
 		return u.around.names(u, off)
 	}
-	return rd.listedNames(u, off)
+	return listedNames(rd, u, off)
 }
 
 // listedNames is ScopeNames by the list of all scopes.
-func (rd *Reader) listedNames(u *Unit, off dwarf.Offset) []string {
+func listedNames(rd *Reader, u *Unit, off dwarf.Offset) []string {
 	if u.scopes == nil {
 		u.scopes = rd.listScopes(u)
 	}

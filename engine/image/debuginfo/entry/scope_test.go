@@ -67,7 +67,7 @@ func compareScopes(t *testing.T, path string, skips, backwards bool) {
 		}
 		around := &scope{lo: u.Root, hi: u.End, next: u.Root}
 		for _, off := range offsets(t, rd, u, backwards) {
-			got, want := around.names(u, off), rd.listedNames(u, off)
+			got, want := around.names(u, off), listedNames(rd, u, off)
 			if !slices.Equal(got, want) {
 				t.Fatalf("%s: the entry at %#x is in %q, not %q", path, off, want, got)
 			}
