@@ -24,7 +24,7 @@ func covers(pr *registry.Probe, spec place.Spec) bool {
 
 // names reports whether a specification is the name of a function, and no more.
 func names(spec place.Spec) bool {
-	return spec.Kind == place.Function && !spec.HasOff && !spec.Every && spec.File == "" && !spec.Relative && !spec.Pattern()
+	return spec.Kind == place.Function && spec.Of == place.Named && !spec.HasOff && !spec.Every && spec.File == "" && !spec.Relative && !spec.Pattern()
 }
 
 // withCopies adds to the targets of a specification the inlined copies of its functions. A name that no function has may be

@@ -7,6 +7,7 @@ import (
 
 	"gotap/engine/image/module"
 	"gotap/engine/image/symbols"
+	"gotap/engine/isa"
 	"gotap/engine/place"
 	"gotap/engine/registry"
 )
@@ -60,7 +61,7 @@ func New(host Host, files *symbols.Files) *Locator {
 
 // Resolver returns how places are found in single files.
 func (l *Locator) Resolver() *place.Resolver {
-	return &place.Resolver{Lines: l.files.Lines, Boundaries: l.host.Boundaries}
+	return &place.Resolver{Lines: l.files.Lines, Boundaries: l.host.Boundaries, Callees: isa.Callees}
 }
 
 // Targets lists the targets of a specification among modules.
@@ -101,10 +102,12 @@ func (l *Locator) kept(pr *registry.Probe, targets []place.Target, mods []module
 // excluded reports whether one of some specifications means a target. Without a module part they mean every module.
 func (l *Locator) excluded(not []place.Spec, t place.Target, mods []module.Loaded) bool {
 	for _, spec := range not {
-		if !place.InModule(spec, t.File, module.Files(mods)) {
-			continue
+		if spec.Of != place.Callees { // those of a module's function may be in any module
+			if !place.InModule(spec, t.File, module.Files(mods)) {
+				continue
+			}
+			spec.Module = t.File.Path
 		}
-		spec.Module = t.File.Path
 		same, _ := l.Targets(spec, mods) // what is not there leaves nothing out
 		if slices.ContainsFunc(same, func(s place.Target) bool { return s.File == t.File && s.Vaddr == t.Vaddr }) {
 			return true

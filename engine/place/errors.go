@@ -57,6 +57,7 @@ const (
 	NoMark     What = "static mark"
 	NoVariable What = "variable"
 	NoSyscall  What = "system call"
+	NoCallee   What = "called function" // a function is there, and calls none of the modules searched
 )
 
 // NoCall returns the error for a system call that is not among the names.
@@ -85,6 +86,7 @@ type NotFoundError struct {
 	Inlined     []Inlined // finds inlined functions of that name, called by Hint
 	Stripped    string    // the first module searched that is stripped, with its build ID if it has one; else ""
 	Static      string    // the only module searched, when it is a program without libraries
+	NoExports   bool      // none of the modules exports a function, and exported ones are wanted
 	NoLines     string    // the first module searched, when it has no line table
 	Reason      error     // the error of the line table of the first module; may be nil
 }
@@ -102,8 +104,13 @@ func (e *NotFoundError) Error() string {
 		return fmt.Sprintf("cannot find code at %s:%d%s%s", s.File, s.Line, e.in(), e.lines())
 	case LeftOut:
 		return fmt.Sprintf("every place of %q is left out", s)
+	case NoCallee:
+		return fmt.Sprintf("cannot find a function that %q calls%s", s.Name, e.in())
 	case NoMark:
 		return fmt.Sprintf("cannot find static mark %s:%s%s", s.Provider, s.Name, e.in())
+	}
+	if s.Of == Exported {
+		return fmt.Sprintf("cannot find exported %s %q%s", e.What, s.Name, e.in())
 	}
 	if s.File != "" {
 		return fmt.Sprintf("cannot find %s %q of a file %s%s", e.What, s.Name, s.File, e.in())
@@ -186,6 +193,10 @@ func (e *NotFoundError) otherHint() string {
 		return filepath.Base(e.Static) + " is linked statically and has no libraries: name functions without a module, as in " + e.Spec.bare() + "; " + waitsFor
 	case e.What == NoModule && len(e.Searched) > 0:
 		return "there " + e.modules() + "; " + waitsFor
+	case e.NoExports:
+		return "it exports no function; programs export with -rdynamic only, libraries what others may call"
+	case e.What == NoCallee:
+		return "calls through pointers are not found, nor those of modules that are not mapped; `gotap list 'callees(\"NAME\")' -- COMMAND` searches all modules of a command"
 	case e.What == NoMark:
 		return "gotap list 'usdt:*:*' -p PID shows the marks of a process"
 	}

@@ -57,17 +57,15 @@ func (t Target) inFile() string {
 func (r *Resolver) listNames(s Spec, f *module.File) ([]Listed, error) {
 	var lines []Listed
 	seen := map[string]bool{}
-	for _, m := range f.Names(s.Name) {
+	for _, m := range s.names(f) {
 		if seen[m.Name] {
 			continue
 		}
 		seen[m.Name] = true
-		t := Target{File: f, Func: m.Func, Vaddr: m.Func.Addr, Symbol: m.Name, IFunc: m.Func.Kind == module.KindIFunc}
-		lines = append(lines, Listed{f.Path + ":" + m.Name, t.named()})
+		lines = append(lines, Listed{f.Path + ":" + m.Name, entryOf(f, m)})
 	}
 	if len(lines) == 0 {
-		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name), Inlined: r.inlined(s, f),
-			Stripped: stripped(f)}
+		return nil, r.noFunction(s, f)
 	}
 	return lines, nil
 }

@@ -109,14 +109,14 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 			return s, syntax(p.text, colon+1, to, strconv.Quote(p.text[colon+1:to])+" is not a number of lines", "lines below the beginning of a function are written main:+2")
 		}
 		s, bad := p.code(from, colon)
-		if bad == nil && (s.Kind != Function || s.HasOff || s.Every) {
+		if bad == nil && (s.Kind != Function || s.HasOff || s.Every || s.Of != Named) {
 			bad = syntax(p.text, colon, to, "only lines of a function are counted from its beginning", "write main:+2 or main@main.c:+2")
 		}
 		s.Line, s.Relative = int(n), true
 		return s, bad
 	}
 	// The colon of @main.c:42 is not a separator, and paths of sources may contain colons.
-	if p.text[from] != '@' {
+	if set, _ := p.setAt(from, to); set == Named && p.text[from] != '@' {
 		if colon := p.moduleColon(from, to); colon >= 0 {
 			s.Module = p.text[from:colon]
 			if colon == from {
@@ -129,6 +129,9 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 		return s, syntax(p.text, from, to, "a place is missing after the colon", "name a function, an address or @file:line")
 	}
 	place := p.text[from:to]
+	if set, at := p.setAt(from, to); set != Named {
+		return p.set(s, set, at, to)
+	}
 	switch {
 	case place[0] == '/' && len(place) > 2 && strings.HasSuffix(place, "/"):
 		return p.function(s, from, to)
@@ -154,9 +157,12 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	return p.function(s, from, to)
 }
 
-// moduleColon finds the colon behind the module: the first one. A path may contain colons, so behind a path it is the
+// moduleColon finds the colon behind the module: the one in front of a set's word, or the first one. A path may contain colons, so behind a path it is the
 // last one, or the one before a source line.
 func (p parser) moduleColon(from, to int) int {
+	if at := p.setColon(from, to); at >= 0 {
+		return at
+	}
 	first := p.colon(from, to)
 	if first < 0 || !strings.Contains(p.text[from:first], "/") {
 		return first
@@ -360,7 +366,7 @@ func (p parser) watchable(s Spec, from, to int) *SyntaxError {
 	switch {
 	case s.Kind == Line:
 		return syntax(p.text, from, to, "a source line cannot be watched", watchHelp)
-	case s.Every:
+	case s.Every || s.Of != Named:
 		return syntax(p.text, from, to, "a watchpoint has one place", watchHelp)
 	case module.IsGlob(s.Name):
 		return syntax(p.text, from, to, "a watchpoint takes no pattern", "there are only a few debug registers; name the variable")

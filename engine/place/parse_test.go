@@ -30,6 +30,11 @@ func TestParse(t *testing.T) {
 		"libx:f*@dir/main.cc":            {Module: "libx", Name: "f*", File: "dir/main.cc"},
 		"f@main.c:+2":                    {Name: "f", File: "main.c", Line: 2, Relative: true},
 		"prog:A::f:+12":                  {Module: "prog", Name: "A::f", Line: 12, Relative: true},
+		`callees("main")`:                {Name: "main", Of: Callees},
+		`libc:exported("mem*")`:          {Module: "libc", Name: "mem*", Of: Exported},
+		`./a:b/c:exported("A::f")`:       {Module: "./a:b/c", Name: "A::f", Of: Exported},
+		"callees(int)":                   {Name: "callees(int)"},
+		"a::callees(\"x\")":              {Name: "a::callees(\"x\")"},
 		"memcpy@GLIBC_2.14":              {Name: "memcpy@GLIBC_2.14"},
 		"memcpy@@GLIBC_2.14":             {Name: "memcpy@@GLIBC_2.14"},
 		"Foo::bar":                       {Name: "Foo::bar"},
@@ -135,6 +140,13 @@ func TestSyntaxErrors(t *testing.T) {
 		{"syscall:", 9, 1, "missing"},
 		{"syscall:open at", 13, 1, "is not the name"},
 		{"größe+x", 7, 1, "is not an offset"},
+		{`libc:callees("f`, 15, 1, "quote and a bracket"},
+		{`callees('f")`, 10, 3, "quote and a bracket"},
+		{`callees("")`, 10, 1, "missing"},
+		{`callees("x:f")`, 10, 3, "takes the name of a function"},
+		{`exported("f+*")`, 11, 3, "takes the name of a function"},
+		{`exported("f"):+2`, 14, 3, "only lines of a function"},
+		{`watch:exported("x")/8/w`, 7, 13, "one place"},
 	} {
 		_, err := Parse(c.text)
 		var se *SyntaxError
@@ -150,7 +162,7 @@ func TestSyntaxErrors(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{
-		"libc:malloc+0x10", "@a.c:3", "usdt:a:b", "watch:c/8/w", "syscall:o*", "A::operator++(int)", "x:y::z<+>+*", "main.(*T).M", ":::", "watch:///", "+", "@",
+		"libc:malloc+0x10", "@a.c:3", "usdt:a:b", "watch:c/8/w", "syscall:o*", "A::operator++(int)", "x:y::z<+>+*", "main.(*T).M", ":::", "watch:///", "+", "@", `a:callees("f")`, "exported('g*')",
 	} {
 		f.Add(text)
 	}

@@ -29,6 +29,9 @@ type Resolver struct {
 	// Boundaries returns the addresses of the instructions in code, which is a function that starts at vaddr. Addresses
 	// returned with an error are valid. If it is nil, offsets are not checked and "+*" is refused.
 	Boundaries func(f *module.File, code []byte, vaddr uint64) ([]uint64, error)
+	// Callees returns where the calls in code lead, which is a function that starts at vaddr. Calls returned with an error are
+	// valid. If it is nil, the callees of functions are not found.
+	Callees func(f *module.File, code []byte, vaddr uint64) ([]module.Callee, error)
 }
 
 // ResolveAll returns the places that a specification stands for in the modules of a process, which must be in the order
@@ -44,6 +47,9 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 	if len(searched) == 0 {
 		return nil, noModule(s, files)
 	}
+	if s.Of == Callees {
+		return r.callees(s, searched, files)
+	}
 	var found []Target
 	var missing NotFoundError
 	var failed error
@@ -54,6 +60,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 		var nf *NotFoundError
 		switch {
 		case errors.As(err, &nf):
+			missing.NoExports = nf.NoExports && (i == 0 || missing.NoExports)
 			missing.What, missing.Suggestions = nf.What, addOnce(missing.Suggestions, nf.Suggestions)
 			missing.Inlined = append(missing.Inlined, nf.Inlined...)
 			if i == 0 { // the program itself or the named module, because most libraries are stripped
@@ -236,10 +243,12 @@ func (r *Resolver) inlined(s Spec, f *module.File) []Inlined {
 }
 
 func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
-	matches := f.Lookup(s.Name)
+	if s.Of == Callees {
+		return r.callees(s, []*module.File{f}, []*module.File{f})
+	}
+	matches := s.lookup(f)
 	if len(matches) == 0 {
-		return nil, &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name), Inlined: r.inlined(s, f),
-			Stripped: stripped(f)}
+		return nil, r.noFunction(s, f)
 	}
 	if s.File != "" {
 		var err error

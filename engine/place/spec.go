@@ -42,6 +42,19 @@ var accessNames = [...]string{OnWrite: "w", OnReadWrite: "rw", OnExecute: "x"}
 // String returns the access as in specifications.
 func (a Access) String() string { return accessNames[a] }
 
+// Set is a word before a name in brackets, which selects functions.
+type Set uint8
+
+// The sets.
+const (
+	Named    Set = iota // no word: the functions of the name
+	Exported            // exported("NAME"): those of them that their file exports
+	Callees             // callees("NAME"): the functions that they call
+)
+
+// setWords are the words of sets.
+var setWords = [...]string{Exported: "exported", Callees: "callees"}
+
 // Spec is a parsed specification: [MODULE:]PLACE, usdt:[MODULE:]PROVIDER:NAME, watch:PLACE/LEN/w|rw|x, syscall:NAME
 // or sample:cpu|wall/PERIOD.
 // The module of a mark or a watchpoint may precede the word, too. The zero value names nothing. Specs are comparable.
@@ -54,6 +67,7 @@ type Spec struct {
 	Offset   uint64 // Function, Watch: added to the address
 	HasOff   bool   // an offset was written, even if it is 0
 	Every    bool   // Function: "+*", all instructions
+	Of       Set    // Function: which of the functions that Name means, or which others
 	Addr     uint64 // Address; Watch without a name
 
 	File     string // Line, Function: as written
@@ -71,7 +85,7 @@ type Spec struct {
 
 // Pattern reports whether the name, the provider or the module has wildcards, so that any number of places may match.
 func (s Spec) Pattern() bool {
-	return s.Kind == Line && s.Last > 0 || s.Kind != Line && (module.IsGlob(s.Name) || module.IsGlob(s.Provider) || module.IsGlob(s.Module))
+	return s.Kind == Line && s.Last > 0 || s.Of == Callees || s.Kind != Line && (module.IsGlob(s.Name) || module.IsGlob(s.Provider) || module.IsGlob(s.Module))
 }
 
 // Absolute reports whether the place is an address of the process and not of a file.
@@ -110,6 +124,9 @@ func (s Spec) String() string {
 	case Sample:
 		fmt.Fprintf(&b, "%s/%v", s.clock(), s.Period)
 	default:
+		if s.Of != Named {
+			return b.String() + setWords[s.Of] + `("` + s.Name + `")`
+		}
 		b.WriteString(s.Name + s.offset())
 		if s.File != "" {
 			b.WriteString("@" + s.File)

@@ -20,15 +20,20 @@ type Match struct {
 // ("geo::Shape::area", all overloads) or with them ("geo::grow(int)"), and with or without template arguments. Generic
 // functions of Go match with and without their type arguments. A pattern with wildcards is compared with both kinds of
 // names. Pieces such as "f.cold" match only their full name.
-func (f *File) Lookup(pattern string) []Match {
-	s := f.table()
+func (f *File) Lookup(pattern string) []Match { return f.table().lookup(f, pattern, anyName) }
+
+// lookup is File.Lookup among some names.
+func (s *symbols) lookup(f *File, pattern string, among filter) []Match {
 	// Exact names come first: they are the common case, and Go's names may look like patterns.
-	if exact := s.exact(pattern); len(exact) > 0 {
+	if exact := s.exact(pattern, among); len(exact) > 0 {
 		return exact
 	}
 	q := newQuery(pattern)
 	var found []Match
 	for _, n := range s.names {
+		if !among(n.name, &s.funcs[n.of]) {
+			continue
+		}
 		if name, ok := q.match(f, n.name); ok {
 			found = append(found, Match{Func: &s.funcs[n.of], Name: name})
 		}
@@ -37,10 +42,12 @@ func (f *File) Lookup(pattern string) []Match {
 }
 
 // exact returns the functions that have exactly this name, and the compiler's variants of them.
-func (s *symbols) exact(name string) []Match {
+func (s *symbols) exact(name string, among filter) []Match {
 	var found []Match
 	for _, n := range s.byName.find(name) {
-		found = append(found, Match{Func: &s.funcs[n.of], Name: n.name, Part: isPart(n.name)})
+		if among(n.name, &s.funcs[n.of]) {
+			found = append(found, Match{Func: &s.funcs[n.of], Name: n.name, Part: isPart(n.name)})
+		}
 	}
 	if name == "" || isMangled(name) && len(found) == 0 {
 		return found
@@ -48,7 +55,7 @@ func (s *symbols) exact(name string) []Match {
 	// A static function that the compiler specialised is called by both names, or only by that of the variant.
 	for _, n := range s.names {
 		if len(n.name) > len(name) && n.name[len(name)] == '.' && n.name[:len(name)] == name &&
-			cloneSuffix(n.name) == n.name[len(name):] && !isPart(n.name) {
+			cloneSuffix(n.name) == n.name[len(name):] && !isPart(n.name) && among(n.name, &s.funcs[n.of]) {
 			found = append(found, Match{Func: &s.funcs[n.of], Name: n.name})
 		}
 	}
@@ -89,14 +96,19 @@ func (f *File) LookupVar(pattern string) []*Var {
 
 // Names returns every name of functions that a pattern matches, including aliases, for listings. C++ and Rust names
 // have parameters.
-func (f *File) Names(pattern string) []Match {
-	s := f.table()
-	if exact := s.exact(pattern); len(exact) > 0 {
+func (f *File) Names(pattern string) []Match { return f.table().list(f, pattern, anyName) }
+
+// list is File.Names among some names.
+func (s *symbols) list(f *File, pattern string, among filter) []Match {
+	if exact := s.exact(pattern, among); len(exact) > 0 {
 		return exact
 	}
 	q := newQuery(pattern)
 	var found []Match
 	for _, n := range s.names {
+		if !among(n.name, &s.funcs[n.of]) {
+			continue
+		}
 		name, ok := q.match(f, n.name)
 		if !ok {
 			continue

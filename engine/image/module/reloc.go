@@ -28,6 +28,7 @@ var pointerRelocs = map[elf.Machine]relocKinds{
 type pointers struct {
 	irelative []Reloc
 	byName    map[string][]uint64 // addresses of slots
+	callees   map[uint64]Callee   // by slot
 }
 
 // IRelative returns the pointers of this file to indirect functions of this file. After the loader has relocated the
@@ -71,9 +72,16 @@ func (f relocations) pointers() (p pointers) {
 			byName[name] = append(byName[name], r.slot)
 		}
 	})
-	p.byName = make(map[string][]uint64, len(byName))
+	p.byName, p.callees = make(map[string][]uint64, len(byName)), map[uint64]Callee{}
 	for name, slots := range byName {
-		p.byName[strings.Clone(name)] = slots // names are substrings of the table, which should be freed
+		name = strings.Clone(name) // names are substrings of the table, which should be freed
+		p.byName[name] = slots
+		for _, slot := range slots {
+			p.callees[slot] = Callee{Symbol: name}
+		}
+	}
+	for _, r := range p.irelative {
+		p.callees[r.Slot] = Callee{Addr: r.Resolver}
 	}
 	return p
 }
@@ -157,4 +165,30 @@ func (f *File) word(vaddr uint64) (uint64, bool) {
 		return 0, false
 	}
 	return readWord(p, len(p), f.Order), true
+}
+
+// Callee is where a call leads: to an address of the file, or by name to a function that the loader finds in any module.
+type Callee struct {
+	Addr   uint64 // 0 with Symbol
+	Symbol string // as in symbol tables; "" with Addr
+}
+
+// Linkage is the pointers of a file through which it calls functions that the loader finds. It is safe for concurrent use.
+type Linkage struct{ *File }
+
+// Callee returns where a call through a pointer leads that the loader fills in, in the global offset table as a rule. For an
+// indirect function of the file, Addr is that of the resolver. ok is false when the loader fills in no function there.
+func (l Linkage) Callee(slot uint64) (c Callee, ok bool) {
+	c, ok = l.pointers.get(relocations(l).pointers).callees[slot]
+	return c, ok
+}
+
+// GOT returns the address of the global offset table, to which position-independent code of 32-bit x86 refers; 0 without one.
+func (l Linkage) GOT() uint64 {
+	for _, name := range []string{".got.plt", ".got"} {
+		if s := l.elf.Section(name); s != nil {
+			return s.Addr
+		}
+	}
+	return 0
 }

@@ -40,7 +40,8 @@ type named struct {
 	of   int32
 }
 
-// symbols are the contents of a file's symbol tables, indexed. It is immutable once built.
+// symbols are the contents of a file's symbol tables, indexed. It is immutable once built, but for what is read when it is first
+// wanted.
 type symbols struct {
 	funcs  []Func   // by address; an IFUNC and its resolver are two entries of one address
 	maxEnd []uint64 // maxEnd[i]: largest end of funcs[0..i], which ends searches for nested functions
@@ -49,6 +50,8 @@ type symbols struct {
 	data   []named // variables' names
 	byName nameIndex
 	byData nameIndex
+
+	exports lazy[map[exportKey]bool]
 }
 
 // table returns the symbols, which the first call reads.

@@ -85,7 +85,15 @@ func (c *Catalog) File(spec place.Spec) ([]Entry, error) {
 }
 
 func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
-	r := &place.Resolver{Lines: c.names.Lines, Boundaries: isa.Boundaries}
+	r := &place.Resolver{Lines: c.names.Lines, Boundaries: isa.Boundaries, Callees: isa.Callees}
+	if spec.Of == place.Callees {
+		listed, err := r.ListCallees(spec, all)
+		var found []Entry
+		for _, l := range listed {
+			found = append(found, c.entry(l))
+		}
+		return found, err
+	}
 	searched := place.Candidates(spec, all)
 	if len(searched) == 0 {
 		return nil, &place.NotFoundError{Spec: spec, What: place.NoModule}
@@ -123,7 +131,7 @@ func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
 // inlined returns the entry of a function whose calls are all inlined; ok is false if there is none of the name in a file.
 func (c *Catalog) inlined(spec place.Spec, f *module.File) (e Entry, ok bool) {
 	in, ok := c.names.Info(f)
-	if !ok || spec.Kind != place.Function || spec.HasOff || spec.Every || spec.Pattern() {
+	if !ok || spec.Kind != place.Function || spec.Of != place.Named || spec.HasOff || spec.Every || spec.Pattern() {
 		return e, false
 	}
 	calls, err := in.CopiesOf(spec.Name)

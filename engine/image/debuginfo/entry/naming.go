@@ -32,8 +32,20 @@ type namedScope struct {
 }
 
 // ScopeNames returns the names of the namespaces and classes around the entry at off, outermost first. Entries do not
-// refer to their parents, so the first call for a unit lists all its scopes.
+// refer to their parents, so scopes are searched from the outside inwards where entries say where the next one is, as gcc's do.
+// Otherwise the first call for a unit lists all its scopes.
 func (rd *Reader) ScopeNames(u *Unit, off dwarf.Offset) []string {
+	if u.around == nil {
+		u.around = &scope{lo: u.Root, hi: u.End, next: u.Root, skips: hasSiblings(u)}
+	}
+	if u.around.skips {
+		return u.around.names(u, off)
+	}
+	return listedNames(rd, u, off)
+}
+
+// listedNames is ScopeNames by the list of all scopes.
+func listedNames(rd *Reader, u *Unit, off dwarf.Offset) []string {
 	if u.scopes == nil {
 		u.scopes = rd.listScopes(u)
 	}

@@ -188,7 +188,7 @@ func (u *Unit) become(rest *Unit, e *dwarf.Entry) {
 	}
 	u.Version, u.Addr, u.Wide = rest.Version, rest.Addr, rest.Wide
 	u.Start, u.Root, u.End = rest.Start, rest.Root, rest.End
-	u.Entry, u.body, u.Split, u.scopes = e, rest.body, false, nil
+	u.Entry, u.body, u.Split, u.scopes, u.around = e, rest.body, false, nil, nil
 	if u.Version >= 5 {
 		u.LocBase = listsHeader(u.Wide)
 	}

@@ -57,6 +57,7 @@ type Unit struct {
 
 	language int64        // of a partial unit: that of a unit that includes it
 	scopes   []namedScope // nil: not listed yet
+	around   *scope       // nil: not searched yet
 }
 
 // unitRange is a range of code that belongs to a unit.

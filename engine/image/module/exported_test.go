@@ -1,0 +1,71 @@
+package module
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"gotap/engine/testenv"
+)
+
+// TestExportsAsNmPrintsThem: the exported functions of libraries and programs are those of nm -D, each with its address.
+func TestExportsAsNmPrintsThem(t *testing.T) {
+	testenv.Require(t, testenv.NM, testenv.GCC)
+	static := build(t, "gcc", "-static", "names.c", "names2.c")
+	for _, path := range []string{library(t, "libc.so.6"), library(t, "libstdc++.so.6"), static, build(t, "gcc", "-rdynamic", "names.c", "names2.c")} {
+		f := open(t, path)
+		want := map[exportKey]bool{}
+		if path != static { // nm -D refuses it
+			for _, s := range nm(t, path, "-D", "--defined-only") {
+				if strings.Contains("TWi", s.typ) && f.IsText(s.addr) { // W is weak data, too
+					want[exportKey{s.name, s.addr}] = true
+				}
+			}
+		}
+		names := f.Exports()
+		if !maps.Equal(names.keys, want) {
+			t.Errorf("%s: %d functions are exported, by nm %d", path, len(names.keys), len(want))
+		}
+		if names.Empty() != (path == static) {
+			t.Errorf("%s: Empty is %v", path, names.Empty())
+		}
+		for key := range want {
+			if !hasAt(names.Of(key.name), key.addr) {
+				t.Errorf("%s: %s is not exported at %#x", path, key.name, key.addr)
+			}
+		}
+	}
+}
+
+func hasAt(found []Match, addr uint64) bool {
+	for _, m := range found {
+		if m.Func.Addr == addr {
+			return true
+		}
+	}
+	return false
+}
+
+// TestLookupExported: static functions are not among the exported ones, whatever the pattern.
+func TestLookupExported(t *testing.T) {
+	f := open(t, library(t, "libc.so.6"))
+	all, exported := map[string]bool{}, map[string]bool{}
+	for _, m := range f.Names("mem*") {
+		all[m.Name] = true
+	}
+	for _, m := range f.Exports().Names("mem*") {
+		exported[m.Name] = true
+	}
+	for name := range exported {
+		if !all[name] || !hasAt(f.Lookup(name), f.Exports().Lookup(name)[0].Func.Addr) {
+			t.Errorf("%s is exported only", name)
+		}
+	}
+	if len(exported) < 5 || !exported["memchr"] {
+		t.Errorf("exported: %v", exported)
+	}
+	program := open(t, build(t, "gcc", "names.c", "names2.c"))
+	if got := program.Exports().Lookup("main"); len(got) > 0 || len(program.Lookup("main")) == 0 {
+		t.Errorf("a program without -rdynamic exports main: %v", got)
+	}
+}
