@@ -72,6 +72,9 @@ func (s *Session) lifecycle(e engine.Event) {
 		f["path"] = e.Path
 	case engine.EventSignal:
 		f["signal"] = int64(e.Signal)
+		for _, m := range e.Origin {
+			f[m.Name] = m.Value
+		}
 		if e.PC != 0 {
 			f["pc"], f["stack"] = e.PC, e.Stack
 		}
@@ -81,9 +84,16 @@ func (s *Session) lifecycle(e engine.Event) {
 			s.ends.command.Do(func() { close(s.ends.over) }) // its number may be another's later
 		}
 		s.ended(e)
-		f["signal"], f["status"] = int64(e.Signal), int64(e.Status)
+		ending(f, e)
+	case engine.EventThreadEnd:
+		ending(f, e)
 	}
 	s.script().Lifecycle(script.Event{Kind: string(e.Kind), Fields: f})
+}
+
+// ending sets the fields of the end of a process or of a thread.
+func ending(f map[string]any, e engine.Event) {
+	f["signal"], f["status"], f["core"] = int64(e.Signal), int64(e.Status), e.Dumped
 }
 
 // listensToSignals reports whether a callback gets the events of signals.

@@ -87,16 +87,17 @@ func (p *process) anyStopped() *thread {
 func (s *Session) threadEnded(t *thread, st ptrace.Status) {
 	p := t.proc
 	t.forget()
-	if t.Tid != p.pid && len(p.threads) > 0 {
-		if !p.unprobed {
-			s.notify(Event{Kind: EventThreadEnd, Pid: p.pid, Tid: t.Tid})
-		}
-		return
-	}
 	e := Event{Kind: EventExit}
 	e.Status, _ = st.Exited()
 	e.Signal, _ = st.Killed()
 	e.Dumped = st.Dumped()
+	if t.Tid != p.pid && len(p.threads) > 0 {
+		if !p.unprobed {
+			e.Kind, e.Pid, e.Tid = EventThreadEnd, p.pid, t.Tid
+			s.notify(e)
+		}
+		return
+	}
 	s.processEnded(p, e)
 }
 

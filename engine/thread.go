@@ -134,9 +134,19 @@ func (t *thread) resume(sig int) {
 // signalled is the event of a signal that the thread gets now.
 func (t *thread) signalled(sig int) Event {
 	e := Event{Kind: EventSignal, Pid: t.proc.pid, Tid: t.Tid, Signal: sig}
-	var regs arch.Regs
-	if t.s.cfg.SignalStacks == nil || !t.s.cfg.SignalStacks() || ptrace.GetRegs(t.Tid, &regs) != 0 {
+	if t.s.cfg.SignalStacks == nil || !t.s.cfg.SignalStacks() {
 		return e
+	}
+	var info ptrace.SigInfo
+	if ptrace.GetSigInfo(t.Tid, &info) == 0 && info.Signal() == sig {
+		info.Members(func(name string, value int64) { e.Origin = append(e.Origin, backend.Member{Name: name, Value: value}) })
+	}
+	var regs arch.Regs
+	if ptrace.GetRegs(t.Tid, &regs) != 0 {
+		return e
+	}
+	if t.proc.arch.Restarts(&regs) {
+		e.Origin = append(e.Origin, backend.Member{Name: "restart", Value: int64(t.proc.arch.SyscallRet(&regs))})
 	}
 	if t.exec.IsActive() && t.view.At != nil { // it steps the instruction somewhere else
 		regs[t.proc.arch.PC()] = t.view.At.Addr

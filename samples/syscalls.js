@@ -18,7 +18,7 @@
 
 import { calls, matching } from "gotap/syscalls";
 import { errno, isError } from "gotap/errno";
-import { signalName } from "gotap/signals";
+import { kernelSignal, signalText } from "gotap/kernelstructs";
 import { show, ordered } from "gotap/table";
 import { duration } from "gotap/time";
 
@@ -36,9 +36,11 @@ if (trace) {
       `${comm}/${tid} ${e.text} = ${e.result}${ns === undefined ? "" : ` <${duration(ns)}>`}`);
   });
   if (!failed && matching(chosen)("exit_group")) { // what belongs to all calls is shown with all of them
-    on("signal", e => report({ name: "signal", ...e, data: { signal: signalName(e.signal) } }, `${e.tid} --- ${signalName(e.signal)} ---`));
-    on("exit", e => report({ name: "exit", ...e, data: { status: e.status, signal: e.signal && signalName(e.signal) } },
-      `${e.pid} +++ ${e.signal ? `killed by ${signalName(e.signal)}` : `exited with ${e.status}`} +++`));
+    on("signal", e => report({ name: "signal", ...e, data: { signal: kernelSignal(e.signal) } }, `${e.tid} --- ${kernelSignal(e.signal)} ${signalText(e)} ---`));
+    const ended = name => e => report({ name, ...e, data: { status: e.status, signal: e.signal && kernelSignal(e.signal) } },
+      `${e.tid} +++ ${e.signal ? `killed by ${kernelSignal(e.signal)}${e.core ? " (core dumped)" : ""}` : `exited with ${e.status}`} +++`);
+    on("exit", ended("exit"));
+    on("threadend", ended("threadend"));
   }
 } else {
   probe(chosen.split(",").map(name => `syscall:${name}`), {

@@ -117,8 +117,10 @@ const red = "\x1b[31m", plain = "\x1b[0m";
 // threads, and a moment in which nothing happens, end the waiting.
 function printer(o) {
   const threads = new Map(); // open calls by thread, the outermost first
-  const coloured = columns() > 0 && !env("NO_COLOR") && env("TERM") !== "dumb";
+  const width = columns(), narrow = width > 0 && width < 80;
+  const coloured = width > 0 && !env("NO_COLOR") && env("TERM") !== "dumb";
   let lines = 0, first = 0, waiting, waited;
+  let shown; // the thread of the last line, on a narrow terminal
   const self = { limit: () => {}, event, end };
   every("200ms", () => { // a call that was waiting the last time has waited long enough
     if (waiting === waited) flush();
@@ -151,13 +153,12 @@ function printer(o) {
   function finish(call, e, isCall) {
     const result = resultText(e, call, isCall), value = result === "" || result === "void" ? "" : ` = ${result}`;
     const data = { func: call.func, module: call.module, depth: call.depth, call: call.text, result, ns: e.ns, failed: e.bad, stack: call.stack };
-    const shown = e.bad && coloured ? red + value + plain : value;
     if (waiting !== undefined && waiting !== call) flush();
     if (waiting === call || e.module !== undefined) {
       waiting = undefined;
-      put(call, e, `${call.text}${shown}`, data, true);
+      put(call, e, [call.text, value, ""], data, true);
     } else {
-      put(call, e, `}${shown}  ${call.func}`, data, false);
+      put(call, e, ["}", value, `  ${call.func}`], data, false);
     }
   }
 
@@ -165,7 +166,7 @@ function printer(o) {
   function flush() {
     const call = waiting;
     waiting = undefined;
-    if (call) put(call, undefined, `${call.text} {`, undefined, true);
+    if (call) put(call, undefined, [call.text, "", " {"], undefined, true);
   }
 
   // lost is a call whose return was not seen.
@@ -180,15 +181,33 @@ function printer(o) {
     threads.clear();
   }
 
-  function put(call, e, text, data, enter) {
+  // put prints a line: of a call the text, the result and what comes behind it.
+  function put(call, e, parts, data, enter) {
     if (o.most > 0 && lines >= o.most) return; // records that were sent before the probes were disabled
     const time = e && !enter ? e.time : call.time;
-    const head = `${milliseconds(time - first).padStart(10)} ms ${(e ? duration(e.ns) : "").padStart(10)}  ${call.who.padEnd(16)}  ${"  ".repeat(call.depth)}`;
-    const line = head + text + (enter && call.stack ? `\n${call.stack}` : "");
+    const line = (narrow ? narrowLine(call, e, parts) : wideLine(call, e, parts, time)) + (enter && call.stack ? `\n${call.stack}` : "");
+    const text = lines === 0 && !narrow ? `${title}\n${line}` : line;
     if (o.print) o.print({ text: line, enter, leave: e !== undefined, depth: call.depth, func: call.func, tid: call.tid, time });
-    else if (data) record(call, lines === 0 ? `${title}\n${line}` : line, data);
-    else report(null, lines === 0 ? `${title}\n${line}` : line);
+    else if (data) record(call, text, data);
+    else report(null, text);
     if (++lines === o.most) self.limit();
+  }
+
+  const painted = (value, e) => e?.bad && coloured ? red + value + plain : value;
+
+  function wideLine(call, e, [text, value, rest], time) {
+    const head = `${milliseconds(time - first).padStart(10)} ms ${(e ? duration(e.ns) : "").padStart(10)}  ${call.who.padEnd(16)}  ${"  ".repeat(call.depth)}`;
+    return head + text + painted(value, e) + rest;
+  }
+
+  // narrowLine is a line that a narrow terminal has room for. The thread is on a line of its own when it is another one.
+  function narrowLine(call, e, [text, value, rest]) {
+    const head = `${(e ? duration(e.ns) : "").padStart(8)} ${" ".repeat(Math.min(call.depth, Math.floor(width / 4)))}`;
+    const room = width - head.length, left = room - value.length - rest.length;
+    const thread = call.tid === shown ? "" : `${cut(call.who, width)}\n`;
+    shown = call.tid;
+    if (left >= Math.min(text.length, leastCall)) return thread + head + cut(text, left) + painted(value, e) + rest;
+    return thread + head + cut(text + value + rest, room);
   }
 
   function record(call, text, data) {
@@ -197,6 +216,8 @@ function printer(o) {
   return self;
 }
 
+const leastCall = 6; // columns of a call with its result, as far as there is room
+const cut = (text, most) => text.length <= most ? text : text.slice(0, most - 1) + "…";
 const title = `${"TIME".padStart(13)} ${"DURATION".padStart(10)}  ${"THREAD".padEnd(16)}  CALL`;
 
 // begun is a call as the host keeps it.

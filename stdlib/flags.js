@@ -13,13 +13,17 @@
 // accessFlags(n) randomFlags(n) prctlOption(n) capability(n) archOption(n) lockOp(n) shutdownHow(n) rusageWho(n) itimer(n)
 // dirfd(n)                                        AT_FDCWD, or the number
 // fileKind(mode)                                  "S_IFREG|0644", of the mode of a stat
-// flags(n, table, zero?)                          for tables of your own: { NAME: bit, … }
-// one(n, names, prefix?)                          a number's name in a list or object; others unchanged
+// signalfdFlags(n) inotifyMask(n) fallocateMode(n) spliceFlags(n) xattrFlags(n) memfdFlags(n) closeRangeFlags(n) syncRangeFlags(n) msyncFlags(n)
+// mlockFlags(n) mlockallFlags(n) resolveFlags(n) rwFlags(n) sealFlags(n) timerfdFlags(n) pidfdFlags(n) unmountFlags(n) mountFlags(n) leaseType(n) policy(n)
+// priorityWhich(n) ipcKey(n) ipcFlags(n) ipcCommand(n) shmFlags(n) membarrierCommand(n) persona(n) dumpable(n) notifyMask(n)
+// flags(n, table, zero?, unknown?)                for tables of your own: { NAME: bit, … }
+// one(n, names, prefix?, unknown?)                a number's name in a list or object
 //
-// Bits without a name are shown as a hexadecimal number. The names and their order are those that strace prints. The numbers are those
+// Bits without a name are shown as a hexadecimal number. A number of which nothing has a name is followed by what it should have been, where that
+// is known: 0x63 /* AF_??? */. Here a prefix says it, and `unknown`. The names and their order are those that strace prints. The numbers are those
 // of Linux on x86-64 and, except O_DIRECTORY and its neighbours, of ARM. Host only: programs put the numbers into the record.
 
-export function flags(n, table, zero = "0") {
+export function flags(n, table, zero = "0", unknown = "") {
   let rest = BigInt.asUintN(32, BigInt(n));
   const names = [];
   for (const [name, bits] of Object.entries(table)) {
@@ -29,13 +33,14 @@ export function flags(n, table, zero = "0") {
       rest &= ~mask;
     }
   }
-  if (rest !== 0n) names.push("0x" + rest.toString(16));
+  if (rest !== 0n) names.push("0x" + rest.toString(16) + (names.length === 0 && unknown ? ` /* ${unknown}??? */` : ""));
   return names.join("|") || zero;
 }
 
-export function one(n, names, prefix = "") {
+export function one(n, names, prefix = "", unknown = prefix) {
   const low = Number(BigInt.asIntN(32, BigInt(n)));
-  return names[low] === undefined ? String(low) : prefix + names[low];
+  if (names[low] !== undefined) return prefix + names[low];
+  return unknown === "" ? String(low) : `0x${BigInt.asUintN(32, BigInt(n)).toString(16)} /* ${unknown}??? */`;
 }
 
 // A flag of several bits comes before the flags that it consists of.
@@ -69,7 +74,7 @@ export function fileKind(mode) {
 }
 
 export const mmapProt = n => flags(n, { PROT_READ: 1, PROT_WRITE: 2, PROT_EXEC: 4, PROT_GROWSDOWN: 1 << 24 }, "PROT_NONE");
-export const mmapFlags = n => flags(n, { MAP_SHARED_VALIDATE: 3, MAP_SHARED: 1, MAP_PRIVATE: 2, MAP_FIXED: 0x10, MAP_ANONYMOUS: 0x20,
+export const mmapFlags = n => flags(n, { MAP_SHARED_VALIDATE: 3, MAP_SHARED: 1, MAP_PRIVATE: 2, MAP_FIXED: 0x10, MAP_ANONYMOUS: 0x20, MAP_32BIT: 0x40,
   MAP_GROWSDOWN: 0x100, MAP_DENYWRITE: 0x800, MAP_LOCKED: 0x2000, MAP_NORESERVE: 0x4000, MAP_POPULATE: 0x8000, MAP_NONBLOCK: 0x10000,
   MAP_STACK: 0x20000, MAP_HUGETLB: 0x40000, MAP_SYNC: 0x80000, MAP_FIXED_NOREPLACE: 0x100000 });
 export const mremapFlags = n => flags(n, { MREMAP_MAYMOVE: 1, MREMAP_FIXED: 2, MREMAP_DONTUNMAP: 4 });
@@ -86,7 +91,8 @@ export const acceptFlags = n => flags(n, socketBits);
 export function socketType(n) {
   const number = Number(BigInt.asUintN(32, BigInt(n)));
   const rest = number & ~15;
-  const kind = one(number & 15, socketTypes);
+  if (socketTypes[number & 15] === undefined) return `0x${number.toString(16)} /* SOCK_??? */`;
+  const kind = socketTypes[number & 15];
   return rest === 0 ? kind : `${kind}|${flags(rest, socketBits)}`;
 }
 
@@ -96,7 +102,15 @@ export function protocol(n, domain) {
   const of = family(domain);
   if (of === "AF_INET" || of === "AF_INET6") return one(n, internet, "IPPROTO_");
   if (of === "AF_NETLINK") return one(n, { 0: "ROUTE", 4: "SOCK_DIAG", 9: "AUDIT", 15: "KOBJECT_UEVENT", 16: "GENERIC" }, "NETLINK_");
+  if (of === "AF_PACKET") return etherType(n);
   return String(BigInt.asIntN(32, BigInt(n)));
+}
+
+// etherType names a number in the order of the network.
+function etherType(n) {
+  const low = Number(BigInt.asUintN(16, BigInt(n))), number = low >> 8 | (low & 255) << 8;
+  const name = { 3: "ALL", 0x800: "IP", 0x806: "ARP", 0x8100: "8021Q", 0x86dd: "IPV6" }[number];
+  return name ? `htons(ETH_P_${name})` : `htons(0x${number.toString(16)} /* ETH_P_??? */)`;
 }
 
 export const socketLevel = n => one(n, { 0: "SOL_IP", 1: "SOL_SOCKET", 6: "SOL_TCP", 17: "SOL_UDP", 41: "SOL_IPV6", 270: "SOL_NETLINK" });
@@ -108,7 +122,7 @@ const socketOptions = {
     "TCP_INFO", "TCP_QUICKACK", "TCP_CONGESTION"],
 };
 const moreOptions = {
-  SOL_SOCKET: { 28: "SO_PEERNAME", 29: "SO_TIMESTAMP_OLD", 30: "SO_ACCEPTCONN", 31: "SO_PEERSEC", 32: "SO_SNDBUFFORCE", 33: "SO_RCVBUFFORCE", 34: "SO_PASSSEC", 38: "SO_PROTOCOL",
+  SOL_SOCKET: { 25: "SO_BINDTODEVICE", 26: "SO_ATTACH_FILTER", 27: "SO_DETACH_FILTER", 35: "SO_TIMESTAMPNS_OLD", 36: "SO_MARK", 37: "SO_TIMESTAMPING_OLD", 40: "SO_RXQ_OVFL", 28: "SO_PEERNAME", 29: "SO_TIMESTAMP_OLD", 30: "SO_ACCEPTCONN", 31: "SO_PEERSEC", 32: "SO_SNDBUFFORCE", 33: "SO_RCVBUFFORCE", 34: "SO_PASSSEC", 38: "SO_PROTOCOL",
     39: "SO_DOMAIN", 49: "SO_INCOMING_CPU" },
   SOL_TCP: { 18: "TCP_USER_TIMEOUT", 23: "TCP_FASTOPEN" },
   SOL_IP: { 1: "IP_TOS", 2: "IP_TTL", 8: "IP_PKTINFO", 10: "IP_MTU_DISCOVER", 11: "IP_RECVERR", 24: "IP_BIND_ADDRESS_NO_PORT" },
@@ -117,13 +131,14 @@ const moreOptions = {
 
 export function socketOption(level, n) {
   const of = socketLevel(level), number = Number(BigInt.asIntN(32, BigInt(n)));
-  return socketOptions[of]?.[number - 1] ?? moreOptions[of]?.[number] ?? "0x" + number.toString(16);
+  return socketOptions[of]?.[number - 1] ?? moreOptions[of]?.[number] ?? `0x${number.toString(16)} /* ${optionPrefix[of] ?? "SO"}_??? */`;
 }
+const optionPrefix = { SOL_TCP: "TCP", SOL_IP: "IP", SOL_IPV6: "IPV6", SOL_UDP: "UDP", SOL_NETLINK: "NETLINK" };
 
 export const messageFlags = n => flags(n, { MSG_OOB: 1, MSG_PEEK: 2, MSG_DONTROUTE: 4, MSG_CTRUNC: 8, MSG_TRUNC: 0x20, MSG_DONTWAIT: 0x40,
   MSG_EOR: 0x80, MSG_WAITALL: 0x100, MSG_CONFIRM: 0x800, MSG_ERRQUEUE: 0x2000, MSG_NOSIGNAL: 0x4000, MSG_MORE: 0x8000,
   MSG_WAITFORONE: 0x10000, MSG_FASTOPEN: 0x20000000, MSG_CMSG_CLOEXEC: 0x40000000 });
-export const whence = n => one(n, ["SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK_DATA", "SEEK_HOLE"]);
+export const whence = n => one(n, ["SEEK_SET", "SEEK_CUR", "SEEK_END", "SEEK_DATA", "SEEK_HOLE"], "", "SEEK_");
 
 const futexOps = ["WAIT", "WAKE", "FD", "REQUEUE", "CMP_REQUEUE", "WAKE_OP", "LOCK_PI", "UNLOCK_PI", "TRYLOCK_PI", "WAIT_BITSET",
   "WAKE_BITSET", "WAIT_REQUEUE_PI", "CMP_REQUEUE_PI", "LOCK_PI2"];
@@ -176,11 +191,16 @@ export const statxMask = n => flags(n, { STATX_ALL: 0xfff, STATX_BASIC_STATS: 0x
   STATX_MTIME: 64, STATX_CTIME: 128, STATX_INO: 256, STATX_SIZE: 512, STATX_BLOCKS: 1024, STATX_BTIME: 0x800, STATX_MNT_ID: 0x1000, STATX_DIOALIGN: 0x2000 });
 export const fcntlOp = n => one(n, { 0: "F_DUPFD", 1: "F_GETFD", 2: "F_SETFD", 3: "F_GETFL", 4: "F_SETFL", 5: "F_GETLK", 6: "F_SETLK", 7: "F_SETLKW",
   8: "F_SETOWN", 9: "F_GETOWN", 10: "F_SETSIG", 11: "F_GETSIG", 36: "F_OFD_GETLK", 37: "F_OFD_SETLK", 38: "F_OFD_SETLKW", 1024: "F_SETLEASE", 1025: "F_GETLEASE",
-  1030: "F_DUPFD_CLOEXEC", 1031: "F_SETPIPE_SZ", 1032: "F_GETPIPE_SZ", 1033: "F_ADD_SEALS", 1034: "F_GET_SEALS" });
-export const ioctlName = n => ({ 0x5401: "TCGETS", 0x5402: "TCSETS", 0x5403: "TCSETSW", 0x5404: "TCSETSF", 0x540f: "TIOCGPGRP", 0x5410: "TIOCSPGRP", 0x5413: "TIOCGWINSZ",
+  15: "F_SETOWN_EX", 16: "F_GETOWN_EX", 1026: "F_NOTIFY", 1036: "F_GET_RW_HINT", 1030: "F_DUPFD_CLOEXEC", 1031: "F_SETPIPE_SZ", 1032: "F_GETPIPE_SZ", 1033: "F_ADD_SEALS", 1034: "F_GET_SEALS" }, "", "F_");
+const ioctlNames = { 0x5401: "TCGETS", 0x5402: "TCSETS", 0x5403: "TCSETSW", 0x5404: "TCSETSF", 0x540f: "TIOCGPGRP", 0x5410: "TIOCSPGRP", 0x5413: "TIOCGWINSZ",
   0x5414: "TIOCSWINSZ", 0x541b: "FIONREAD", 0x5421: "FIONBIO", 0x5450: "FIONCLEX", 0x5451: "FIOCLEX", 0x5452: "FIOASYNC", 0x40049409: "BTRFS_IOC_CLONE or FICLONE",
-  0x80086601: "FS_IOC_GETFLAGS", 0xc020660b: "FS_IOC_FIEMAP" })[Number(BigInt.asUintN(32, BigInt(n)))] ?? "0x" + BigInt.asUintN(32, BigInt(n)).toString(16);
-export const sigprocmaskHow = n => one(n, ["SIG_BLOCK", "SIG_UNBLOCK", "SIG_SETMASK"]);
+  0x80086601: "FS_IOC_GETFLAGS", 0xc020660b: "FS_IOC_FIEMAP" };
+export function ioctlName(n) {
+  const number = Number(BigInt.asUintN(32, BigInt(n))), part = (from, bits) => number >>> from & 2 ** bits - 1, hex = v => v === 0 ? "0" : "0x" + v.toString(16);
+  const way = ["_IOC_NONE", "_IOC_WRITE", "_IOC_READ", "_IOC_READ|_IOC_WRITE"][part(30, 2)];
+  return ioctlNames[number] ?? `_IOC(${way}, ${hex(part(8, 8))}, ${hex(part(0, 8))}, ${hex(part(16, 14))})`;
+}
+export const sigprocmaskHow = n => one(n, ["SIG_BLOCK", "SIG_UNBLOCK", "SIG_SETMASK"], "", "SIG_");
 export function sigactionFlags(n) {
   const high = BigInt.asUintN(64, BigInt(n)) >> 32n << 32n; // of a number whose sign was extended
   return high === 0n ? flags(n, sigactionBits) : `${flags(n, sigactionBits, "")}|0x${high.toString(16)}`;
@@ -202,7 +222,55 @@ export const capability = n => capabilities[Number(n)] ? `CAP_${capabilities[Num
 export const archOption = n => ({ 0x1001: "ARCH_SET_GS", 0x1002: "ARCH_SET_FS", 0x1003: "ARCH_GET_FS", 0x1004: "ARCH_GET_GS", 0x1011: "ARCH_GET_CPUID",
   0x1012: "ARCH_SET_CPUID" })[Number(n)] ?? `0x${BigInt.asUintN(32, BigInt(n)).toString(16)} /* ARCH_??? */`;
 export const lockOp = n => flags(n, { LOCK_SH: 1, LOCK_EX: 2, LOCK_UN: 8, LOCK_NB: 4 });
-export const shutdownHow = n => one(n, ["SHUT_RD", "SHUT_WR", "SHUT_RDWR"]);
-export const rusageWho = n => one(n, { 0: "RUSAGE_SELF", "-1": "RUSAGE_CHILDREN", 1: "RUSAGE_THREAD" });
-export const itimer = n => one(n, ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"]);
+export const shutdownHow = n => one(n, ["SHUT_RD", "SHUT_WR", "SHUT_RDWR"], "", "SHUT_");
+export const rusageWho = n => one(n, { 0: "RUSAGE_SELF", "-1": "RUSAGE_CHILDREN", 1: "RUSAGE_THREAD" }, "", "RUSAGE_");
+export const itimer = n => one(n, ["ITIMER_REAL", "ITIMER_VIRTUAL", "ITIMER_PROF"], "", "ITIMER_");
 export const dirfd = n => one(n, { "-100": "AT_FDCWD" });
+
+export const signalfdFlags = n => flags(n, { SFD_CLOEXEC: 0o2000000, SFD_NONBLOCK: 0o4000 }, "0", "SFD_");
+const inotifyBits = { IN_ACCESS: 1, IN_MODIFY: 2, IN_ATTRIB: 4, IN_CLOSE_WRITE: 8, IN_CLOSE_NOWRITE: 16, IN_OPEN: 32, IN_MOVED_FROM: 64, IN_MOVED_TO: 128, IN_CREATE: 256, IN_DELETE: 512,
+  IN_DELETE_SELF: 1024, IN_MOVE_SELF: 2048, IN_UNMOUNT: 0x2000, IN_Q_OVERFLOW: 0x4000, IN_IGNORED: 0x8000, IN_ONLYDIR: 1 << 24, IN_DONT_FOLLOW: 1 << 25, IN_EXCL_UNLINK: 1 << 26,
+  IN_MASK_CREATE: 1 << 28, IN_MASK_ADD: 1 << 29, IN_ISDIR: 1 << 30, IN_ONESHOT: 2 ** 31 };
+export const inotifyMask = n => flags(n, inotifyBits, "0", "IN_");
+export const fallocateMode = n => flags(n, { FALLOC_FL_KEEP_SIZE: 1, FALLOC_FL_PUNCH_HOLE: 2, FALLOC_FL_NO_HIDE_STALE: 4, FALLOC_FL_COLLAPSE_RANGE: 8, FALLOC_FL_ZERO_RANGE: 16,
+  FALLOC_FL_INSERT_RANGE: 32, FALLOC_FL_UNSHARE_RANGE: 64 }, "0", "FALLOC_FL_");
+export const spliceFlags = n => flags(n, { SPLICE_F_MOVE: 1, SPLICE_F_NONBLOCK: 2, SPLICE_F_MORE: 4, SPLICE_F_GIFT: 8 }, "0", "SPLICE_F_");
+export const xattrFlags = n => flags(n, { XATTR_CREATE: 1, XATTR_REPLACE: 2 }, "0", "XATTR_");
+export const memfdFlags = n => flags(n, { MFD_CLOEXEC: 1, MFD_ALLOW_SEALING: 2, MFD_HUGETLB: 4, MFD_NOEXEC_SEAL: 8, MFD_EXEC: 16 }, "0", "MFD_");
+export const closeRangeFlags = n => flags(n, { CLOSE_RANGE_UNSHARE: 2, CLOSE_RANGE_CLOEXEC: 4 }, "0", "CLOSE_RANGE_");
+export const syncRangeFlags = n => flags(n, { SYNC_FILE_RANGE_WAIT_BEFORE: 1, SYNC_FILE_RANGE_WRITE: 2, SYNC_FILE_RANGE_WAIT_AFTER: 4 }, "0", "SYNC_FILE_RANGE_");
+export const msyncFlags = n => flags(n, { MS_SYNC: 4, MS_ASYNC: 1, MS_INVALIDATE: 2 }, "0", "MS_");
+export const mlockFlags = n => flags(n, { MLOCK_ONFAULT: 1 }, "0", "MLOCK_");
+export const mlockallFlags = n => flags(n, { MCL_CURRENT: 1, MCL_FUTURE: 2, MCL_ONFAULT: 4 }, "0", "MCL_");
+export const resolveFlags = n => flags(n, { RESOLVE_NO_XDEV: 1, RESOLVE_NO_MAGICLINKS: 2, RESOLVE_NO_SYMLINKS: 4, RESOLVE_BENEATH: 8, RESOLVE_IN_ROOT: 16, RESOLVE_CACHED: 32 }, "0", "RESOLVE_");
+export const rwFlags = n => flags(n, { RWF_HIPRI: 1, RWF_DSYNC: 2, RWF_SYNC: 4, RWF_NOWAIT: 8, RWF_APPEND: 16 }, "0", "RWF_");
+export const sealFlags = n => flags(n, { F_SEAL_SEAL: 1, F_SEAL_SHRINK: 2, F_SEAL_GROW: 4, F_SEAL_WRITE: 8, F_SEAL_FUTURE_WRITE: 16, F_SEAL_EXEC: 32 }, "0", "F_SEAL_");
+export const timerfdFlags = n => flags(n, { TFD_TIMER_ABSTIME: 1, TFD_TIMER_CANCEL_ON_SET: 2 }, "0", "TFD_TIMER_");
+export const pidfdFlags = n => flags(n, { PIDFD_NONBLOCK: 0o4000, PIDFD_THREAD: 0o200 }, "0", "PIDFD_");
+export const unmountFlags = n => flags(n, { MNT_FORCE: 1, MNT_DETACH: 2, MNT_EXPIRE: 4, UMOUNT_NOFOLLOW: 8 }, "0", "MNT_");
+export const mountFlags = n => flags(n, { MS_RDONLY: 1, MS_NOSUID: 2, MS_NODEV: 4, MS_NOEXEC: 8, MS_SYNCHRONOUS: 16, MS_REMOUNT: 32, MS_MANDLOCK: 64, MS_DIRSYNC: 128, MS_NOSYMFOLLOW: 256,
+  MS_NOATIME: 1024, MS_NODIRATIME: 2048, MS_BIND: 4096, MS_MOVE: 8192, MS_REC: 16384, MS_SILENT: 32768, MS_POSIXACL: 65536, MS_UNBINDABLE: 1 << 17, MS_PRIVATE: 1 << 18, MS_SLAVE: 1 << 19,
+  MS_SHARED: 1 << 20, MS_RELATIME: 1 << 21, MS_KERNMOUNT: 1 << 22, MS_I_VERSION: 1 << 23, MS_STRICTATIME: 1 << 24, MS_LAZYTIME: 1 << 25 });
+export const leaseType = n => one(n, ["F_RDLCK", "F_WRLCK", "F_UNLCK"], "", "F_");
+export const policy = n => one(n, { 0: "OTHER", 1: "FIFO", 2: "RR", 3: "BATCH", 4: "ISO", 5: "IDLE", 6: "DEADLINE", 7: "EXT" }, "SCHED_");
+export const priorityWhich = n => one(n, ["PROCESS", "PGRP", "USER"], "PRIO_");
+export const ipcKey = n => BigInt.asUintN(32, BigInt(n)) === 0n ? "IPC_PRIVATE" : `0x${BigInt.asUintN(32, BigInt(n)).toString(16)}`;
+export function ipcFlags(n) {
+  const number = Number(BigInt.asUintN(32, BigInt(n))), names = flags(number & ~0o777, { IPC_CREAT: 0o1000, IPC_EXCL: 0o2000, IPC_NOWAIT: 0o4000, SHM_HUGETLB: 0o4000, SHM_NORESERVE: 0o10000 }, "");
+  return names ? `${names}|${fileMode(number & 0o777)}` : fileMode(number & 0o777);
+}
+export const ipcCommand = n => one(Number(BigInt.asUintN(32, BigInt(n))) & ~0x100, { 0: "IPC_RMID", 1: "IPC_SET", 2: "IPC_STAT", 3: "IPC_INFO", 11: "GETPID", 12: "GETVAL", 13: "GETALL",
+  14: "GETNCNT", 15: "GETZCNT", 16: "SETVAL", 17: "SETALL" }, "", "IPC_");
+export const shmFlags = n => flags(n, { SHM_RDONLY: 0o10000, SHM_RND: 0o20000, SHM_REMAP: 0o40000, SHM_EXEC: 0o100000 }, "0", "SHM_");
+const membarriers = { MEMBARRIER_CMD_GLOBAL: 1, MEMBARRIER_CMD_GLOBAL_EXPEDITED: 2, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED: 4, MEMBARRIER_CMD_PRIVATE_EXPEDITED: 8,
+  MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED: 16, MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE: 32, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_SYNC_CORE: 64,
+  MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ: 128, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ: 256 };
+export const membarrierCommand = n => flags(n, membarriers, "MEMBARRIER_CMD_QUERY", "MEMBARRIER_CMD_");
+export function persona(n) {
+  const number = Number(BigInt.asUintN(32, BigInt(n))), kind = (number & 255) === 0 ? "PER_LINUX" : (number & 255) === 8 ? "PER_LINUX32" : `0x${(number & 255).toString(16)} /* PER_??? */`;
+  const rest = (number & ~255) >>> 0;
+  return rest === 0 ? kind : `${kind}|${flags(rest, { UNAME26: 0x20000, ADDR_NO_RANDOMIZE: 0x40000, FDPIC_FUNCPTRS: 0x80000, MMAP_PAGE_ZERO: 0x100000, ADDR_COMPAT_LAYOUT: 0x200000,
+    READ_IMPLIES_EXEC: 0x400000, ADDR_LIMIT_32BIT: 0x800000, SHORT_INODE: 0x1000000, WHOLE_SECONDS: 0x2000000, STICKY_TIMEOUTS: 0x4000000, ADDR_LIMIT_3GB: 0x8000000 })}`;
+}
+export const dumpable = n => one(n, ["DISABLE", "USER", "ROOT"], "SUID_DUMP_");
+export const notifyMask = n => flags(n, { DN_ACCESS: 1, DN_MODIFY: 2, DN_CREATE: 4, DN_DELETE: 8, DN_RENAME: 16, DN_ATTRIB: 32, DN_MULTISHOT: 2 ** 31 }, "0", "DN_");

@@ -11,7 +11,11 @@
 //                             if it has fewer than `whole` bytes, or more than `most`
 // hexQuoted(data)             each byte as \x2f
 // statText(b) statxText(b) statfsText(b) timespecText(b) timevalText(b) rlimitText(b) rusageText(b) sysinfoText(b) utsnameText(b)
-// sigactionText(b) sigsetText(b) sigaltstackText(b) siginfoText(b) waitStatus(n) flockText(b) itimerText(b) cloneText(b)
+// sigactionText(b) sigsetText(b) sigaltstackText(b) siginfoText(b) waitStatus(n) flockText(b, owner?) ownerText(b) itimerText(b) cloneText(b)
+// dateText(seconds)           2026-11-27T21:23:53+0000
+// intsText(b)                 [5, 7], an array of int
+// tmsText(b) openHowText(b) sigeventText(b) capHeadText(b) capDataText(b) controlText(b) semText(b) personText(b)
+// signalText(e)               {si_signo=SIGUSR1, si_code=SI_USER, si_pid=7, si_uid=0}, of an event of on("signal")
 // sockaddrText(b)             {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}
 // pollText(b, returned?)      [{fd=3, events=POLLIN}] of an array of struct pollfd; returned: revents of those that have some
 // epollText(b, size)          of an array of struct epoll_event with so many bytes each
@@ -24,7 +28,7 @@
 //
 // The texts are those of strace, of 64-bit programs. Host only.
 
-import { fileKind, statxMask, sigactionFlags, whence, cloneFlags, pollEvents, epollEvents, flags } from "gotap/flags";
+import { fileKind, statxMask, sigactionFlags, whence, cloneFlags, pollEvents, epollEvents, flags, one, leaseType, openFlags, resolveFlags, fileMode, capability, socketLevel } from "gotap/flags";
 import { signalName } from "gotap/signals";
 import { decode } from "gotap/sockets";
 
@@ -86,6 +90,7 @@ export function statfsText(b) {
     `f_fsid={val=[${hex(u32At(b, 56))}, ${hex(u32At(b, 60))}]}, f_namelen=${n(8)}, f_frsize=${n(9)}, f_flags=${mount}}`;
 }
 
+export const dateText = seconds => `${new Date(Number(seconds) * 1000).toISOString().slice(0, 19)}+0000`;
 export const timespecText = b => `{tv_sec=${i64At(b, 0)}, tv_nsec=${i64At(b, 8)}}`;
 export const timevalText = b => `{tv_sec=${i64At(b, 0)}, tv_usec=${i64At(b, 8)}}`;
 export const itimerText = (b, time = timevalText) => `{it_interval=${time(b)}, it_value=${time(b.slice(16))}}`;
@@ -125,15 +130,43 @@ export function sigactionText(b) {
 
 export const sigaltstackText = b => `{ss_sp=${pointer(u64At(b, 0))}, ss_flags=${flags(u32At(b, 8), { SS_ONSTACK: 1, SS_DISABLE: 2, SS_AUTODISARM: 2 ** 31 })}, ss_size=${u64At(b, 16)}}`;
 
-const childCodes = ["", "CLD_EXITED", "CLD_KILLED", "CLD_DUMPED", "CLD_TRAPPED", "CLD_STOPPED", "CLD_CONTINUED"];
+const userCodes = { 0: "SI_USER", "-1": "SI_QUEUE", "-2": "SI_TIMER", "-3": "SI_MESGQ", "-4": "SI_ASYNCIO", "-5": "SI_SIGIO", "-6": "SI_TKILL", 128: "SI_KERNEL" };
+const signalCodes = {
+  SIGCHLD: ["", "CLD_EXITED", "CLD_KILLED", "CLD_DUMPED", "CLD_TRAPPED", "CLD_STOPPED", "CLD_CONTINUED"],
+  SIGSEGV: ["", "SEGV_MAPERR", "SEGV_ACCERR", "SEGV_BNDERR", "SEGV_PKUERR"], SIGBUS: ["", "BUS_ADRALN", "BUS_ADRERR", "BUS_OBJERR", "BUS_MCEERR_AR", "BUS_MCEERR_AO"],
+  SIGILL: ["", "ILL_ILLOPC", "ILL_ILLOPN", "ILL_ILLADR", "ILL_ILLTRP", "ILL_PRVOPC", "ILL_PRVREG", "ILL_COPROC", "ILL_BADSTK"],
+  SIGFPE: ["", "FPE_INTDIV", "FPE_INTOVF", "FPE_FLTDIV", "FPE_FLTOVF", "FPE_FLTUND", "FPE_FLTRES", "FPE_FLTINV", "FPE_FLTSUB"],
+  SIGTRAP: ["", "TRAP_BRKPT", "TRAP_TRACE", "TRAP_BRANCH", "TRAP_HWBKPT", "TRAP_UNK"], SIGIO: ["", "POLL_IN", "POLL_OUT", "POLL_MSG", "POLL_ERR", "POLL_PRI", "POLL_HUP"],
+  SIGSYS: ["", "SYS_SECCOMP"],
+};
+const withAddress = new Set(["SIGILL", "SIGFPE", "SIGSEGV", "SIGBUS", "SIGTRAP"]);
 
-export function siginfoText(b) {
-  const signal = i32At(b, 0), code = i32At(b, 8);
-  if (signal === 0) return "{}";
-  const head = `{si_signo=${signalName(signal)}, si_code=${signal === 17 ? childCodes[code] ?? code : { 0: "SI_USER", "-6": "SI_TKILL", 128: "SI_KERNEL" }[code] ?? code}`;
-  if (signal !== 17) return `${head}, ...}`;
-  const status = i32At(b, 24);
-  return `${head}, si_pid=${i32At(b, 16)}, si_uid=${u32At(b, 20)}, si_status=${code === 1 ? status : signalName(status)}, si_utime=${i64At(b, 32)}, si_stime=${i64At(b, 40)}}`;
+// siginfoOf reads a siginfo_t. Its fields are those of the events of on("signal").
+function siginfoOf(b) {
+  return { signal: i32At(b, 0), code: i32At(b, 8), sender: i32At(b, 16), uid: u32At(b, 20), status: i32At(b, 24), utime: i64At(b, 32), stime: i64At(b, 40),
+    address: u64At(b, 16), value: u64At(b, 24), timer: i32At(b, 16), overrun: i32At(b, 20), band: i64At(b, 16) };
+}
+
+export const siginfoText = b => signalText(siginfoOf(b));
+
+export function signalText(e) {
+  if (e.signal === 0) return "{}";
+  const name = kernelSignal(e.signal), code = Number(e.code);
+  const members = [`si_signo=${name}`, `si_code=${(code > 0 && code < 128 ? signalCodes[name]?.[code] : userCodes[code]) || code}`];
+  if (code <= 0) members.push(...sentMembers(e, code));
+  else if (name === "SIGCHLD") {
+    members.push(...sender(e), `si_status=${code === 1 ? e.status : kernelSignal(Number(e.status))}`, `si_utime=${e.utime}`, `si_stime=${e.stime}`);
+  } else if (withAddress.has(name)) members.push(`si_addr=${pointer(e.address ?? 0)}`);
+  else if (name === "SIGIO") members.push(`si_band=${e.band}`);
+  return `{${members.join(", ")}}`;
+}
+
+const sender = e => [`si_pid=${e.sender}`, `si_uid=${e.uid}`];
+function sentMembers(e, code) {
+  const value = [`si_int=${BigInt.asIntN(32, BigInt(e.value ?? 0))}`, `si_ptr=${pointer(e.value ?? 0)}`];
+  if (code === 0 || code === -6) return sender(e);
+  if (code === -2) return [`si_timerid=${hex(e.timer)}`, `si_overrun=${e.overrun}`, ...value];
+  return [...sender(e), ...value];
 }
 
 export function waitStatus(n) {
@@ -144,7 +177,9 @@ export function waitStatus(n) {
   return `{WIFSIGNALED(s) && WTERMSIG(s) == ${signalName(signal)}${n & 128 ? " && WCOREDUMP(s)" : ""}}`;
 }
 
-export const flockText = b => `{l_type=${["F_RDLCK", "F_WRLCK", "F_UNLCK"][u16At(b, 0)] ?? u16At(b, 0)}, l_whence=${whence(u16At(b, 2))}, l_start=${i64At(b, 8)}, l_len=${i64At(b, 16)}}`;
+export const flockText = (b, owner = false) => `{l_type=${leaseType(u16At(b, 0))}, l_whence=${whence(u16At(b, 2))}, l_start=${i64At(b, 8)}, l_len=${i64At(b, 16)}${
+  owner ? `, l_pid=${i32At(b, 24)}` : ""}}`;
+export const ownerText = b => `{type=${one(u32At(b, 0), ["TID", "PID", "PGRP"], "F_OWNER_")}, pid=${i32At(b, 4)}}`;
 
 // cloneText is the struct of clone3, which has more members the more the flags ask for.
 export function cloneText(b) {
@@ -165,9 +200,56 @@ export function sockaddrText(b) {
     case "AF_INET6": return `{sa_family=AF_INET6, sin6_port=htons(${a.port}), sin6_flowinfo=htonl(${view(b).getUint32(4)}), ` +
       `inet_pton(AF_INET6, "${a.address}", &sin6_addr), sin6_scope_id=${u32At(b, 24)}}`;
     case "AF_UNIX": return b.length <= 2 ? "{sa_family=AF_UNIX}" : `{sa_family=AF_UNIX, sun_path=${a.path[0] === "@" && b[2] === 0 ? "@" + quoted(b.slice(3)) : quoted(until(b, 2))}}`;
-    case "AF_NETLINK": return `{sa_family=AF_NETLINK, nl_pid=${a.port}, nl_groups=${u32At(b, 8).toString(16).padStart(8, "0")}}`;
+    case "AF_NETLINK": return `{sa_family=AF_NETLINK, nl_pid=${a.port}, nl_groups=${u32At(b, 8) === 0 ? "00000000" : "0x" + u32At(b, 8).toString(16).padStart(6, "0")}}`;
   }
   return `{sa_family=${a.family}, sa_data=${quoted(b.slice(2))}}`;
+}
+
+// controlText is the control part of a message.
+export function controlText(b) {
+  const texts = [];
+  for (let at = 0; at + 16 <= b.length;) {
+    const length = Number(u64At(b, at));
+    if (length < 16) break;
+    const level = i32At(b, at + 8), type = i32At(b, at + 12), data = b.slice(at + 16, at + length);
+    const socket = socketLevel(level) === "SOL_SOCKET";
+    texts.push(`{cmsg_len=${length}, cmsg_level=${socketLevel(level)}, cmsg_type=${socket ? one(type, { 1: "RIGHTS", 2: "CREDENTIALS", 3: "SECURITY", 4: "PIDFD" }, "SCM_") : hex(type)}, cmsg_data=${
+      socket && type === 1 ? ints(data) : socket && type === 2 ? personText(data) : quoted(data)}}`);
+    at += length + 7 & ~7;
+  }
+  return `[${texts.join(", ")}]`;
+}
+
+const ints = b => `[${Array.from({ length: b.length >> 2 }, (_, k) => i32At(b, 4 * k)).join(", ")}]`;
+export const intsText = ints;
+export const personText = b => `{pid=${i32At(b, 0)}, uid=${i32At(b, 4)}, gid=${i32At(b, 8)}}`;
+export const tmsText = b => `{${["tms_utime", "tms_stime", "tms_cutime", "tms_cstime"].map((name, k) => `${name}=${i64At(b, 8 * k)}`).join(", ")}}`;
+
+export function openHowText(b) {
+  const mode = openFlags(u64At(b, 0)).match(/O_CREAT|O_TMPFILE/) ? `, mode=${fileMode(u64At(b, 8))}` : "";
+  return `{flags=${openFlags(u64At(b, 0))}${mode}, resolve=${resolveFlags(u64At(b, 16))}}`;
+}
+
+export function sigeventText(b) {
+  const notify = i32At(b, 12), thread = notify === 4 ? `, sigev_notify_thread_id=${i32At(b, 16)}` : "";
+  const value = u64At(b, 0) === 0n ? "" : `sigev_value={sival_int=${i32At(b, 0)}, sival_ptr=${pointer(u64At(b, 0))}}, `;
+  return `{${value}sigev_signo=${kernelSignal(i32At(b, 8))}, sigev_notify=${
+    one(notify, { 0: "SIGNAL", 1: "NONE", 2: "THREAD", 4: "THREAD_ID" }, "SIGEV_")}${thread}}`;
+}
+
+export const capHeadText = b => `{version=${{ 0x19980330: "_LINUX_CAPABILITY_VERSION_1", 0x20071026: "_LINUX_CAPABILITY_VERSION_2", 0x20080522: "_LINUX_CAPABILITY_VERSION_3" }[u32At(b, 0)] ??
+  hex(u32At(b, 0))}, pid=${i32At(b, 4)}}`;
+export function capDataText(b) {
+  const set = k => BigInt(u32At(b, k)) | BigInt(u32At(b, k + 12)) << 32n, names = n => Array.from({ length: 64 }, (_, k) => k).filter(k => n >> BigInt(k) & 1n).map(k => `1<<${capability(k)}`);
+  return `{${[["effective", 0], ["permitted", 4], ["inheritable", 8]].map(([name, k]) => `${name}=${names(set(k)).join("|") || "0"}`).join(", ")}}`;
+}
+
+export function semText(b) {
+  const texts = [];
+  for (let at = 0; at + 6 <= b.length; at += 6) {
+    texts.push(`{sem_num=${u16At(b, at)}, sem_op=${u16At(b, at + 2) << 16 >> 16}, sem_flg=${flags(u16At(b, at + 4), { SEM_UNDO: 0x1000, IPC_NOWAIT: 0o4000 })}}`);
+  }
+  return `[${texts.join(", ")}]`;
 }
 
 export function pollText(b, returned = false, more = false) {

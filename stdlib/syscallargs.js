@@ -19,7 +19,7 @@ const { quoted, pointer, u32At, u64At } = structs;
 
 // Kinds of memory. A kind above fixed(0) is a struct of so many bytes.
 const STRING = 1, BUFFER = 2, RESULT = 3, VECTOR = 4, STRINGS = 5, COUNTED = 6, MESSAGE = 7, SIZED = 8, FILLED = 9, POLLS = 10, EVENTS = 11, DIRENTS = 12, SETS = 13,
-  WORD = 14, EVENT = 15, LOCK = 16, NAME = 17, FRAME = 18, MASK = 19;
+  WORD = 14, EVENT = 15, LOCK = 16, NAME = 17, FRAME = 18, MASK = 19, PAGES = 20, PRIOR = 21, GROUPS = 22, NAMELEN = 23, MESSAGES = 24, PIDFD = 25, SEMS = 26, WAITED = 27;
 const fixed = bytes => 31 + bytes / 8;
 const eventSize = (readFile("/proc/sys/kernel/arch") ?? "x86_64").startsWith("x86") ? 12 : 16;
 
@@ -74,7 +74,18 @@ function message(at, back, p, ret, limit) {
   emit({ at, back, i: 0, whole: 56, data: bytes(p, 56) });
   const room = low(u32(p + 8));
   if (u64(p) !== 0) grab(at, back, 100, u64(p), min(room, 128), room);
+  if (u64(p + 32) !== 0) grab(at, back, 101, u64(p + 32), min(u64(p + 40), 128), u64(p + 40));
   vector(at, back, u64(p + 16), u64(p + 24), back === 0 ? -1 : ret, limit);
+}
+
+// messages reads the array of sendmmsg and recvmmsg, when the call has set how long each message was.
+function messages(at, p, count, limit) {
+  for (let m = 0; m < min(count, 8); m++) {
+    const q = p + 64 * m;
+    if (!readable(q, 64)) break;
+    emit({ at, back: 1, i: 200, whole: u32(q + 56), text: "" });
+    message(at, 1, q, u32(q + 56), limit);
+  }
 }
 
 export function takes(limit) {
@@ -86,7 +97,7 @@ export function takes(limit) {
       if (kind === 0) continue;
       const p = k === 0 ? a : k === 1 ? b : k === 2 ? c : k === 3 ? d : k === 4 ? e : f;
       const next = k === 0 ? b : k === 1 ? c : k === 2 ? d : k === 3 ? e : f;
-      const before = k === 1 ? a : b;
+      const before = k < 2 ? a : b;
       if (kind === 18) { // the frame of a signal's handler, on the stack
         if (wide) grab(k, back, 0, ctx.sp + 296, 8, 8);
         continue;
@@ -111,6 +122,15 @@ export function takes(limit) {
       if (kind === 15) grab(k, back, 0, p, events, events);
       if (kind === 16 && (low(before) >= 5 && low(before) <= 7 || low(before) >= 36 && low(before) <= 38)) grab(k, back, 0, p, 32, 32);
       if (kind === 19 && readable(p, 8) && u64(p) !== 0) grab(k, back, 0, u64(p), 8, 8);
+      if (kind === 16 && (low(before) === 15 || low(before) === 16)) grab(k, back, 0, p, 8, 8);
+      if (kind === 20) grab(k, back, 0, p, min((b + 4095) >> 12, 32), (b + 4095) >> 12);
+      if (kind === 21) grab(k, back, 0, p, min(before, 128), before);
+      if (kind === 22) grab(k, back, 0, p, 4 * min(back === 0 ? low(before) : ret, 32), 4 * (back === 0 ? low(before) : ret));
+      if (kind === 23) grab(k, back, 0, p + 8, 4, 4);
+      if (kind === 24) messages(k, p, ret, limit);
+      if (kind === 25 && (u64(p) & 0x1000) !== 0) grab(k, back, 0, u64(p + 8), 4, 4);
+      if (kind === 26) grab(k, back, 0, p, 6 * min(next, 16), 6 * next);
+      if (kind === 27 && ret > 0) grab(k, back, 0, p, 128, 128);
       if (kind > 31) grab(k, back, 0, p, 8 * (kind - 31), 8 * (kind - 31));
     }
   };
@@ -152,18 +172,36 @@ function iovec(parts, count) {
   return `[${texts.join(", ")}${count > 16 ? ", ..." : ""}]`;
 }
 
-function messageText(b, parts, call) {
-  const name = parts.find(part => part.i === 100), n = Number(u64At(b, 24));
-  const control = u64At(b, 40), head = `{msg_name=${name ? structs.sockaddrText(name.data) : pointer(u64At(b, 0))}, msg_namelen=${u32At(b, 8)}`;
-  return `${head}, msg_iov=${iovec(parts, n)}, msg_iovlen=${n}, ${control === 0n ? "" : `msg_control=${pointer(u64At(b, 32))}, `}msg_controllen=${control}, ` +
+function messageText(b, parts, room) {
+  const name = parts.find(part => part.i === 100), rights = parts.find(part => part.i === 101), n = Number(u64At(b, 24));
+  const control = u64At(b, 40), length = u32At(b, 8);
+  const head = `{msg_name=${name ? structs.sockaddrText(name.data) : pointer(u64At(b, 0))}, msg_namelen=${room === undefined || room === length ? "" : `${room} => `}${length}`;
+  return `${head}, msg_iov=${iovec(parts, n)}, msg_iovlen=${n}, ${control === 0n ? "" : `msg_control=${rights ? structs.controlText(rights.data) : pointer(u64At(b, 32))}, `}msg_controllen=${control}, ` +
     `msg_flags=${names.messageFlags(u32At(b, 48))}}`;
+}
+
+// A message that was to be received, of which a failed call leaves only how much room there was for the name.
+const received = {
+  before: NAMELEN, after: MESSAGE,
+  text(word, k, call) {
+    const room = call.ins[k] && u32At(call.ins[k][0].data, 0);
+    if (call.outs[k]) return messageText(call.outs[k][0].data, call.outs[k], room);
+    return room === undefined ? pointer(word) : `{msg_namelen=${room}}`;
+  },
+};
+
+// messagesText is the array of sendmmsg and recvmmsg. A part with the number 200 begins each message.
+function messagesText(b, parts) {
+  const all = [];
+  for (const part of parts) part.i === 200 ? all.push([part]) : all[all.length - 1].push(part);
+  return `[${all.map(([head, ...rest]) => `{msg_hdr=${messageText(rest[0].data, rest)}, msg_len=${head.whole}}`).join(", ")}]`;
 }
 
 // Options that strace shows as other things than a number: structs, and text.
 function optionText(b, parts, call) {
   const option = names.socketOption(call.words[1], call.words[2]);
   if (option === "SO_LINGER") return `{l_onoff=${u32At(b, 0)}, l_linger=${u32At(b, 4)}}`;
-  if (/TIMEO/.test(option) && b.length >= 16) return structs.timevalText(b);
+  if (option === "SO_PEERCRED" && b.length === 12) return structs.personText(b);
   return b.length === 4 ? one(b) : quoted(b, Number(parts[0].whole));
 }
 
@@ -174,11 +212,12 @@ function stamp(b) {
   const nsec = Number(u64At(b, 8));
   if (future[nsec]) return future[nsec];
   const seconds = Number(structs.i64At(b, 0)), fraction = nsec === 0 ? "" : "." + String(nsec).padStart(9, "0");
-  return `${structs.timespecText(b)} /* ${new Date(seconds * 1000).toISOString().slice(0, 19)}${fraction}+0000 */`;
+  return `${structs.timespecText(b)} /* ${structs.dateText(seconds).slice(0, 19)}${fraction}+0000 */`;
 }
 
 const futexName = call => names.futexOp(call.words[1]).replace(/_PRIVATE.*|\|.*/, "").slice(6);
 const waits = /^(WAIT|WAIT_BITSET|LOCK_PI|LOCK_PI2|WAIT_REQUEUE_PI)$/, moves = /^(REQUEUE|CMP_REQUEUE|WAKE_OP|CMP_REQUEUE_PI)$/;
+const isUnknown = call => /^0x/.test(names.futexOp(call.words[1]));
 const bitset = n => BigInt.asUintN(32, BigInt(n)) === 0xffffffffn ? "FUTEX_BITSET_MATCH_ANY" : hex(BigInt.asUintN(32, BigInt(n)));
 
 // x86-64 has the arguments of clone in the order flags, stack, parent, child, tls.
@@ -204,15 +243,58 @@ function ioctlArgument(word, k, call) {
 }
 
 function fcntlArgument(word, k, call) {
-  const op = names.fcntlOp(call.words[1]);
+  const op = names.fcntlOp(call.words[1]), memory = call.outs[k]?.[0].data ?? call.ins[k]?.[0].data;
   if (/^F_(GETFD|GETFL|GETOWN|GETSIG|GETLEASE|GETPIPE_SZ|GET_SEALS)$/.test(op)) return null;
-  if (op === "F_SETFD") return names.flags(word, { FD_CLOEXEC: 1 });
-  if (op === "F_SETFL") return names.openFlags(word);
-  const lock = call.outs[k]?.[0].data ?? call.ins[k]?.[0].data;
-  return /LK/.test(op) ? (lock ? structs.flockText(lock) : pointer(word)) : int(word);
+  switch (op) {
+    case "F_SETFD": return names.flags(word, { FD_CLOEXEC: 1 });
+    case "F_SETFL": return names.openFlags(word);
+    case "F_SETLEASE": return names.leaseType(word);
+    case "F_NOTIFY": return names.notifyMask(word);
+    case "F_ADD_SEALS": return names.sealFlags(word);
+    case "F_SETSIG": return structs.kernelSignal(small(word));
+    case "F_GETOWN_EX": case "F_SETOWN_EX": return memory ? structs.ownerText(memory) : pointer(word);
+  }
+  if (/LK/.test(op)) return memory ? structs.flockText(memory, /GETLK/.test(op)) : pointer(word);
+  return op.startsWith("0x") ? hex(word) : int(word);
 }
 
-const prctlRest = { PR_SET_NAME: 1, PR_GET_NAME: 1, PR_SET_PDEATHSIG: 1, PR_SET_DUMPABLE: 1, PR_GET_DUMPABLE: 0, PR_CAPBSET_READ: 1, PR_CAPBSET_DROP: 1, PR_SET_KEEPCAPS: 1, PR_GET_KEEPCAPS: 0 };
+// How many arguments the options of prctl have; all four where none is given here.
+const prctlRest = { PR_SET_NAME: 1, PR_GET_NAME: 1, PR_SET_PDEATHSIG: 1, PR_GET_PDEATHSIG: 1, PR_SET_DUMPABLE: 1, PR_GET_DUMPABLE: 0, PR_CAPBSET_READ: 1, PR_CAPBSET_DROP: 1, PR_SET_KEEPCAPS: 1,
+  PR_GET_KEEPCAPS: 0, PR_GET_SECCOMP: 0, PR_SET_CHILD_SUBREAPER: 1, PR_GET_TIMERSLACK: 0, PR_SET_TIMERSLACK: 1 };
+
+const longestName = 15;
+
+function prctlFirst(word, k, call) {
+  const option = names.prctlOption(call.words[0]), got = call.outs[k]?.[0].data;
+  if (prctlRest[option] === 0) return null;
+  switch (option) {
+    case "PR_SET_NAME": return call.ins[k] ? quoted(call.ins[k][0].text, undefined, longestName) : pointer(word);
+    case "PR_GET_NAME": return got ? quoted(got.slice(0, got.indexOf(0))) : pointer(word);
+    case "PR_SET_PDEATHSIG": return structs.kernelSignal(small(word));
+    case "PR_GET_PDEATHSIG": return got ? `[${u32At(got, 0) === 0 ? "0" : structs.kernelSignal(u32At(got, 0))}]` : pointer(word);
+    case "PR_SET_DUMPABLE": return names.dumpable(word);
+    case "PR_CAPBSET_READ": case "PR_CAPBSET_DROP": return names.capability(word);
+    case "PR_SET_NO_NEW_PRIVS": case "PR_SET_CHILD_SUBREAPER": case "PR_SET_KEEPCAPS": case "PR_SET_TIMERSLACK": return unsigned(word);
+  }
+  return hex(word);
+}
+
+// clone3 writes the numbers of the child and of its file descriptor.
+function cloned3(b, parts, call, k) {
+  const set = call.ins[k]?.[0].data, told = [];
+  if (set === undefined) return pointer(call.words[k]);
+  if (Number(call.ret) > 0) {
+    if (call.outs[k]) told.push(`pidfd=[${u32At(call.outs[k][0].data, 0)}]`);
+    if (u64At(set, 0) & 0x100000n) told.push(`parent_tid=[${call.ret}]`);
+  }
+  return structs.cloneText(set) + (told.length > 0 ? ` => {${told.join(", ")}}` : "");
+}
+
+// An address is cut where the caller's buffer for it ends, which the length before the call tells.
+function filledAddress(b, parts, call, k) {
+  const room = call.ins[k + 1] ? u32At(call.ins[k + 1][0].data, 0) : b.length;
+  return structs.sockaddrText(b.slice(0, room));
+}
 
 const types = {
   d: plain(int), l: plain(n => String(BigInt.asIntN(64, BigInt(n)))), u: plain(unsigned), x: plain(hex), p: plain(pointer), size: plain(unsigned),
@@ -220,25 +302,41 @@ const types = {
   atflags: plain(names.atFlags), accflags: plain(names.accessFlags), statxflags: plain(names.statxFlags), statxmask: plain(names.statxMask), prot: plain(names.mmapProt), mflags: plain(names.mmapFlags),
   reflags: plain(names.mremapFlags), readdr: plain((w, k, call) => small(call.words[3]) & 2 ? pointer(w) : null), madvice: plain(names.madvice), whence: plain(names.whence),
   pflags: plain(names.pipeFlags), lock: plain(names.lockOp), family: plain(names.family), stype: plain(names.socketType),
-  protocol: plain((w, k, call) => names.protocol(w, call.words[0])), aflags: plain(names.acceptFlags), shut: plain(names.shutdownHow), level: plain(names.socketLevel),
+  skip: plain(() => null), protocol: plain((w, k, call) => names.protocol(w, call.words[0])), aflags: plain(names.acceptFlags), shut: plain(names.shutdownHow), level: plain(names.socketLevel),
   sockopt: plain((w, k, call) => names.socketOption(call.words[1], w)), msgflags: plain(names.messageFlags), epop: plain(names.epollOp), clock: plain(names.clockName),
-  pflags2: plain((w, k, call) => names.flags(w, { [{ epoll_create1: "EPOLL", inotify_init1: "IN", timerfd_create: "TFD" }[call.name] + "_CLOEXEC"]: 0o2000000,
-    [{ inotify_init1: "IN", timerfd_create: "TFD" }[call.name] + "_NONBLOCK"]: 0o4000 })),
+  pflags2: plain((w, k, call) => names.flags(w, { [{ epoll_create1: "EPOLL", timerfd_create: "TFD" }[call.name] + "_CLOEXEC"]: 0o2000000,
+    [{ timerfd_create: "TFD" }[call.name] + "_NONBLOCK"]: 0o4000 })), inflags: plain(n => names.flags(n, { IN_NONBLOCK: 0o4000, IN_CLOEXEC: 0o2000000 }, "0", "IN_")),
   eflags: plain(n => names.flags(n, { EFD_SEMAPHORE: 1, EFD_CLOEXEC: 0o2000000, EFD_NONBLOCK: 0o4000 })), timerflags: plain(n => names.flags(n, { TIMER_ABSTIME: 1 })),
   waitopts: plain(names.waitOptions), idtype: plain(n => ["P_ALL", "P_PID", "P_PGID", "P_PIDFD"][small(n)] ?? int(n)), sig: plain(n => structs.kernelSignal(small(n))),
   itimer: plain(names.itimer), renflags: plain(n => names.flags(n, { RENAME_NOREPLACE: 1, RENAME_EXCHANGE: 2, RENAME_WHITEOUT: 4 })), fadvice: plain(names.fadvice),
   how: plain(names.sigprocmaskHow), archop: plain(names.archOption), resource: plain(names.resource), who: plain(names.rusageWho), grnd: plain(names.randomFlags),
-  path: read(STRING, 0, (b, parts) => quoted(parts[0].text)), buf: read(BUFFER, 0, data), rbuf: afterwards(RESULT), rstr: afterwards(RESULT),
+  path: read(STRING, 0, (b, parts) => quoted(parts[0].text)), buf: { before: BUFFER, after: 0, text: (w, k, call) => call.ins[k] ? data(call.ins[k][0].data, call.ins[k]) : BigInt(call.words[k + 1]) === 0n && BigInt(w) !== 0n ? '""' : pointer(w) }, rbuf: afterwards(RESULT), rstr: afterwards(RESULT),
   cwd: afterwards(STRING, (b, parts) => quoted(parts[0].text)),
   random: afterwards(RESULT, (b, parts) => structs.hexQuoted(b, Number(parts[0].whole))), dirents: { before: 0, after: DIRENTS, text: (w, k, call) => `${pointer(w)}${call.ret >= 0 ? ` /* ${call.outs[k]?.[0].whole ?? 0} entries */` : ""}` },
+  rwflags: plain(names.rwFlags), openhow: read(SIZED, 0, structs.openHowText), closeflags: plain(names.closeRangeFlags), mlockflags: plain(names.mlockFlags), mlockallflags: plain(names.mlockallFlags),
+  msyncflags: plain(names.msyncFlags), pages: read(0, PAGES, b => `[${Array.from(b).join(", ")}]`), mmsg: read(0, MESSAGES, messagesText), sfdflags: plain(names.signalfdFlags),
+  tsleft: { ...input(16, structs.timespecText), after: fixed(16), text: (w, k, call) => call.ins[k] ? structs.timespecText(call.ins[k][0].data) : pointer(w) },
+  tvleft: { ...input(16, structs.timevalText), after: fixed(16), text: (w, k, call) => call.ins[k] ? structs.timevalText(call.ins[k][0].data) : pointer(w) },
+  rtime: output(8, b => `[${u64At(b, 0)} /* ${structs.dateText(u64At(b, 0))} */]`), tms: output(32, structs.tmsText), ingroups: read(GROUPS, 0, structs.intsText),
+  falloc: plain(names.fallocateMode), dev: plain((w, k, call) => /^S_IF(CHR|BLK)/.test(names.fileKind(small(call.words[k - 1]))) ?
+    `makedev(${hex(BigInt(w) >> 8n & 0xfffn)}, ${hex(BigInt(w) & 0xffn | BigInt(w) >> 12n & 0xfff00n)})` : null),
+  loff: input(8, b => `[${structs.i64At(b, 0)}]`), splice: plain(names.spliceFlags), syncrange: plain(names.syncRangeFlags), xattr: plain(names.xattrFlags), memfd: plain(names.memfdFlags),
+  waited: read(0, WAITED, structs.siginfoText), insiginfo: input(128, structs.siginfoText), prio: plain(names.priorityWhich), policy: plain(names.policy), inint: read(WORD, 0, one),
+  incpus: read(PRIOR, 0, structs.cpuSet), membarrier: plain(names.membarrierCommand), membarriercpu: plain((w, k, call) => small(call.words[1]) === 0 ? null : int(w)),
+  tfdtimer: plain(names.timerfdFlags), inmask: plain(names.inotifyMask), caphead: { ...output(8, structs.capHeadText) }, capdata: output(24, structs.capDataText), sigevent: input(24, structs.sigeventText),
+  ipckey: plain(names.ipcKey), ipcflags: plain(names.ipcFlags), ipccmd: plain(names.ipcCommand), shmflags: plain(names.shmFlags), sems: read(SEMS, 0, structs.semText),
+  pidfdflags: plain(names.pidfdFlags), nsflags: plain(n => names.cloneFlags(n)), mountflags: plain(names.mountFlags), umount: plain(names.unmountFlags),
+  mountdata: read(STRING, 0, (b, parts) => quoted(parts[0].text)),
+  archarg: { before: 0, after: fixed(8), text: (w, k, call) => /_GET_[FG]S$/.test(names.archOption(call.words[0])) && call.outs[k] ? `[${pointer(u64At(call.outs[k][0].data, 0))}]` : /^0x/.test(names.archOption(call.words[0])) ? hex(w) : pointer(w) },
   iov: read(VECTOR, 0, (b, parts, call) => iovec(parts, small(call.words[2]))), riov: read(0, VECTOR, (b, parts, call) => iovec(parts, small(call.words[2]))),
   argv: read(STRINGS, 0, (b, parts, call) => `[${parts.slice(0, 32).map(part => quoted(part.text, 0, call.size)).join(", ")}${parts.length > 32 ? ", ..." : ""}]`),
   envp: { before: COUNTED, after: 0, text: (w, k, call) => `${pointer(w)}${call.ins[k] ? ` /* ${call.ins[k][0].whole} var${Number(call.ins[k][0].whole) === 1 ? "" : "s"} */` : ""}` },
-  msg: read(MESSAGE, 0, messageText), rmsg: read(0, MESSAGE, messageText), addr: read(SIZED, 0, structs.sockaddrText), raddr: read(0, FILLED, structs.sockaddrText),
+  msg: read(MESSAGE, 0, (b, parts) => messageText(b, parts)), rmsg: received, addr: read(SIZED, 0, (b, parts, call, k) => b.length < 2 ? pointer(call.words[k]) : structs.sockaddrText(b)),
+  raddr: read(0, FILLED, filledAddress),
   addrlen: { before: WORD, after: WORD, text: changed }, val: read(SIZED, 0, optionText), rval: read(0, FILLED, optionText),
   poll: read(POLLS, POLLS, (b, parts, call, k) => structs.pollText(call.ins[k][0].data, false, Number(parts[0].whole) > b.length)),
   set: read(SETS, SETS, (b, parts, call, k) => structs.fdSet((call.ins[k] ?? parts)[0].data, small(call.words[0]))),
-  events: afterwards(EVENTS, b => structs.epollText(b, eventSize)), event: read(EVENT, 0, (b, parts, call, k) => names.epollOp(call.words[1]) === "EPOLL_CTL_DEL" ? pointer(call.words[k]) : structs.epollEvent(b, eventSize)),
+  events: { before: 0, after: EVENTS, text: (w, k, call) => call.outs[k] ? structs.epollText(call.outs[k][0].data, eventSize) : Number(call.ret) === 0 ? "[]" : pointer(w) }, event: read(EVENT, 0, (b, parts, call, k) => names.epollOp(call.words[1]) === "EPOLL_CTL_DEL" ? pointer(call.words[k]) : structs.epollEvent(b, eventSize)),
   ioctl: plain(names.ioctlName), ioarg: { before: WORD, after: fixed(8), text: ioctlArgument }, fcntl: plain(names.fcntlOp), fcarg: { before: LOCK, after: LOCK, text: fcntlArgument },
   stat: output(144, structs.statText), statx: output(256, structs.statxText), statfs: output(120, structs.statfsText), pair: output(8, b => `[${u32At(b, 0) | 0}, ${u32At(b, 4) | 0}]`),
   ts: input(16, structs.timespecText), tv: input(16, structs.timevalText), rts: output(16, structs.timespecText), rtv: output(16, structs.timevalText), rem: plain(pointer),
@@ -247,20 +345,19 @@ const types = {
   times: input(32, b => { const two = [stamp(b), stamp(b.slice(16))]; return `[${two.join(", ")}]`; }),
   sigset: input(8, structs.sigsetText), rsigset: output(8, structs.sigsetText), sigaction: input(32, structs.sigactionText), rsigaction: output(32, structs.sigactionText),
   frame: { before: FRAME, after: 0, text: (w, k, call) => call.ins[k] ? `{mask=${structs.sigsetText(call.ins[k][0].data)}}` : null },
-  maskarg: read(MASK, 0, b => `{sigmask=${structs.sigsetText(b)}, sigsetsize=8}`),
+  maskarg: { before: MASK, after: 0, text: (w, k, call) => BigInt(w) === 0n ? "NULL" : `{sigmask=${call.ins[k] ? structs.sigsetText(call.ins[k][0].data) : "NULL"}, sigsetsize=8}` },
   altstack: input(24, structs.sigaltstackText), raltstack: output(24, structs.sigaltstackText), siginfo: output(128, structs.siginfoText),
   status: read(0, WORD, (b, parts, call, k) => Number(call.ret) > 0 ? `[${structs.waitStatus(u32At(b, 0))}]` : pointer(call.words[k])),
   rusage: read(0, fixed(144), (b, parts, call, k) => call.name !== "getrusage" && Number(call.ret) === 0 && call.name === "wait4" ? pointer(call.words[k]) : structs.rusageText(b)),
   rlim: input(16, structs.rlimitText), rrlim: output(16, structs.rlimitText), utsname: output(384, structs.utsnameText), sysinfo: output(112, structs.sysinfoText),
-  cpus: afterwards(RESULT, structs.cpuSet), offset: read(fixed(8), fixed(8), (b, parts, call, k) => `[${u64At(call.ins[k][0].data, 0)}] => [${u64At(b, 0)}]`), groups: plain(pointer),
-  clone: plain(cloned), clone3: read(fixed(88), 0, (b, parts, call) => structs.cloneText(b) + (Number(call.ret) > 0 && u64At(b, 0) & 0x100000n ? ` => {parent_tid=[${call.ret}]}` : "")),
-  futexop: plain(names.futexOp), futexval: plain(n => String(BigInt.asUintN(32, BigInt(n)))),
-  futextime: { before: fixed(16), after: 0, text: (w, k, call) => waits.test(futexName(call)) ? call.ins[k] ? structs.timespecText(call.ins[k][0].data) : pointer(w) :
+  cpus: afterwards(RESULT, structs.cpuSet), offset: read(fixed(8), fixed(8), (b, parts, call, k) => `[${u64At(call.ins[k][0].data, 0)}] => [${u64At(b, 0)}]`), groups: { before: 0, after: GROUPS, text: (w, k, call) => call.outs[k] ? structs.intsText(call.outs[k][0].data) : Number(call.ret) === 0 && BigInt(w) !== 0n ? "[]" : pointer(w) },
+  clone: plain(cloned), clone3: read(fixed(88), PIDFD, cloned3),
+  futexop: plain(names.futexOp), futexval: plain((n, k, call) => /^(LOCK_PI|LOCK_PI2|UNLOCK_PI|TRYLOCK_PI)$/.test(futexName(call)) ? null : String(BigInt.asUintN(32, BigInt(n)))),
+  futextime: { before: fixed(16), after: 0, text: (w, k, call) => isUnknown(call) ? hex(w) : waits.test(futexName(call)) ? call.ins[k] ? structs.timespecText(call.ins[k][0].data) : pointer(w) :
     moves.test(futexName(call)) ? int(w) : futexName(call) === "WAKE_BITSET" ? bitset(call.words[5]) : null },
-  futexaddr: plain((w, k, call) => moves.test(futexName(call)) ? pointer(w) : null),
-  futexlast: plain((w, k, call) => futexName(call) === "WAIT_BITSET" ? bitset(w) : moves.test(futexName(call)) && futexName(call) !== "REQUEUE" ? futexWakeOp(w, call) : null),
-  prctl: plain(names.prctlOption), prname: { before: NAME, after: 0, text: (w, k, call) => prctlRest[names.prctlOption(call.words[0])] === 0 ? null :
-    call.ins[k] ? quoted(call.ins[k][0].text) : /CAPBSET/.test(names.prctlOption(call.words[0])) ? names.capability(w) : hex(w) },
+  futexaddr: plain((w, k, call) => isUnknown(call) || moves.test(futexName(call)) ? pointer(w) : null),
+  futexlast: plain((w, k, call) => isUnknown(call) ? String(BigInt.asUintN(32, BigInt(w))) : futexName(call) === "WAIT_BITSET" ? bitset(w) : moves.test(futexName(call)) && futexName(call) !== "REQUEUE" ? futexWakeOp(w, call) : null),
+  prctl: plain(names.prctlOption), prname: { before: NAME, after: fixed(16), text: prctlFirst },
   prrest: plain((w, k, call) => prctlRest[names.prctlOption(call.words[0])] === undefined ? hex(w) : null),
 };
 

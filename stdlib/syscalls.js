@@ -4,11 +4,12 @@
 //   calls("*", e => console.log(e.tid, e.text, "=", e.result));      // openat(AT_FDCWD, "/etc/hosts", O_RDONLY|O_CLOEXEC) = 3
 //
 // calls(globs, { size, optional }, fn)            follows system calls, whose names match globs separated by commas, and calls fn with
-//                                                 { call, text, result, ret, ns, pid, tid, comm, time } for each, when it has returned; ret is
-//                                                 undefined if the thread ended in it. size: bytes of data to show (32). Returns { probes }
+//                                                 { call, text, result, ret, ns, pid, tid, comm, time } for each, when it has returned or a
+//                                                 signal has interrupted it; ret and ns are undefined if the thread ended in it, ns if it was
+//                                                 interrupted. size: bytes of data to show (32). Returns { probes }
 // callText(name, args, memory?)                   "openat(AT_FDCWD, "/etc/hosts", O_RDONLY|O_CLOEXEC)" from raw argument words; memory has
 //                                                 the strings that arguments point to, by their position
-// callResult(name, ret, args?)                    "3", "-1 ENOENT", "0x7f0000000000", "0x8002 (flags O_RDWR|O_LARGEFILE)"
+// callResult(name, ret, args?)                    "3", "-1 ENOENT (No such file or directory)", "0x7f0000000000", "0x8002 (flags O_RDWR|O_LARGEFILE)"
 // matching(globs)                                 a function that reports whether a name matches one of them
 // pathCalls()                                     the calls that have a path as their first or second argument
 // pathArgument(name)                              which of them it is, 0 or 1; undefined for other calls
@@ -21,39 +22,45 @@
 // of 32-bit programs are shown as addresses. The numbers are those of Linux on x86-64 and, except O_DIRECTORY and its neighbours, of ARM.
 
 import { options, inOrder } from "gotap/module";
-import { errno, isError } from "gotap/errno";
+import { errno, errorText, isError } from "gotap/errno";
 import { typeOf, plan, takes } from "gotap/syscallargs";
-import { fileMode, openFlags } from "gotap/flags";
-import { pollText, fdSet, pointer, timevalText } from "gotap/kernelstructs";
+import { fileMode, openFlags, leaseType, sealFlags, policy, persona, membarrierCommand, dumpable, prctlOption } from "gotap/flags";
+import { pollText, fdSet, pointer, timevalText, timespecText, kernelSignal, dateText } from "gotap/kernelstructs";
 
 export { openFlags, accessMode, fileMode, mmapProt, mmapFlags, family, socketType, messageFlags, whence, futexOp, cloneFlags, pollEvents, clockName, madvice, atFlags, fcntlOp,
   dirfd, flags } from "gotap/flags";
 
 // The types of a call's arguments. Calls that only differ in their names share a line.
 const table = `
-read,pread64: d rbuf u l; write,pwrite64: d buf u l; readv,preadv: d riov d l; writev,pwritev: d iov d l
-open: path oflags omode; openat: at path oflags omode; creat: path mode; close: d; close_range: u u x; lseek: d l whence; access: path access; faccessat: at path access
+read,pread64: d rbuf u l; write,pwrite64: d buf u l; readv,preadv: d riov d l; writev,pwritev: d iov d l; preadv2: d riov d l skip rwflags
+pwritev2: d iov d l skip rwflags; openat2: at path openhow u
+open: path oflags omode; openat: at path oflags omode; creat: path mode; close: d; close_range: u u closeflags; lseek: d l whence; access: path access; faccessat: at path access
 faccessat2: at path access accflags; stat,lstat: path stat; fstat: d stat; newfstatat: at path stat atflags; statx: at path statxflags statxmask statx; statfs: path statfs; fstatfs: d statfs
-mmap: p u prot mflags d x; mprotect: p u prot; munmap: p u; mremap: p u u reflags readdr; madvise: p u madvice; brk: p; mlock,munlock: p u; msync: p u x
+mmap: p u prot mflags d x; mprotect: p u prot; munmap: p u; mincore: p u pages; mlock2: p u mlockflags; mlockall: mlockallflags; munlockall:; mremap: p u u reflags readdr; madvise: p u madvice; brk: p; mlock,munlock: p u; msync: p u msyncflags
 ioctl: d ioctl ioarg; fcntl: d fcntl fcarg; dup: d; dup2: d d; dup3: d d pflags; pipe: pair; pipe2: pair pflags; flock: d lock; fsync,fdatasync,syncfs: d; sync:
 socket: family stype protocol; socketpair: family stype protocol pair; connect,bind: d addr d; listen: d d; accept,getsockname,getpeername: d raddr addrlen; accept4: d raddr addrlen aflags
 shutdown: d shut; setsockopt: d level sockopt val d; getsockopt: d level sockopt rval addrlen; sendto: d buf u msgflags addr d; recvfrom: d rbuf u msgflags raddr addrlen
-sendmsg: d msg msgflags; recvmsg: d rmsg msgflags; poll: poll d d; ppoll: poll d ts sigset size; select: d set set set tv; pselect6: d set set set ts maskarg
-epoll_create: d; epoll_create1: pflags2; epoll_ctl: d epop d event; epoll_wait: d events d d; epoll_pwait: d events d d sigset size; eventfd: d; eventfd2: d eflags
+sendmsg: d msg msgflags; recvmsg: d rmsg msgflags; sendmmsg: d mmsg u msgflags; recvmmsg: d mmsg u msgflags tv; poll: poll d d; ppoll: poll d tsleft sigset size; select: d set set set tvleft; pselect6: d set set set tsleft maskarg
+epoll_create: d; epoll_create1: pflags2; epoll_ctl: d epop d event; epoll_wait: d events d d; epoll_pwait: d events d d sigset size; epoll_pwait2: d events d ts sigset size; signalfd: d sigset size; signalfd4: d sigset size sfdflags; eventfd: d; eventfd2: d eflags
 futex: p futexop futexval futextime futexaddr futexlast; clone: clone; clone3: clone3 d; fork: ; vfork: ; exit,exit_group: d; execve: path argv envp; execveat: at path argv envp atflags
 wait4: d status waitopts rusage; waitid: idtype d siginfo waitopts rusage; kill,tkill: d sig; tgkill: d d sig; getpid,gettid,getppid,getuid,geteuid,getgid,getegid,getpgrp,setsid,sched_yield,pause:
-getpgid,getsid: d; setpgid: d d; setuid,setgid: d; getgroups: d groups; getresuid,getresgid: rint rint rint; setresuid,setresgid: d d d; alarm: d
-nanosleep: ts rem; clock_nanosleep: clock timerflags ts rem; clock_gettime,clock_getres: clock rts; gettimeofday: rtv p; time: rlong; times: p; getitimer: itimer ritv; setitimer: itimer itv ritv
+getpgid,getsid: d; setpgid: d d; setuid,setgid,setfsuid,setfsgid: d; setreuid,setregid: d d; getgroups: d groups; setgroups: d ingroups; getresuid,getresgid: rint rint rint; setresuid,setresgid: d d d; alarm: d
+nanosleep: ts rem; clock_nanosleep: clock timerflags ts rem; clock_gettime,clock_getres: clock rts; gettimeofday: rtv p; time: rtime; times: tms; getitimer: itimer ritv; setitimer: itimer itv ritv
 getcwd: cwd u; chdir: path; fchdir: d; mkdir: path mode; mkdirat: at path mode; rmdir: path; unlink: path; unlinkat: at path atflags; rename: path path; renameat: at path at path
 renameat2: at path at path renflags; link: path path; linkat: at path at path atflags; symlink: path path; symlinkat: path at path; readlink: path rstr u; readlinkat: at path rstr u
-chmod: path mode; fchmod: d mode; fchmodat: at path mode; chown,lchown: path d d; fchown: d d d; fchownat: at path d d atflags; truncate: path l; ftruncate: d l; fallocate: d x l l
-utimensat: at path times atflags; getdents64: d dirents u; umask: mode; mknod: path kind x; mknodat: at path kind x; sendfile: d d offset u; copy_file_range: d p d p u x; splice: d p d p u x
-fadvise64: d l u fadvice; readahead: d l u; getxattr,lgetxattr: path path rbuf u; fgetxattr: d path rbuf u; setxattr,lsetxattr: path path buf u x; fsetxattr: d path buf u x; listxattr,llistxattr: path p u
-flistxattr: d p u; chroot: path; rt_sigaction: sig sigaction rsigaction size; rt_sigprocmask: how sigset rsigset size; rt_sigreturn: frame; rt_sigsuspend: sigset size
-rt_sigpending: rsigset size; sigaltstack: altstack raltstack; rt_sigtimedwait: sigset p ts size; arch_prctl: archop p; prctl: prctl prname prrest prrest prrest; set_tid_address: p
+chmod: path mode; fchmod: d mode; fchmodat: at path mode; chown,lchown: path d d; fchown: d d d; fchownat: at path d d atflags; truncate: path l; ftruncate: d l; fallocate: d falloc l l
+utimensat: at path times atflags; getdents64: d dirents u; umask: mode; mknod: path kind dev; mknodat: at path kind dev; sendfile: d d offset u; copy_file_range: d loff d loff u x; splice: d loff d loff u splice; tee: d d u splice
+vmsplice: d iov u splice; sync_file_range: d l l syncrange; removexattr,lremovexattr: path path; fremovexattr: d path
+fadvise64: d l u fadvice; readahead: d l u; getxattr,lgetxattr: path path rbuf u; fgetxattr: d path rbuf u; setxattr,lsetxattr: path path buf u xattr; fsetxattr: d path buf u xattr; listxattr,llistxattr: path rbuf u
+flistxattr: d rbuf u; chroot: path; rt_sigaction: sig sigaction rsigaction size; rt_sigprocmask: how sigset rsigset size; rt_sigreturn: frame; rt_sigsuspend: sigset size
+rt_sigpending: rsigset size; sigaltstack: altstack raltstack; rt_sigtimedwait: sigset waited ts size; rt_sigqueueinfo: d sig insiginfo; rt_tgsigqueueinfo: d d sig insiginfo; arch_prctl: archop archarg; prctl: prctl prname prrest prrest prrest; set_tid_address: p
 set_robust_list: p u; get_robust_list: d p p; rseq: p x x x; prlimit64: d resource rlim rrlim; getrlimit: resource rrlim; setrlimit: resource rlim; getrusage: who rusage
-getrandom: random u grnd; uname: utsname; sysinfo: sysinfo; getpriority: d d; setpriority: d d d; sched_getaffinity: d u cpus; sched_setaffinity: d u p; sched_getscheduler: d; memfd_create: path x
-membarrier: d x d; timerfd_create: clock pflags2; timerfd_settime: d x its rits; inotify_init1: pflags2; inotify_add_watch: d path x; inotify_rm_watch: d d; capget: p p; personality: x
+getrandom: random u grnd; uname: utsname; sysinfo: sysinfo; getpriority: prio d; setpriority: prio d d; sched_getaffinity: d u cpus; sched_setaffinity: d u incpus; sched_getscheduler: d; memfd_create: path memfd
+sched_getparam: d rint; sched_setparam: d inint; sched_setscheduler: d policy inint; sched_get_priority_max,sched_get_priority_min: policy; sched_rr_get_interval: d rts; getcpu: rint rint p
+membarrier: membarrier x membarriercpu; timerfd_create: clock pflags2; timerfd_settime: d tfdtimer its rits; timerfd_gettime: d rits; inotify_init1: inflags; inotify_add_watch: d path inmask; inotify_rm_watch: d d; capget: caphead capdata
+personality: x; timer_create: clock sigevent rint; timer_settime: d timerflags its rits; timer_gettime: d rits; timer_getoverrun,timer_delete: d; shmget: ipckey u ipcflags; shmat: d p shmflags
+shmdt: p; shmctl: d ipccmd p; semget: ipckey d ipcflags; semop: d sems u; semtimedop: d sems u ts; semctl: d d ipccmd p; msgget: ipckey ipcflags; msgctl: d ipccmd p; pidfd_open: d pidfdflags
+pidfd_send_signal: d sig insiginfo x; pidfd_getfd: d d x; unshare: nsflags; setns: d nsflags; mount: path path path mountflags mountdata; umount2: path umount; sethostname,setdomainname: buf u
 `;
 
 const signatures = new Map();
@@ -76,13 +83,14 @@ export function callText(name, args, memory = {}) {
   return `${name}(${texts.filter(text => text !== null).join(", ")})`;
 }
 
-const restarts = { 512: "ERESTARTSYS", 513: "ERESTARTNOINTR", 514: "ERESTARTNOHAND", 516: "ERESTART_RESTARTBLOCK" };
+const restarts = { 512: "ERESTARTSYS (To be restarted if SA_RESTART is set)", 513: "ERESTARTNOINTR (To be restarted)", 514: "ERESTARTNOHAND (To be restarted if no handler)",
+  516: "ERESTART_RESTARTBLOCK (Interrupted by signal)" };
 const addresses = new Set(["brk", "mmap", "mremap", "shmat"]);
 
 export function callResult(name, ret, args = [], memory = { ins: {}, outs: {} }) {
   if (ret === undefined) return "?";
   if (restarts[-Number(ret)]) return `? ${restarts[-Number(ret)]}`;
-  if (isError(ret)) return `-1 ${errno(ret)}`;
+  if (isError(ret)) return `-1 ${errno(ret)}${errorText(ret) ? ` (${errorText(ret)})` : ""}`;
   if (addresses.has(name)) return hex(ret);
   if (name === "umask") return fileMode(ret);
   const more = details[name]?.(Number(ret), args, memory);
@@ -95,28 +103,36 @@ const part = (memory, where, k) => memory[where]?.[k]?.[0]?.data;
 const details = {
   fcntl(ret, args) {
     const op = Number(args[1]);
+    if (op === 1025) return `0x${ret.toString(16)} (${leaseType(ret)})`;
+    if (op === 1034) return `${ret === 0 ? "0" : hex(ret)} (seals ${sealFlags(ret)})`;
     if (op === 3) return `${ret === 0 ? "0" : hex(ret)} (flags ${openFlags(ret)})`;
     return op === 1 && ret === 1 ? "0x1 (flags FD_CLOEXEC)" : String(ret);
   },
   poll: (ret, args, memory) => polled(ret, memory),
-  ppoll: (ret, args, memory) => polled(ret, memory),
-  select: (ret, args, memory) => selected(ret, args, memory, part(memory, "outs", 4)),
-  pselect6: (ret, args, memory) => selected(ret, args, memory),
+  ppoll: (ret, args, memory) => polled(ret, memory, part(memory, "outs", 2)),
+  select: (ret, args, memory) => selected(ret, args, memory, part(memory, "outs", 4), timevalText),
+  pselect6: (ret, args, memory) => selected(ret, args, memory, part(memory, "outs", 4), timespecText),
+  rt_sigtimedwait: ret => `${ret} (${kernelSignal(ret)})`,
+  sched_getscheduler: ret => `${ret} (${policy(ret)})`,
+  personality: ret => `${ret === 0 ? "0" : hex(ret)} (${persona(ret)})`,
+  membarrier: (ret, args) => Number(args[0]) === 0 ? `${ret === 0 ? "0" : hex(ret)}${ret === 0 ? "" : ` (${membarrierCommand(ret)})`}` : String(ret),
+  time: ret => `${ret} (${dateText(ret)})`,
+  prctl: (ret, args) => prctlOption(args[0]) === "PR_GET_DUMPABLE" ? `${ret} (${dumpable(ret)})` : String(ret),
 };
 
-function polled(ret, memory) {
+function polled(ret, memory, left) {
   const b = part(memory, "outs", 0);
-  return ret === 0 ? "0 (Timeout)" : b === undefined ? String(ret) : `${ret} (${pollText(b, true)})`;
+  return ret === 0 ? "0 (Timeout)" : b === undefined ? String(ret) : `${ret} (${pollText(b, true)}${left ? `, left ${timespecText(left)}` : ""})`;
 }
 
-function selected(ret, args, memory, left) {
+function selected(ret, args, memory, left, time) {
   if (ret === 0) return "0 (Timeout)";
   const texts = [];
   ["in", "out", "except"].forEach((name, k) => {
     const b = part(memory, "outs", k + 1), text = b === undefined ? "[]" : fdSet(b, Number(args[0]));
     if (text !== "[]") texts.push(`${name} ${text}`);
   });
-  if (left) texts.push(`left ${timevalText(left)}`);
+  if (left) texts.push(`left ${time(left)}`);
   return `${ret} (${texts.join(", ")})`;
 }
 
@@ -159,42 +175,54 @@ export function calls(globs, given, fn) {
     fuel: 50000,
     logMax: 16384,
   })];
+  on("signal", all.signalled);
   on("exit", e => all.ended(t => t.pid === e.pid));
   on("threadend", e => all.ended(t => t.tid === e.tid));
   end(() => all.ended(t => true));
   return { probes };
 }
 
-// assembler puts the records of a call together: parts of memory, its beginning, parts again, its end.
+// assembler puts the records of a call together: parts of memory, its beginning, parts again, its end. A thread has more than one call while
+// handlers of signals run, which interrupt calls.
 function assembler(fn, size) {
-  const open = new Map(); // what is known of the call of each thread
+  const open = new Map(); // what is known of the calls of each thread, the innermost last
   const started = e => {
     const fresh = { ins: {}, outs: {}, size, pid: e.pid, tid: e.tid };
-    open.set(e.tid, fresh);
+    const list = (open.get(e.tid) ?? []).filter(t => t.interrupted !== undefined).slice(-15); // others have ended without our notice
+    open.set(e.tid, [...list, fresh]);
     return fresh;
   };
+  const innermost = tid => open.get(tid)?.at(-1);
   function event(e) {
-    let t = open.get(e.tid);
+    let t = innermost(e.tid);
     if (e.at !== undefined) {
       if (e.back === 0 && (t === undefined || t.call !== undefined)) t = started(e);
       if (t !== undefined) ((e.back === 0 ? t.ins : t.outs)[e.at] ??= []).push(e);
     } else if (e.ns === undefined) {
       if (t === undefined || t.call !== undefined) t = started(e);
       Object.assign(t, { call: e.call, words: [e.a, e.b, e.c, e.d, e.e, e.f], time: e.time, comm: e.comm });
-    } else {
-      open.delete(e.tid);
-      if (t?.call === e.call) tell({ ...t, ret: e.ret }, e.ns); // otherwise the beginning was before the probes
+    } else if (t?.call === e.call) { // otherwise the beginning was before the probes
+      open.get(e.tid).pop();
+      if (t.interrupted === undefined || e.ret !== -4) tell({ ...t, ret: e.ret }, e.ns); // EINTR is the end of what was told when the signal came
     }
   }
   function tell(t, ns) {
-    fn({ call: t.call, text: callText(t.call, t.words, t), result: callResult(t.call, t.ret, t.words, t), ret: t.ret, ns, pid: t.pid, tid: t.tid, comm: t.comm, time: t.time });
+    const text = t.interrupted === -516 && t.ret !== -516 ? `restart_syscall(<... resuming interrupted ${t.call} ...>)` : callText(t.call, t.words, t);
+    fn({ call: t.call, text, result: callResult(t.call, t.ret, t.words, t), ret: t.ret, ns, pid: t.pid, tid: t.tid, comm: t.comm, time: t.time });
+  }
+  function signalled(e) {
+    const t = innermost(e.tid);
+    if (e.restart === undefined || t?.call === undefined) return;
+    t.interrupted = e.restart;
+    tell({ ...t, ret: e.restart });
   }
   function ended(which) {
-    for (const [tid, t] of [...open]) {
-      if (!which(t)) continue;
+    for (const [tid, list] of [...open]) {
+      const t = list.at(-1);
+      if (t === undefined || !which(t)) continue;
       open.delete(tid);
-      if (t.call !== undefined) tell(t);
+      if (t.call !== undefined && t.interrupted === undefined) tell(t); // what was interrupted has been told
     }
   }
-  return { event, ended };
+  return { event, signalled, ended };
 }

@@ -83,7 +83,7 @@ func writeBuilt(w *World, f *ppdf.File, out string) error {
 
 func warnings(w *World, list diag.List) {
 	for _, d := range list {
-		fmt.Fprint(w.errs(), d.String())
+		fmt.Fprint(w.errs(), d.Fit(w.errColumns()).String())
 	}
 }
 

@@ -102,7 +102,7 @@ func (p *plan) sinks(stderr io.Writer) (all output.Sink, logs output.Fanout) {
 	text := output.NewText(data, stderr)
 	text.Own, text.Columns = &p.own, func() int { return terminal.Columns(p.data) }
 	if f, ok := stderr.(*os.File); ok {
-		text.Colours = terminal.Coloured(f)
+		text.Colours, text.Complaints = terminal.Coloured(f), func() int { return terminal.Columns(f) }
 	}
 	var first output.Sink = text
 	if p.json && data != io.Discard {

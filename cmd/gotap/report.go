@@ -33,7 +33,7 @@ func (r *run) warnings(list diag.List) {
 			r.out.Error(d)
 			continue
 		}
-		r.status("%s", d.String())
+		r.status("%s", d.Fit(r.w.errColumns()).String())
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"gotap/cmd/gotap/demo"
 	"gotap/cmd/gotap/status"
+	"gotap/cmd/gotap/terminal"
 	"gotap/compile/diag"
 )
 
@@ -58,3 +59,6 @@ func (w *World) out() io.Writer { return diag.Escaper{W: w.Stdout} }
 
 // errs is standard error for such text.
 func (w *World) errs() io.Writer { return diag.Escaper{W: w.Stderr} }
+
+// errColumns is the width of the terminal that standard error is, 0 when it is none.
+func (w *World) errColumns() int { return terminal.Columns(w.Stderr) }

@@ -100,6 +100,28 @@ type Diagnostic struct {
 	Text     string // lower case, no full stop
 	Hint     string // what to do instead; may be ""
 	Calls    Calls  // by which the place was reached
+	columns  int    // of the terminal, if it is narrow
+}
+
+// wide is the number of columns from which a terminal is wide enough for lines of scripts: what does not fit goes on in the next line.
+const wide = 80
+
+// Fit returns the diagnostic as it is printed on a terminal of so many columns: on a narrow one the source line is cut around the place, so that
+// the carets stand under it. 0 means that there is no terminal.
+func (d Diagnostic) Fit(columns int) Diagnostic {
+	if d.columns = 0; columns >= narrowest && columns < wide {
+		d.columns = columns
+	}
+	return d
+}
+
+// Fit returns the list with each diagnostic made to fit.
+func (l List) Fit(columns int) List {
+	fitting := make(List, len(l))
+	for i, d := range l {
+		fitting[i] = d.Fit(columns)
+	}
+	return fitting
 }
 
 // List is all that a stage found, in the order found. As an error it prints whole.
@@ -170,6 +192,9 @@ func (d Diagnostic) echo(pos Position) string {
 	width := utf8.RuneCountInString(d.Span.Source.text(d.Span))
 	width = max(1, min(width, utf8.RuneCountInString(rest)))
 	line, before, width = narrow(line, before, width)
+	if d.columns > 0 {
+		line, before, width = fitted(line, before, width, d.columns-indent)
+	}
 	under, _ := split(line[min(len(before), len(line)):], width)
 	return "  " + printable(line) + "\n  " + blank(before) + strings.Repeat("^", max(1, Columns(under))) + "\n"
 }
@@ -180,6 +205,43 @@ const (
 	context = 100 // before and after the place in a longer line
 	more    = "…"
 )
+
+const (
+	indent    = 2  // blanks before the source line
+	narrowest = 20 // columns of a terminal; nothing is cut on one that has fewer
+)
+
+// fitted cuts a line to so many columns around the place, and what is before the place in it.
+func fitted(line, before string, width, columns int) (string, string, int) {
+	line, before = strings.ReplaceAll(line, "\t", " "), strings.ReplaceAll(before, "\t", " ")
+	runes, at := []rune(line), utf8.RuneCountInString(before)
+	if Columns(line) <= columns {
+		return line, before, width
+	}
+	room := columns - 2*Columns(more)
+	first, last := at, at
+	for last < len(runes) && last < at+width && Columns(string(runes[first:last+1])) <= room {
+		last++
+	}
+	width = max(1, last-first)
+	for grown := true; grown; { // on both sides in turn
+		grown = false
+		if first > 0 && Columns(string(runes[first-1:last])) <= room {
+			first, grown = first-1, true
+		}
+		if last < len(runes) && Columns(string(runes[first:last+1])) <= room {
+			last, grown = last+1, true
+		}
+	}
+	head, tail := "", ""
+	if first > 0 {
+		head = more
+	}
+	if last < len(runes) {
+		tail = more
+	}
+	return head + string(runes[first:last]) + tail, head + string(runes[first:at]), width
+}
 
 // narrow cuts a long line, and what is before the place in it, to a piece around the place.
 func narrow(line, before string, width int) (string, string, int) {

@@ -29,6 +29,29 @@ func TestPositions(t *testing.T) {
 	}
 }
 
+// On a narrow terminal no source line is wider than it, and the carets stand under the place.
+func TestFit(t *testing.T) {
+	line := "\tprobe(\"libc:malloc\", c => { const 長い名前 = c.arg0 + c.arg1; missing(長い名前, c.arg2); }); // and a comment"
+	s := NewSource("a.js", line)
+	for _, word := range []string{"probe", "c.arg0", "長い名前", "missing", "comment", line} {
+		at := strings.Index(line, word)
+		whole := Diagnostic{Span: Span{s, at, at + len(word)}, Text: "wrong"}
+		if whole.Fit(0).String() != whole.String() || whole.Fit(200).String() != whole.String() {
+			t.Errorf("%s: cut where there is room", word)
+		}
+		lines := strings.Split(whole.Fit(40).String(), "\n")
+		if len(lines) != 4 || Columns(lines[1]) > 40 || Columns(lines[2]) > 40 {
+			t.Errorf("%s: %q", word, lines)
+			continue
+		}
+		carets := strings.Index(lines[2], "^")
+		under := []rune(lines[1])[utf8.RuneCountInString(lines[2][:carets]):]
+		if want := []rune(strings.ReplaceAll(word, "\t", " ")); Columns(lines[2][:carets]) != Columns(string([]rune(lines[1])[:len([]rune(lines[1]))-len(under)])) || under[0] != want[0] {
+			t.Errorf("%s: the carets are under %q\n%s", word, string(under), strings.Join(lines, "\n"))
+		}
+	}
+}
+
 func TestPrinting(t *testing.T) {
 	s := NewSource("a.js", "\té = \x1b[1];\n")
 	var l List

@@ -25,12 +25,20 @@ type Event struct {
 	Tid    int
 	Child  int    // fork: the new process; thread: the new thread
 	Path   string // exec: the program; module: the file
-	Signal int    // signal; exit by a signal
-	Status int    // exit: the status
-	Dumped bool   // exit by a signal: the kernel wrote a core
+	Signal int    // signal; exit and threadend by a signal
+	Status int    // exit, threadend: the status
+	Dumped bool   // exit and threadend by a signal: the kernel wrote a core
 	Time   uint64
 	PC     uint64   // signal: where the thread was; 0: not known
+	Origin []Member // signal: its siginfo_t, if Config.SignalStacks asks for it
 	Stack  []uint64 // signal: its call stack, innermost first, if Config.SignalStacks asks for it
+}
+
+// Member is a member of a siginfo_t, as SigInfo.Members of package ptrace names them. Besides there is "restart", with which the kernel has ended a
+// system call that the signal interrupts (-ERESTARTSYS and related codes).
+type Member struct {
+	Name  string
+	Value int64
 }
 
 // SignalFrames is the number of frames that the stack of a signal may have.

@@ -16,6 +16,8 @@ type Text struct {
 	Colours bool           // diagnostics are painted
 	Own     *diag.Controls // control sequences of the script; all others are escaped
 	Columns func() int     // of the terminal that gets the data, 0 if it is none; nil: none
+	// Complaints is the width of the terminal that gets the diagnostics, as Columns is.
+	Complaints func() int
 
 	data, complaints *stream
 }
@@ -106,6 +108,9 @@ func (t *Text) Aggregate(a Aggregate) {
 
 // Error prints a diagnostic.
 func (t *Text) Error(d diag.Diagnostic) {
+	if t.Complaints != nil {
+		d = d.Fit(t.Complaints())
+	}
 	if t.Colours {
 		t.complain(Paint(d))
 		return

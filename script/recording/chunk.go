@@ -52,6 +52,7 @@ type event struct {
 	Uints   map[string]uint64   `json:",omitempty"`
 	Texts   map[string][]byte   `json:",omitempty"`
 	Stacks  map[string][]uint64 `json:",omitempty"`
+	Truths  map[string]bool     `json:",omitempty"`
 	Unknown []string            `json:",omitempty"`
 }
 

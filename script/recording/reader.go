@@ -303,6 +303,9 @@ func (rd *reader) event(p []byte) error {
 	for name, v := range in.Stacks {
 		e.Fields[name] = v
 	}
+	for name, v := range in.Truths {
+		e.Fields[name] = v
+	}
 	rd.steps = append(rd.steps, step{kind: chunkEvent, event: e})
 	return nil
 }

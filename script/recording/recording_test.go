@@ -55,7 +55,7 @@ func written(t testing.TB) []byte {
 	for n := range int64(4) {
 		w.Record(script.Played{Probe: "f", Nth: int(n % 2), Record: number(n)})
 	}
-	w.Event(script.Event{Kind: "signal", Fields: map[string]any{"pid": int64(7), "signal": int64(10), "time": uint64(math.MaxUint64), "path": "/\xff", "stack": []uint64{1, math.MaxUint64}}})
+	w.Event(script.Event{Kind: "signal", Fields: map[string]any{"pid": int64(7), "signal": int64(10), "time": uint64(math.MaxUint64), "path": "/\xff", "core": true, "stack": []uint64{1, math.MaxUint64}}})
 	w.Dump("ring", []script.Played{{Probe: "f", Record: number(5)}, {Probe: "gone", Record: number(6)}}, 3)
 	min := int64(4)
 	w.Values([]rtsnapshot.Snapshot{
@@ -90,7 +90,7 @@ func TestRoundTrip(t *testing.T) {
 	if string(kinds) != "RRRRRLVTX" {
 		t.Errorf("steps are %s", kinds)
 	}
-	if e := rec.steps[6].event; e.Fields["time"] != uint64(math.MaxUint64) || e.Fields["path"] != "/\xff" || e.Fields["signal"] != int64(10) ||
+	if e := rec.steps[6].event; e.Fields["time"] != uint64(math.MaxUint64) || e.Fields["path"] != "/\xff" || e.Fields["core"] != true || e.Fields["signal"] != int64(10) ||
 		!slices.Equal(e.Fields["stack"].([]uint64), []uint64{1, math.MaxUint64}) {
 		t.Errorf("%+v", e)
 	}

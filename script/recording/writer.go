@@ -106,7 +106,7 @@ func numberOf[K comparable](r *Writer, table map[K]int, kind byte, thing K) int 
 
 // Event writes an event of a process.
 func (r *Writer) Event(e script.Event) {
-	out := event{Kind: e.Kind, Ints: map[string]int64{}, Uints: map[string]uint64{}, Texts: map[string][]byte{}, Stacks: map[string][]uint64{}}
+	out := event{Kind: e.Kind, Ints: map[string]int64{}, Uints: map[string]uint64{}, Texts: map[string][]byte{}, Stacks: map[string][]uint64{}, Truths: map[string]bool{}}
 	for name, v := range e.Fields {
 		switch v := v.(type) {
 		case int64:
@@ -117,6 +117,8 @@ func (r *Writer) Event(e script.Event) {
 			out.Texts[name] = []byte(v)
 		case []uint64:
 			out.Stacks[name] = v
+		case bool:
+			out.Truths[name] = v
 		default:
 			out.Unknown = append(out.Unknown, name)
 		}

@@ -96,9 +96,12 @@ func Print(to io.Writer, err error) {
 	}
 	var found diag.List
 	if errors.As(err, &found) {
-		if f, ok := to.(*os.File); ok && terminal.Coloured(f) {
-			fmt.Fprint(to, output.Paint(found...))
-			return
+		if f, ok := to.(*os.File); ok {
+			found = found.Fit(terminal.Columns(f))
+			if terminal.Coloured(f) {
+				fmt.Fprint(to, output.Paint(found...))
+				return
+			}
 		}
 		fmt.Fprintln(to, found.Error())
 		return

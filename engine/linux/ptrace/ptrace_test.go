@@ -3,6 +3,8 @@ package ptrace
 import (
 	"bytes"
 	"errors"
+	"maps"
+	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
@@ -190,6 +192,11 @@ func TestSignalsKeepTheirInformation(t *testing.T) {
 	var info SigInfo
 	if e := GetSigInfo(pid, &info); e != 0 || info.Signal() != SIGCONT || info.Code() != 0 {
 		t.Fatal(e, info.Signal(), info.Code())
+	}
+	members := map[string]int64{}
+	info.Members(func(name string, value int64) { members[name] = value })
+	if want := map[string]int64{"code": CodeUser, "sender": int64(os.Getpid()), "uid": int64(os.Getuid())}; !maps.Equal(members, want) {
+		t.Errorf("members %v, want %v", members, want)
 	}
 	info.SetAddr(0x123456789abcdef0)
 	if info.Addr() != 0x123456789abcdef0 {
