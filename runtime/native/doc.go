@@ -21,10 +21,15 @@
 // code stops before it, and the interpreter executes it again and traps. The same happens where the program could run out
 // of fuel, and where a key is not in its table. Only the interpreter traps and inserts.
 //
-// What a program has begun when a doorbell rings must fit a runtime.State that has only words: no item is open and no
-// part of a key is built. Operations on the log are all doorbells, so no item is ever open. A key is built natively only
-// if everything from its first part to its use can be undone by forgetting it; a doorbell in between stands before the
-// first part.
+// What a program has begun when a doorbell rings must fit a runtime.State, which has its words and what it has logged,
+// but no part of a key. A key is built natively only if everything from its first part to its use can be undone by
+// forgetting it; a doorbell in between stands before the first part.
+//
+// # The log
+//
+// Native code keeps the values that a program logs, and writes the record when the program ends. So at each operation the
+// plan has to know which items have been logged, whichever way led there. A program that logs on one way only, as
+// `if (c.arg0 == 5) log(c.arg1)` does, is split for that (split.go): what follows is copied for each form of the log.
 //
 // # Reads
 //

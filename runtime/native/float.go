@@ -22,8 +22,8 @@ func (p *planner) floats() bool {
 	if !p.features.Floats {
 		return false
 	}
-	for i := range p.Code.Insts {
-		if in := &p.Code.Insts[i]; in.Op == opcode.PushR && in.V>>16 >= runtime.FloatWords && !p.features.Register(in.V) {
+	for i := range p.Insts {
+		if in := &p.Insts[i]; in.Op == opcode.PushR && in.V>>16 >= runtime.FloatWords && !p.features.Register(in.V) {
 			return false
 		}
 	}

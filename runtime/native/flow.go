@@ -28,8 +28,8 @@ type edge struct{ from, to int }
 // follow walks over the operations that native code reaches, and determines verdicts, depths and edges.
 func (p *planner) follow() error {
 	p.targets = make([]bool, len(p.Ops))
-	for i := range p.Code.Insts {
-		if in := &p.Code.Insts[i]; isLabel(in) && int(in.A) < len(p.Ops) {
+	for i := range p.Insts {
+		if in := &p.Insts[i]; isLabel(in) && int(in.A) < len(p.Ops) {
 			p.targets[in.A] = true
 		}
 	}
@@ -77,12 +77,12 @@ func (p *planner) reach(from, pc, depth int, log *Log) error {
 
 // refused returns an error about an operation.
 func (p *planner) refused(pc int, format string, args ...any) error {
-	return &Refused{uint32(pc), p.Code.Insts[pc].Op, fmt.Sprintf(format, args...)}
+	return &Refused{p.Origin(pc), p.Insts[pc].Op, fmt.Sprintf(format, args...)}
 }
 
 // step decides about one operation, and follows it if it is native.
 func (p *planner) step(pc int) error {
-	op, in := &p.Ops[pc], &p.Code.Insts[pc]
+	op, in := &p.Ops[pc], &p.Insts[pc]
 	pops, pushes, why := p.effect(in, op.Depth)
 	if why == "" {
 		why = p.lacks(pc)
@@ -139,7 +139,7 @@ func (p *planner) divide() {
 		op := &p.Ops[e.to]
 		ways[e.to]++
 		op.Join = op.Join || ways[e.to] > 1 || e.from >= e.to
-		op.Block = op.Block || e.from != e.to-1 || e.from < 0 || p.Code.Insts[e.from].Op.Has(opcode.Jumps)
+		op.Block = op.Block || e.from != e.to-1 || e.from < 0 || p.Insts[e.from].Op.Has(opcode.Jumps)
 	}
 	block := 0
 	for pc := range p.Ops {
@@ -174,7 +174,7 @@ func (p *planner) assign() error {
 				continue
 			}
 			out := in[e.from]
-			if inst := &p.Code.Insts[e.from]; inst.Op == opcode.PopTV {
+			if inst := &p.Insts[e.from]; inst.Op == opcode.PopTV {
 				out.Add(inst.A)
 			}
 			if in[e.to].meet(&out) {
@@ -183,7 +183,7 @@ func (p *planner) assign() error {
 		}
 	}
 	for pc := range p.Ops {
-		inst := &p.Code.Insts[pc]
+		inst := &p.Insts[pc]
 		if p.Ops[pc].Verdict == Native && inst.Op == opcode.PushTV && !in[pc].Has(inst.A) {
 			return p.refused(pc, "scratch word %d is read before it is assigned", inst.A)
 		}
@@ -201,7 +201,7 @@ func (p *planner) count() {
 	p.sameSteps()
 	p.Counted = p.Limited
 	for pc := range p.Ops {
-		if op := &p.Ops[pc]; op.Steps == Varies && (op.Verdict == Doorbell || op.Verdict == Native && (op.Thread || op.Rings || MayRing(p.Code.Insts[pc].Op))) {
+		if op := &p.Ops[pc]; op.Steps == Varies && (op.Verdict == Doorbell || op.Verdict == Native && (op.Thread || op.Rings || MayRing(p.Insts[pc].Op))) {
 			p.Counted = true
 		}
 	}

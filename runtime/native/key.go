@@ -16,7 +16,7 @@ func (p *planner) lacksKey(pc int) string {
 	}
 	depth, left, parts := p.Ops[pc].Depth, p.Ops[pc].Depth, 0
 	for i := pc; i < len(p.Ops); i++ {
-		in := &p.Code.Insts[i]
+		in := &p.Insts[i]
 		if i != pc && p.targets[i] {
 			return "control can arrive while the key is built"
 		}
@@ -68,7 +68,7 @@ func (p *planner) lacksUse(pc, parts int) string {
 	if why := p.object(pc); why != "" {
 		return why
 	}
-	op, l := p.Code.Insts[pc].Op, p.Ops[pc].Object
+	op, l := p.Insts[pc].Op, p.Ops[pc].Object
 	name := opcode.RowOf(op).Name
 	switch {
 	case l.Table == nil || l.Table.KeyWords != parts:

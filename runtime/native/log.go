@@ -55,13 +55,18 @@ func (l logs) one(n *Log) *Log {
 
 // lacksLog decides about an operation on the log.
 func (p *planner) lacksLog(pc int, row *opcode.Row) string {
-	in, log := &p.Code.Insts[pc], p.Ops[pc].Log
+	in, log := &p.Insts[pc], p.Ops[pc].Log
 	switch {
 	case p.logsDiffer:
 		return "the log has several forms there"
 	case !p.Place.Thread || !p.Place.Clock || p.Code.LogData > 0:
 		return interpreted(row)
 	}
+	return p.lacksItem(in, log)
+}
+
+// lacksItem returns why native code cannot add an operation to a log, or "".
+func (p *planner) lacksItem(in *runtime.Inst, log *Log) string {
 	switch in.Op {
 	case opcode.Item:
 		if log.Open {
@@ -72,7 +77,7 @@ func (p *planner) lacksLog(pc int, row *opcode.Row) string {
 			return "no item is open"
 		}
 	default:
-		return interpreted(row)
+		return interpreted(opcode.RowOf(in.Op))
 	}
 	if next := p.logs.add(log, in); next.Bytes > p.Code.LogLimit() || next.Fields > maxFields {
 		return "the log is too long"

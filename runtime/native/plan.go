@@ -70,14 +70,24 @@ type Place struct {
 // Plan is what native code does for one program. It is immutable.
 type Plan struct {
 	Code     *runtime.Code
-	Ops      []Op // one for each instruction
-	MaxDepth int  // the most words on the stack, counting those that the operations of a key leave
-	Temps    int  // scratch words in use are below this
-	Fields   int  // the most fields that are logged
-	Counted  bool // steps are counted at run time
-	Fuel     int  // steps that the program may take
-	Limited  bool // Counted: the program may run out of fuel
+	Insts    []runtime.Inst // what native code executes: the operations of the program, or of the split program
+	Ops      []Op           // one for each of Insts
+	MaxDepth int            // the most words on the stack, counting those that the operations of a key leave
+	Temps    int            // scratch words in use are below this
+	Fields   int            // the most fields that are logged
+	Counted  bool           // steps are counted at run time
+	Fuel     int            // steps that the program may take
+	Limited  bool           // Counted: the program may run out of fuel
 	Place    Place
+	origin   []uint32 // of each of Insts, its operation in the program; nil: Insts are the program's
+}
+
+// Origin returns the operation of the program that one of Insts is a copy of.
+func (p *Plan) Origin(pc int) uint32 {
+	if p.origin == nil {
+		return uint32(pc)
+	}
+	return p.origin[pc]
 }
 
 // Refused reports that a program cannot run natively at all.
@@ -99,10 +109,16 @@ func PlanOf(c *runtime.Code, a *arena.Arena, f Features, at Place) (*Plan, error
 	if err := refuse(c); err != nil {
 		return nil, err
 	}
-	p := newPlanner(c, a, f, at)
+	p := newPlanner(c, c.Insts, a, f, at)
 	err := p.follow()
-	if p.logsDiffer { // then the log is left to the interpreter
-		p = newPlanner(c, a, f, at)
+	if p.logsDiffer {
+		if s := p.split(); s != nil {
+			p = *s
+			err = p.follow()
+		}
+	}
+	if p.logsDiffer { // still: then the log is left to the interpreter
+		p = newPlanner(c, c.Insts, a, f, at)
 		p.logsDiffer = true
 		err = p.follow()
 	}
@@ -117,8 +133,9 @@ func PlanOf(c *runtime.Code, a *arena.Arena, f Features, at Place) (*Plan, error
 	return p.Plan, nil
 }
 
-func newPlanner(c *runtime.Code, a *arena.Arena, f Features, at Place) planner {
-	plan := &Plan{Code: c, Ops: make([]Op, len(c.Insts)), Fuel: int(c.StepLimit()), Place: at}
+// newPlanner returns a planner for a program, or for the operations into which it was split.
+func newPlanner(c *runtime.Code, insts []runtime.Inst, a *arena.Arena, f Features, at Place) planner {
+	plan := &Plan{Code: c, Insts: insts, Ops: make([]Op, len(insts)), Fuel: int(c.StepLimit()), Place: at}
 	return planner{Plan: plan, arena: a, features: f, logs: logs{}}
 }
 
@@ -135,7 +152,7 @@ func refuse(c *runtime.Code) error {
 	return nil
 }
 
-// Doorbells returns the operations before which native code always stops.
+// Doorbells returns those of Insts before which native code always stops.
 func (p *Plan) Doorbells() []uint32 {
 	var list []uint32
 	for pc := range p.Ops {
@@ -150,7 +167,7 @@ func (p *Plan) Doorbells() []uint32 {
 // native code.
 func (p *Plan) AlwaysRings() bool {
 	for pc := range p.Ops {
-		if in := &p.Code.Insts[pc]; p.Ops[pc].Verdict == Native && ends(in) {
+		if in := &p.Insts[pc]; p.Ops[pc].Verdict == Native && ends(in) {
 			return false
 		}
 	}

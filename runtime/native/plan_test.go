@@ -270,3 +270,44 @@ func TestAssigned(t *testing.T) {
 		t.Errorf("%v, %v", p, err)
 	}
 }
+
+// TestSplit: a program that logs on one way only has a copy of what follows for each of its logs, and stops nowhere.
+func TestSplit(t *testing.T) {
+	o := newObjects(t)
+	log := func(n int64) []runtime.Inst {
+		return []runtime.Inst{opA(opcode.Item, 0), push(n), op(opcode.LogInt), op(opcode.EndItem)}
+	}
+	in := Place{Thread: true, Clock: true}
+	for _, c := range []struct {
+		name   string
+		list   []runtime.Inst
+		origin []uint32 // of each operation
+		rings  string
+	}{
+		{"one way", slices.Concat([]runtime.Inst{opA(opcode.Arg, 0), opA(opcode.Jz, 6)}, log(1), []runtime.Inst{opV(opcode.IncGV, o.number), exit}),
+			[]uint32{0, 1, 2, 3, 4, 5, 6, 7, 6, 7}, ""},
+		{"two ways", slices.Concat([]runtime.Inst{opA(opcode.Arg, 0), opA(opcode.Jz, 7)}, log(1), []runtime.Inst{opA(opcode.Jmp, 12)}, log(2), log(3)[3:], []runtime.Inst{exit}),
+			nil, "no item is open"},
+		{"in a loop", slices.Concat([]runtime.Inst{push(3)}, log(1), []runtime.Inst{opA(opcode.Loop, 1), exit}), nil, "several forms"},
+		{"a loop behind", slices.Concat([]runtime.Inst{opA(opcode.Arg, 0), opA(opcode.Jz, 6)}, log(1), []runtime.Inst{push(3), opV(opcode.IncGV, o.number), opA(opcode.Loop, 7), exit}),
+			[]uint32{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 6, 7, 8, 9}, ""},
+	} {
+		p, err := PlanOf(&runtime.Code{Bounded: true, Insts: c.list, LogMax: 128}, o.Arena, features, in)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		bells := p.Doorbells()
+		if c.rings == "" && len(bells) > 0 || c.rings != "" && (len(bells) == 0 || !strings.Contains(p.Ops[bells[0]].Why, c.rings)) {
+			t.Errorf("%s: rings at %v", c.name, bells)
+		}
+		for pc := range p.Insts {
+			if in := c.list[p.Origin(pc)]; in.Op != p.Insts[pc].Op || in.V != p.Insts[pc].V {
+				t.Errorf("%s: operation %d is no copy of %d", c.name, pc, p.Origin(pc))
+			}
+		}
+		if c.origin != nil && !slices.Equal(p.origin, c.origin) {
+			t.Errorf("%s: %v", c.name, p.origin)
+		}
+	}
+}

@@ -20,7 +20,7 @@ const maxCompared = 64
 
 // Comparison returns the comparison that begins at an operation; ok is false if there is none that native code executes.
 func (p *Plan) Comparison(pc int) (c Comparison, ok bool) {
-	insts := p.Code.Insts
+	insts := p.Insts
 	if pc < 1 || pc+2 >= len(insts) || insts[pc-1].Op != opcode.PushD || insts[pc].Op != opcode.Str || insts[pc+1].Op != opcode.PushS {
 		return c, false
 	}
@@ -35,7 +35,7 @@ func (p *Plan) Comparison(pc int) (c Comparison, ok bool) {
 // lacksText decides about an operation on texts.
 func (p *planner) lacksText(pc int, row *opcode.Row) string {
 	for first := pc; first > pc-3 && first > 0; first-- {
-		if p.Code.Insts[first].Op != opcode.Str {
+		if p.Insts[first].Op != opcode.Str {
 			continue
 		}
 		if _, ok := p.Comparison(first); ok && p.Place.Reads && !p.targets[first] && !p.targets[first+1] && !p.targets[first+2] {

@@ -12,7 +12,7 @@ import (
 
 // lacks returns why native code cannot execute an operation, or "". It records the layout of the object.
 func (p *planner) lacks(pc int) string {
-	in := &p.Code.Insts[pc]
+	in := &p.Insts[pc]
 	row := opcode.RowOf(in.Op)
 	switch row.Group {
 	case opcode.Inline:
@@ -70,7 +70,7 @@ func interpreted(row *opcode.Row) string { return row.Name + " is left to the in
 
 // lacksInline decides about the operations that move words and calculate, and those that jump and end.
 func (p *planner) lacksInline(pc int, row *opcode.Row) string {
-	switch in := &p.Code.Insts[pc]; in.Op {
+	switch in := &p.Insts[pc]; in.Op {
 	case opcode.Call, opcode.Ret, opcode.SetX, opcode.Remove, opcode.LogWords:
 		return interpreted(row)
 	case opcode.Exit:
@@ -83,7 +83,7 @@ func (p *planner) lacksInline(pc int, row *opcode.Row) string {
 			return "there is no such scratch word"
 		}
 	}
-	if op := p.Code.Insts[pc].Op; !calculates(op) && !(IsFloat(op) && p.floats()) {
+	if op := p.Insts[pc].Op; !calculates(op) && !(IsFloat(op) && p.floats()) {
 		return interpreted(row)
 	}
 	return ""
@@ -106,7 +106,7 @@ func isInteger(op opcode.Op) bool { return op >= opcode.Add && op <= opcode.Zext
 
 // lacksContext decides about what is in registers, or the same at every hit of a place.
 func (p *planner) lacksContext(pc int, row *opcode.Row) string {
-	switch in := &p.Code.Insts[pc]; in.Op {
+	switch in := &p.Insts[pc]; in.Op {
 	case opcode.PushR:
 		if p.features.Register(in.V) {
 			return ""
@@ -132,7 +132,7 @@ func (p *planner) lacksContext(pc int, row *opcode.Row) string {
 
 // lacksField decides about what the context of a hit is asked for.
 func (p *planner) lacksField(pc int, row *opcode.Row) string {
-	field := p.Code.Insts[pc].A
+	field := p.Insts[pc].A
 	if field >= uint32(runtime.NumFields) {
 		return "there is no such field"
 	}
@@ -185,7 +185,7 @@ func (p *planner) needs(pc int, kind object.Kind) string {
 
 // lacksOwn decides about a variable that each thread has its own value of.
 func (p *planner) lacksOwn(pc int, row *opcode.Row) string {
-	switch p.Code.Insts[pc].Op {
+	switch p.Insts[pc].Op {
 	case opcode.PushPT, opcode.PopPT, opcode.AddPT:
 	default:
 		return interpreted(row)
@@ -205,7 +205,7 @@ func (p *planner) lacksOwn(pc int, row *opcode.Row) string {
 
 // object looks up the object of an operation.
 func (p *planner) object(pc int) string {
-	l, ok := p.arena.LayoutOf(p.Code.Insts[pc].V)
+	l, ok := p.arena.LayoutOf(p.Insts[pc].V)
 	if !ok {
 		return "its object has no storage yet"
 	}
@@ -216,7 +216,7 @@ func (p *planner) object(pc int) string {
 // lacksKeyed decides about operations on aggregations and maps. Those that use a key are reached only if all that builds
 // it is native.
 func (p *planner) lacksKeyed(pc int) string {
-	in := &p.Code.Insts[pc]
+	in := &p.Insts[pc]
 	if p.Ops[pc].Key {
 		return ""
 	}

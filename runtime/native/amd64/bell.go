@@ -38,7 +38,7 @@ func (b *doorbells) bellBefore() label {
 // executed and the stack was as given.
 func (b *doorbells) bellAt(pc, executed int, stack []word) label {
 	d := b.newBell()
-	d.PC, d.steps = uint32(pc), uint64(b.plan.Ops[pc].Steps)
+	d.PC, d.steps = b.plan.Origin(pc), uint64(b.plan.Ops[pc].Steps)
 	for _, w := range stack {
 		d.Stack = append(d.Stack, b.locate(w))
 	}
@@ -104,7 +104,7 @@ func (b *doorbells) hang(d *Doorbell) {
 // marked calls mark for the current operation.
 func (b *doorbells) marked() {
 	if b.mark != nil {
-		b.mark(b.asm, &b.plan.Code.Insts[b.pc])
+		b.mark(b.asm, &b.plan.Insts[b.pc])
 	}
 }
 
@@ -114,7 +114,7 @@ func (b *doorbells) next() *runtime.Inst {
 	if pc == len(b.plan.Ops) || b.plan.Ops[pc].Block || b.plan.Ops[pc].Verdict != native.Native {
 		return nil
 	}
-	return &b.plan.Code.Insts[pc]
+	return &b.plan.Insts[pc]
 }
 
 // skip counts the current operation as executed, and makes the next one the current one.

@@ -126,7 +126,7 @@ func stackOf(parts []usage) (most int) {
 // readsFlags reports whether the interpreter may need the flags, to finish a program.
 func readsFlags(p Program) bool {
 	reads := func(in runtime.Inst) bool { return in.Op == opcode.PushR && in.V>>16 == fileEFLAGS }
-	return p.Run != nil && slices.ContainsFunc(p.Run.Code.Insts, reads) || p.When != nil && slices.ContainsFunc(p.When.Code.Insts, reads)
+	return p.Run != nil && slices.ContainsFunc(p.Run.Insts, reads) || p.When != nil && slices.ContainsFunc(p.When.Insts, reads)
 }
 
 // Admits returns nil if native code can decide which hits of a gate count, and otherwise a *native.Refused.

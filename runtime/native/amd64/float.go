@@ -43,7 +43,7 @@ func lowHalf(index uint64) (x reg, ok bool) {
 // usesVectors reports whether the native code of a plan writes vector registers.
 func usesVectors(plan *native.Plan) bool {
 	for pc := range plan.Ops {
-		switch op := plan.Code.Insts[pc].Op; {
+		switch op := plan.Insts[pc].Op; {
 		case plan.Ops[pc].Verdict != native.Native:
 		case op == opcode.LoadF32 || op == opcode.AggFloat || native.IsFloat(op) && op != opcode.Fneg:
 			return true

@@ -125,7 +125,7 @@ func readBy(plan *native.Plan) (set regSet) {
 		if plan.Ops[pc].Verdict != native.Native {
 			continue
 		}
-		switch in := &plan.Code.Insts[pc]; in.Op {
+		switch in := &plan.Insts[pc]; in.Op {
 		case opcode.Arg:
 			set.add(args[in.A&0xffff])
 		case opcode.Retval:
@@ -205,7 +205,7 @@ func (p *part) body() {
 			continue
 		}
 		p.marked()
-		p.execute(&p.plan.Code.Insts[p.pc])
+		p.execute(&p.plan.Insts[p.pc])
 		p.executed++
 	}
 }
@@ -242,7 +242,7 @@ func (p *part) begin(op *native.Op) {
 func (p *part) leadsTo(pc int) label {
 	if p.onlyEnds(pc) {
 		p.skipped[pc] = !p.plan.Ops[pc].Join
-		if p.plan.Code.Insts[pc].Op == opcode.Abort {
+		if p.plan.Insts[pc].Op == opcode.Abort {
 			return p.abort
 		}
 		return p.done
@@ -253,7 +253,7 @@ func (p *part) leadsTo(pc int) label {
 
 // onlyEnds reports whether jumps to an operation lead to the end of the program.
 func (p *part) onlyEnds(pc int) bool {
-	op := p.plan.Code.Insts[pc].Op
+	op := p.plan.Insts[pc].Op
 	if log := p.plan.Ops[pc].Log; op == opcode.Exit && log != nil && len(log.Items) > 0 {
 		return false
 	}

@@ -27,7 +27,7 @@ const wordMXCSR = 85
 // usesFloats reports whether programs, or the native code of them, look at vector registers.
 func usesFloats(programs []Program) bool {
 	uses := func(plan *native.Plan) bool {
-		return plan != nil && (usesVectors(plan) || slices.ContainsFunc(plan.Code.Insts, func(in runtime.Inst) bool {
+		return plan != nil && (usesVectors(plan) || slices.ContainsFunc(plan.Insts, func(in runtime.Inst) bool {
 			return in.Op == opcode.ArgF || in.Op == opcode.PushR && in.V>>16 >= runtime.FloatWords
 		}))
 	}
