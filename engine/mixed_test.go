@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
+	"gotap/runtime"
+	"gotap/runtime/opcode"
 )
 
 // TestMixedExplains: a place that was hit seldom is what it was, and with Explain what it would have become, when its process has ended as well.
@@ -30,6 +32,36 @@ func TestMixedExplains(t *testing.T) {
 			}
 			if main.Strategy["emulated"] != 1 || len(main.Stops) != c.stops {
 				t.Errorf("main: %+v", main)
+			}
+		})
+	}
+}
+
+// TestMixedHeedsRings: a place where few hits need the interpreter keeps its jump, one where most do gets its breakpoint back, and both count
+// exactly.
+func TestMixedHeedsRings(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	for _, c := range []struct {
+		mask     uint64 // a hit needs the interpreter if the argument has none of these bits
+		strategy string
+		hits     int64 // that do
+	}{{63, "inline", 157}, {0, "emulated", 10000}} {
+		t.Run(c.strategy, func(t *testing.T) {
+			w := newWorld(t, Config{Engine: Mixed, Follow: FollowThreads})
+			tg := w.launch(program(t, "target.c"), "work", "10000")
+			n := w.counter()
+			w.probe("work", Handlers{Enter: w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: c.mask}, runtime.Inst{Op: opcode.And},
+				runtime.Inst{Op: opcode.Jnz, A: 7},
+				runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldPpid)}, runtime.Inst{Op: opcode.Bool}, runtime.Inst{Op: opcode.AddGV, V: n.offset()})})
+			w.run()
+			want(t, "hits that need the interpreter", n.get(), c.hits)
+			want(t, "output", tg.output(), "work bad=0\n")
+			q, st := w.Query()[0], w.Stats()
+			if q.Hits != 10000 || q.Strategy[c.strategy] != 1 {
+				t.Errorf("query: %+v", q)
+			}
+			if few := st.Hits < 1000; few != (c.strategy == "inline") {
+				t.Errorf("%d stops", st.Hits)
 			}
 		})
 	}

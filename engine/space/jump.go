@@ -21,7 +21,10 @@ type Jump struct {
 	Runs     []Run  // what the stub runs, in its order; nil: the stub is not used again
 	Stub     uint64 // the address of the latest stub
 	Function uint32 // the number by which native code knows the function that is entered here; 0: none
-	Dropped  error  // why the place has lost its jump for good; nil: it has not
+	Rings    int    // with Mixed: doorbells that threads have rung here since HitsBefore
+	// HitsBefore is the number of hits of the probe at the first of these rings.
+	HitsBefore uint64
+	Dropped    error // why the place has lost its jump for good; nil: it has not
 }
 
 // Run is a part of what runs natively at a point.

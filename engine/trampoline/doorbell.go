@@ -110,6 +110,7 @@ func (t *Thread) answer(b *bell) {
 	if t.parts.Hit.Len() > 0 {
 		t.parts.Hit.Commit()
 	}
+	t.by.heedRing(b)
 	if b.Reads != nil {
 		reader{t}.missed(b.Reads.Address(rung[:], frame), b.Reads.Size)
 	}

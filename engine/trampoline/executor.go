@@ -104,7 +104,7 @@ func (c *Executor) examine(p *space.Point) error {
 		return err
 	}
 	if c.set.Strategy == backend.Mixed {
-		if err := c.neverRings(p); err != nil {
+		if err := c.mayNotRing(p); err != nil {
 			return err
 		}
 	}

@@ -1,14 +1,16 @@
 package trampoline
 
 import (
+	"errors"
+
 	"gotap/engine/backend"
 	"gotap/engine/space"
-	"gotap/runtime/native"
 )
 
-// With Config.Engine Mixed a place gets a jump if its programs run to their ends without a stop. Everything else gets a breakpoint, as with
-// Auto: a program that rings a doorbell at each hit would cost more than it saves. A call can begin in native code and end at a breakpoint,
-// or the other way round.
+// With Config.Engine Mixed a place gets a jump if there is a way for its programs to run to their ends without a stop: a hit that a predicate
+// or an `if` lets go costs nanoseconds then, and one that rings a doorbell little more than at a breakpoint. Everything else gets a
+// breakpoint, as with Auto. So does a place at which most hits turn out to ring. A call can begin in native code and end at a breakpoint, or the
+// other way round.
 
 // needsInterpreterError is an operation of a program that the interpreter executes.
 type needsInterpreterError struct{ why string }
@@ -26,20 +28,19 @@ func (c *Executor) Inlines() bool {
 	return false
 }
 
-// neverRings returns why a program of a point does not run to its end without a stop. Operations that stop threads seldom, as a new key of a
-// map does, do not count.
-func (c *Executor) neverRings(p *space.Point) error {
+// mayNotRing returns why a program of a point rings at each hit, or nil if none does.
+func (c *Executor) mayNotRing(p *space.Point) error {
 	for _, pl := range p.Enters {
 		if pl.Code.Post != nil || pl.Code.Fault != nil {
 			return errPost
 		}
-		if err := c.runsThrough(p, space.Run{Placement: pl}); err != nil {
+		if err := c.ringsAlways(p, space.Run{Placement: pl}); err != nil {
 			return err
 		}
 	}
 	for _, f := range p.Exits {
 		for _, pl := range f.Entry().Leaves() {
-			if err := c.runsThrough(p, space.Run{Placement: pl, Ends: f.Entry().At.(*space.Point)}); err != nil {
+			if err := c.ringsAlways(p, space.Run{Placement: pl, Ends: f.Entry().At.(*space.Point)}); err != nil {
 				return err
 			}
 		}
@@ -47,19 +48,48 @@ func (c *Executor) neverRings(p *space.Point) error {
 	return nil
 }
 
-// runsThrough returns why one part of what runs at a point needs the interpreter at each hit.
-func (c *Executor) runsThrough(p *space.Point, r space.Run) error {
+// ringsAlways returns why one part of what runs at a point needs the interpreter at each hit, or nil if it does not. Hits that a predicate rejects,
+// and those between the ones that `every` lets pass, do not need it.
+func (c *Executor) ringsAlways(p *space.Point, r space.Run) error {
 	program, err := c.nativeProgram(p, r)
-	if err != nil {
+	plan := program.Run
+	switch {
+	case err != nil:
 		return err
+	case program.When != nil:
+		plan = program.When
+	case program.Gate != nil && program.Gate.Limits().Every > 1:
+		return nil
 	}
-	for _, plan := range []*native.Plan{program.When, program.Run} {
-		if plan == nil {
-			continue
-		}
-		if bells := plan.Doorbells(); len(bells) > 0 {
-			return &needsInterpreterError{plan.Ops[bells[0]].Why}
-		}
+	if plan == nil || !plan.AlwaysRings() {
+		return nil
 	}
-	return nil
+	why := "it runs out of fuel"
+	if bells := plan.Doorbells(); len(bells) > 0 {
+		why = plan.Ops[bells[0]].Why
+	}
+	return &needsInterpreterError{why}
 }
+
+// heedRing counts a ring at a place. If at least half of the hits ring, the place gets its breakpoint back for good: there, they are cheaper. Hits are
+// counted for a whole probe, so at a place that is one of many it takes longer until this is seen.
+func (c *Executor) heedRing(b *bell) {
+	const window = 64 // rings from one look to the next
+	if c.set.Strategy != backend.Mixed {
+		return
+	}
+	jump, gate := &b.p.Jump, b.run.Placement.Probe.Gate
+	if hits := gate.Seen() + gate.Rejected(); jump.Rings == 0 {
+		jump.HitsBefore = hits
+	} else if jump.Rings == window {
+		often := hits-jump.HitsBefore < 2*window
+		if jump.Rings = 0; often && jump.In {
+			c.removeJumps([]*space.Point{b.p})
+			c.drop(b.p, errRings)
+		}
+		return
+	}
+	jump.Rings++
+}
+
+var errRings = errors.New("most hits need the interpreter")
