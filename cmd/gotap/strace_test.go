@@ -58,7 +58,7 @@ subprocess.run(["cat", "sub/four"])`}},
 	{"process", nil},
 }
 
-// stracedFiles makes a folder anew. Both tracers use the same one, so that all names are the same.
+// stracedFiles empties a folder and fills it. Both tracers use the same one, so that all names are the same.
 func stracedFiles(t *testing.T, dir string) {
 	t.Helper()
 	if err := os.RemoveAll(dir); err != nil {

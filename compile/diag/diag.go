@@ -107,7 +107,7 @@ type Diagnostic struct {
 const wide = 80
 
 // Fit returns the diagnostic as it is printed on a terminal of so many columns: on a narrow one the source line is cut around the place, so that
-// the carets stand under it. 0 means that there is no terminal.
+// the carets stay below it. Without a terminal, columns is 0.
 func (d Diagnostic) Fit(columns int) Diagnostic {
 	if d.columns = 0; columns >= narrowest && columns < wide {
 		d.columns = columns
@@ -233,14 +233,8 @@ func fitted(line, before string, width, columns int) (string, string, int) {
 			last, grown = last+1, true
 		}
 	}
-	head, tail := "", ""
-	if first > 0 {
-		head = more
-	}
-	if last < len(runes) {
-		tail = more
-	}
-	return head + string(runes[first:last]) + tail, head + string(runes[first:at]), width
+	line, before = piece(runes, first, at, last)
+	return line, before, width
 }
 
 // narrow cuts a long line, and what is before the place in it, to a piece around the place.
@@ -252,6 +246,12 @@ func narrow(line, before string, width int) (string, string, int) {
 	at := utf8.RuneCountInString(before)
 	width = min(width, context)
 	first, last := max(0, at-context), min(len(runes), at+width+context)
+	line, before = piece(runes, first, at, last)
+	return line, before, width
+}
+
+// piece returns a part of a line with marks where it is cut, and what is in it before a place.
+func piece(runes []rune, first, at, last int) (text, before string) {
 	head, tail := "", ""
 	if first > 0 {
 		head = more
@@ -259,7 +259,7 @@ func narrow(line, before string, width int) (string, string, int) {
 	if last < len(runes) {
 		tail = more
 	}
-	return head + string(runes[first:last]) + tail, head + string(runes[first:at]), width
+	return head + string(runes[first:last]) + tail, head + string(runes[first:at])
 }
 
 // text is the first line of a span.

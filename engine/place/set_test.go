@@ -19,8 +19,8 @@ func callsOf(caller *module.Func, called ...module.Callee) func(*module.File, []
 	}
 }
 
-// TestCallees: a callee is a function of the same file, or one of any file that exports the name. What is no entry of a function is
-// none.
+// TestCallees: a callee is a function of the same file, or one of any file that exports the name. A call that
+// leads into the middle of a function has no callee.
 func TestCallees(t *testing.T) {
 	prog := build(t, "gcc", "prog.c")
 	lib := build(t, "gcc", "prog.c", "-shared", "-fPIC")

@@ -14,9 +14,9 @@ type way struct {
 	log *Log
 }
 
-// splitter makes operations that execute a program and log the same whichever way led to them. A program that logs on one way only, as
-// `if (c.arg0 == 5) log(c.arg1)` does, has operations for which this is not so. Of those it makes one copy for each of the logs. A copy stands
-// where the operation before it needs it, so no jump is added, and each way has as many steps as before.
+// splitter copies operations of a program so that each copy is reached with one log. In a program that logs under a condition, as
+// `if (c.arg0 == 5) log(c.arg1)` does, the operations behind the condition are reached with two different logs, and get two copies. A copy
+// stands directly behind the operation that it follows, so no jump is added, and every way through the program has as many steps as before.
 type splitter struct {
 	*planner
 	insts   []runtime.Inst

@@ -16,7 +16,7 @@ import (
 // Neither program may ask for a dynamic linker or a shared library.
 func TestPlainBuild(t *testing.T) {
 	settings := []string{"CGO_ENABLED=0"}
-	if os.Getenv("GOTAP_LONG") != "" { // all packages are compiled anew
+	if os.Getenv("GOTAP_LONG") != "" { // compiles all packages with cgo
 		testenv.Require(t, testenv.GCC)
 		settings = append(settings, "CGO_ENABLED=1")
 	}
