@@ -96,8 +96,23 @@ func (p parser) inModule(kind Kind, colon int) (Spec, *SyntaxError) {
 	if err == nil && s.Module != "" {
 		err = syntax(p.text, from, from+len(s.Module), "it names two modules", "")
 	}
+	if err == nil {
+		err = p.module(0, colon)
+	}
 	s.Module = p.text[:colon]
 	return s, err
+}
+
+// module refuses a module with a colon in it, unless it is a path: the first colon behind a slash.
+func (p parser) module(from, to int) *SyntaxError {
+	colon := from + strings.IndexByte(p.text[from:to], ':')
+	switch {
+	case colon < from || strings.Contains(p.text[from:colon], "/"):
+		return nil
+	case colon == from:
+		return syntax(p.text, from, from+1, "the module before the colon is missing", "")
+	}
+	return syntax(p.text, colon, colon+1, "there is a colon too many", "only in a path a module may have a colon")
 }
 
 // code reads [MODULE:]PLACE.
@@ -291,7 +306,7 @@ func (p parser) mark(from int) (Spec, *SyntaxError) {
 	const help = "static marks are written usdt:PROVIDER:NAME or usdt:MODULE:PROVIDER:NAME"
 	s := Spec{Kind: Mark}
 	part := strings.Split(p.text[from:], ":")
-	if len(part) < 2 || len(part) > 3 {
+	if len(part) < 2 {
 		return s, syntax(p.text, from, len(p.text), "it needs a provider and a name", help)
 	}
 	at := from
@@ -301,11 +316,9 @@ func (p parser) mark(from int) (Spec, *SyntaxError) {
 		}
 		at += len(text) + 1
 	}
-	if len(part) == 3 {
-		s.Module, part = part[0], part[1:]
-	}
-	s.Provider, s.Name = part[0], part[1]
-	return s, nil
+	last := len(part) - 1
+	s.Module, s.Provider, s.Name = strings.Join(part[:last-1], ":"), part[last-1], part[last]
+	return s, p.module(from, from+len(s.Module))
 }
 
 // syscall reads NAME.
