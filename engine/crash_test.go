@@ -249,7 +249,7 @@ func TestKilledInCall(t *testing.T) {
 			path := c.program(t)
 			steps, stride := 1, 1
 			if os.Getenv(prebuiltDir) != "" && !longRun() { // an emulated machine takes seconds for one
-				stride = 2
+				stride = 5
 			}
 			for ; c.killedAtStep(t, path, steps); steps += stride {
 				if t.Failed() {

@@ -145,15 +145,15 @@ end(() => { print("hits " + calls); });
 // scriptSays is the output of script for a program that calls the function with 0 to 199, and once with 3 in a child.
 const scriptSays = "calls 201 sum 40007"
 
-// engineTests are the tests of package engine that run in the machines.
-var engineTests = []string{"TestCountsAreExact", "TestOneStopPerHit", "TestRealProgram", "TestDetachUnderLoad",
-	"TestStoppedTargetStaysStopped", "TestReturns", "TestFilters", "TestWatchpointsAlone", "TestStacks"}
+// engineTests are the tests of package engine that run on every set of programs.
+var engineTests = []string{"TestCountsAreExact", "TestRealProgram", "TestReturns", "TestWatchpointsAlone", "TestStacks"}
 
 // onceTests run only on the first set of programs of each machine, like the tests that kill sessions: they take
 // long, and their results depend on the kernel more than on the instruction set.
 var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChildren", "TestHoldWhereItFaulted", "TestFaultingInstructionGivesOneEvent", "TestSystemCalls",
 	"TestReturnsInSiblings", "TestCallsOutlastAnExchange", "TestDeepRecursion", "TestAbsentPlaces", "TestWatchpoints", "TestWatchpointsAreTakenOff",
-	"TestCodeMappedTwice", "TestManyRounds", "TestFirstThreadGone", "TestEndWithoutFirstThread"}
+	"TestCodeMappedTwice", "TestManyRounds", "TestFirstThreadGone", "TestEndWithoutFirstThread", "TestOneStopPerHit", "TestDetachUnderLoad",
+	"TestStoppedTargetStaysStopped", "TestFilters"}
 
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {
