@@ -10,6 +10,7 @@ import (
 )
 
 func main() {
+	collectLater()
 	os.Exit(Main(World{
 		Args:   os.Args[1:],
 		Stdin:  os.Stdin,

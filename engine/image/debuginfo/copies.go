@@ -89,6 +89,7 @@ type inlinedCall struct{ entry, within dwarf.Offset }
 // inlines finds inlined calls.
 type inlines struct {
 	entries   *entry.Reader
+	survey    entry.Survey
 	functions *function.Index
 	lines     *lines.Tables
 	calls     map[*entry.Unit]inlinedCalls // of units that have been read
@@ -131,7 +132,7 @@ func (is *inlines) copiesIn(u *entry.Unit, o *original) (copies []Copy, err erro
 		return nil, err
 	}
 	for abstract, calls := range is.calls[u] {
-		if abstract != o.abstract && (o.linkage == "" || is.linkageOf(abstract) != o.linkage) {
+		if abstract != o.abstract && (o.linkage == "" || !is.survey.IsLinkedAs(abstract, o.linkage)) {
 			continue
 		}
 		for _, call := range calls {
@@ -174,63 +175,21 @@ func (is *inlines) remainder(u *entry.Unit, e *dwarf.Entry, within dwarf.Offset)
 	return int64(declared) == line && name == called.File(file)
 }
 
-// linkageOf returns the linkage name of an abstract function, or "".
-func (is *inlines) linkageOf(abstract dwarf.Offset) string {
-	e, err := is.entries.At(abstract)
-	if err != nil {
-		return ""
-	}
-	f, _, _ := is.entries.Attr(e, dwarf.AttrLinkageName)
-	if f == nil {
-		return ""
-	}
-	name, _ := f.Val.(string)
-	return name
-}
-
 // listInlined lists the inlined calls of a unit by their origin, once.
 func (is *inlines) listInlined(u *entry.Unit) error {
 	if is.calls[u] != nil {
 		return nil
 	}
+	calls, err := is.survey.InlinedCalls(u)
+	if err != nil {
+		return err
+	}
 	found := inlinedCalls{}
-	around := []dwarf.Offset{0} // for each entry that is open, the origin of the function that its children are in
-	is.entries.Seek(u.Root)
-	for {
-		e, err := is.entries.Next()
-		if err != nil {
-			return err
-		}
-		if e == nil || e.Offset >= u.End {
-			break
-		}
-		if e.Tag == 0 {
-			if around = around[:len(around)-1]; len(around) <= 1 {
-				break // a type unit may follow, which cannot be read on from here
-			}
-			continue
-		}
-		within := around[len(around)-1]
-		if isFunction(e) {
-			origin := originOf(e)
-			if e.Tag == dwarf.TagInlinedSubroutine && origin != 0 {
-				found[origin] = append(found[origin], inlinedCall{e.Offset, within})
-			}
-			within = origin
-		}
-		if e.Children {
-			around = append(around, within)
-		} else if e.Offset == u.Root {
-			break
-		}
+	for _, c := range calls {
+		found[c.Origin] = append(found[c.Origin], inlinedCall{c.Entry, c.Within})
 	}
 	is.calls[u] = found
 	return nil
-}
-
-// isFunction reports whether an entry is a function or an inlined call of one, and no block within it.
-func isFunction(e *dwarf.Entry) bool {
-	return e.Tag == dwarf.TagSubprogram || e.Tag == dwarf.TagInlinedSubroutine
 }
 
 // originOf returns the abstract function of which an entry is an instance, 0 if there is none.

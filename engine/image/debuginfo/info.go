@@ -56,7 +56,7 @@ func OpenWith(open Opener, files ...File) (*Info, error) {
 	in.rules = callconv.New(in.entries, in.types, in.functions, in.locations)
 	in.lines = lines.New(in.entries, in.functions)
 	in.globals = globals{entries: in.entries, locations: in.locations}
-	in.inlines = inlines{entries: in.entries, functions: in.functions, lines: in.lines, calls: map[*entry.Unit]inlinedCalls{}}
+	in.inlines = inlines{entries: in.entries, survey: entry.NewSurvey(in.entries), functions: in.functions, lines: in.lines, calls: map[*entry.Unit]inlinedCalls{}}
 	return in, nil
 }
 

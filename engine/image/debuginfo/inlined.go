@@ -3,15 +3,8 @@ package debuginfo
 import (
 	"debug/dwarf"
 	"path"
-	"strings"
 
 	"gotap/engine/image/debuginfo/entry"
-)
-
-// Values of DW_AT_inline of functions that were inlined (DWARF 5, 3.3.8.1).
-const (
-	inlInlined         = 1
-	inlDeclaredInlined = 3
 )
 
 // Inlined finds a function that has no code of its own because all its calls were inlined. The name includes
@@ -42,7 +35,7 @@ func (in *Info) inlinedHead(name string) (file string, line int) {
 		return "", 0
 	}
 	for _, u := range in.entries.Units() {
-		found, err := in.inlines.abstract(u, name)
+		found, err := in.inlines.survey.Inlined(u, name)
 		if err != nil {
 			return "", 0
 		}
@@ -51,29 +44,6 @@ func (in *Info) inlinedHead(name string) (file string, line int) {
 		}
 	}
 	return "", 0
-}
-
-// abstract returns the functions of a unit with this name that were inlined.
-func (is *inlines) abstract(u *entry.Unit, name string) (named []*dwarf.Entry, err error) {
-	last := name[strings.LastIndex(name, ":")+1:]
-	var found []*dwarf.Entry
-	err = is.entries.TopLevel(u, func(e *dwarf.Entry) (enter bool) {
-		if how, _ := e.Val(dwarf.AttrInline).(int64); how == inlInlined || how == inlDeclaredInlined {
-			if text, _ := e.Val(dwarf.AttrName).(string); text == last || text == "" {
-				found = append(found, e)
-			}
-		}
-		return entry.IsNamedScope(e.Tag)
-	})
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range found {
-		if is.entries.QualifiedName(e) == name {
-			named = append(named, e)
-		}
-	}
-	return named, nil
 }
 
 // maxNamed bounds the size of the debug information in which a name without a function is searched for.
@@ -94,7 +64,7 @@ func (in *Info) CopiesOf(name string) (copies []Copy, err error) {
 	var origins []*original
 	var with []*entry.Unit
 	for _, u := range in.entries.Units() {
-		found, err := in.inlines.abstract(u, name)
+		found, err := in.inlines.survey.Inlined(u, name)
 		if err != nil {
 			return nil, err
 		}

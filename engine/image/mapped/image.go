@@ -5,6 +5,7 @@ import (
 	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -33,8 +34,15 @@ type Image struct {
 	unmap bool
 
 	mu       sync.Mutex // guards what follows
-	unpacked map[string][]byte
+	unpacked map[string]*unpacked
 	inflated uint64 // bytes of all of them
+}
+
+// unpacked is a decompressed section, which the first use decompresses.
+type unpacked struct {
+	once sync.Once
+	data []byte
+	err  error
 }
 
 // Open maps the ELF file at path.
@@ -81,7 +89,7 @@ func New(name string, data []byte) (*Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}
-	return &Image{name: name, data: data, file: f, unpacked: map[string][]byte{}}, nil
+	return &Image{name: name, data: data, file: f, unpacked: map[string]*unpacked{}}, nil
 }
 
 // Close unmaps the file. Sections returned before must not be used any more.
@@ -179,22 +187,38 @@ func inflate(packed []byte, size uint64) ([]byte, error) {
 	return data, err
 }
 
-// unpack decompresses a section once, if its size is within the limits.
+// unpack decompresses a section once, if its size is within the limits. Several sections may be decompressed at a time.
 func (m *Image) unpack(name string, size uint64, read func() ([]byte, error)) ([]byte, error) {
+	u, err := m.reserve(name, size)
+	if err != nil {
+		return nil, err
+	}
+	u.once.Do(func() {
+		u.err = errInterrupted // of later calls, if this one panics because the file has been truncated
+		u.data, u.err = read()
+	})
+	if u.err != nil {
+		return nil, fmt.Errorf("cannot decompress %s of %s: %w", name, m.name, u.err)
+	}
+	return u.data, nil
+}
+
+// errInterrupted reports that the first attempt to decompress a section did not end.
+var errInterrupted = errors.New("the file has changed")
+
+// reserve returns the place of a decompressed section, if its size is within the limits.
+func (m *Image) reserve(name string, size uint64) (*unpacked, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if data, ok := m.unpacked[name]; ok {
-		return data, nil
+	if u := m.unpacked[name]; u != nil {
+		return u, nil
 	}
 	if size > 1<<62 || !MayInflate(uint64(len(m.data)), m.inflated+size) {
 		return nil, fmt.Errorf("cannot decompress %s of %s: its decompressed sections would have %d MB, too much for a file of %d KB",
 			name, m.name, (m.inflated+size)>>20, len(m.data)>>10)
 	}
-	data, err := read()
-	if err != nil {
-		return nil, fmt.Errorf("cannot decompress %s of %s: %w", name, m.name, err)
-	}
-	m.unpacked[name] = data
-	m.inflated += uint64(len(data))
-	return data, nil
+	u := &unpacked{}
+	m.unpacked[name] = u
+	m.inflated += size
+	return u, nil
 }

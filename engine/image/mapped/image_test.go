@@ -5,10 +5,12 @@ import (
 	"compress/zlib"
 	"debug/elf"
 	"encoding/binary"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"gotap/engine/testenv"
@@ -114,7 +116,7 @@ func TestInflatesWithinReason(t *testing.T) {
 	}
 
 	// Together they count, too.
-	m.unpacked, m.inflated = map[string][]byte{}, inflatedBase+inflatedFactor*uint64(len(m.data))-8
+	m.unpacked, m.inflated = map[string]*unpacked{}, inflatedBase+inflatedFactor*uint64(len(m.data))-8
 	ok := func() ([]byte, error) { return make([]byte, 8), nil }
 	if _, err := m.unpack("a", 8, ok); err != nil {
 		t.Error(err)
@@ -153,5 +155,50 @@ func TestSectionOutsideTheFile(t *testing.T) {
 	m.data = m.data[:binary.LittleEndian.Uint64(data[40:])/2] // half of what is before the section headers
 	if _, _, err := m.Section(".debug_str"); err == nil {
 		t.Error("a section beyond the end has contents")
+	}
+}
+
+// TestSectionsAtOnce decompresses all sections of a file from several goroutines at once.
+func TestSectionsAtOnce(t *testing.T) {
+	plain, err := Open(build(t, "-gz=none"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	packed, err := Open(build(t, "-gz=zlib"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	var done sync.WaitGroup
+	for range 4 {
+		for _, name := range []string{".debug_info", ".debug_abbrev", ".debug_str", ".debug_line"} {
+			want, _, err := plain.Section(name)
+			if err != nil || len(want) == 0 {
+				t.Fatalf("%s has %d bytes, %v", name, len(want), err)
+			}
+			done.Go(func() {
+				if got, _, err := packed.Section(name); err != nil || len(got) != len(want) {
+					t.Errorf("%s has %d bytes, %v; want %d", name, len(got), err, len(want))
+				}
+			})
+		}
+	}
+	done.Wait()
+}
+
+// TestInterruptedStaysAnError panics while a section is decompressed, as a truncated file makes it.
+func TestInterruptedStaysAnError(t *testing.T) {
+	m := &Image{name: "f", unpacked: map[string]*unpacked{}}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("the panic is lost")
+			}
+		}()
+		m.unpack("a", 8, func() ([]byte, error) { panic("fault") })
+	}()
+	if data, err := m.unpack("a", 8, func() ([]byte, error) { return make([]byte, 8), nil }); !errors.Is(err, errInterrupted) {
+		t.Errorf("the section has %d bytes, %v", len(data), err)
 	}
 }

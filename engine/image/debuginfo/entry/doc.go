@@ -6,6 +6,11 @@
 // and sorts the ranges. UnitAt is a binary search in them. At(off) then reads single entries, Children and TopLevel read
 // lists of entries, and Attr, Ref and Origin follow references, including those to type units by signature.
 //
+// Questions about all entries of a unit (Survey) are answered by a scanner of our own, which passes over
+// what is not asked for. debug/dwarf makes an object of every entry and every value, which took more than half of the time to place
+// a probe in a program with 138 MB of debug information. The scanner gives up where it meets what it does not know; then the same
+// question is answered by debug/dwarf. A test compares both.
+//
 // Type units of DWARF 4 have a section of their own, .debug_types. It is appended to .debug_info, so that all entries
 // share one space of offsets.
 //

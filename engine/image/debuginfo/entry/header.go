@@ -91,9 +91,9 @@ func (p *part) header(off int) (h header, err error) {
 	u.Version = int(c.U16())
 	if u.Version >= 5 {
 		h.kind, u.Addr = c.U8(), int(c.U8())
-		c.Offset(u.Wide)
+		u.abbrev = c.Offset(u.Wide)
 	} else {
-		c.Offset(u.Wide)
+		u.abbrev = c.Offset(u.Wide)
 		u.Addr = int(c.U8())
 	}
 	switch {
@@ -124,6 +124,7 @@ func (rd *Reader) readRoot(u *Unit) error {
 	u.addrBase = base(e, dwarf.AttrAddrBase, attrGNUAddrBase)
 	u.LocBase = base(e, dwarf.AttrLoclistsBase)
 	u.rangesBase = base(e, attrGNURangesBase)
+	u.strBase = base(e, dwarf.AttrStrOffsetsBase)
 	if e.Val(attrDwoName) != nil || e.Val(attrGNUDwoName) != nil {
 		u.Split = true
 		if id, ok := e.Val(attrGNUDwoID).(int64); ok {

@@ -18,7 +18,8 @@ type part struct {
 	units      []placedUnit      // in their order
 	refers     bool              // there is a supplementary file
 	alt        *part             // it; nil when it is missing
-	rangesSkip int64             // bytes that were cut off from the start of rnglists
+	abbrevs    map[abbrevKey]abbreviations
+	rangesSkip int64 // bytes that were cut off from the start of rnglists
 }
 
 // placedUnit is where a unit is in a part.

@@ -18,6 +18,7 @@ type File interface {
 	Section(name string) (data []byte, addr uint64, err error)
 	// Sections returns the contents of all sections of a name: object files have one for each group.
 	Sections(name string) (all [][]byte, err error)
+	// Both are safe for concurrent use.
 }
 
 // Opener opens another ELF file that holds a part of a module's debug information. The file must stay open as long as the
@@ -30,6 +31,7 @@ type Reader struct {
 	files   []File
 	open    Opener // nil: there are no other files
 	machine elf.Machine
+	own     ownSections
 
 	opened  bool
 	openErr error
@@ -118,8 +120,8 @@ func (rd *Reader) Indexed(u *Unit, index uint64) uint64 {
 // Has reports whether the module has debug information. Information that cannot be read counts as present: Load returns
 // the reason.
 func (rd *Reader) Has() bool {
-	data, _, err := rd.Section(".debug_info")
-	return err != nil || len(data) > 0
+	info := rd.own.read(rd)[0]
+	return info.err != nil || len(info.data) > 0
 }
 
 // Section returns a section from the first file that has it.
@@ -142,19 +144,14 @@ func (rd *Reader) Load() error {
 	return rd.openErr
 }
 
-// debugSections are the sections that are read, without ".debug_".
-var debugSections = []string{"info", "types", "abbrev", "str", "line", "line_str", "ranges", "rnglists", "loc", "loclists",
-	"addr", "str_offsets"}
-
 // load finds the sections and reads the headers of units.
 func (rd *Reader) load() error {
 	sections := map[string][]byte{}
-	for _, name := range debugSections {
-		data, _, err := rd.Section(".debug_" + name)
-		if err != nil {
-			return err
+	for i, s := range rd.own.read(rd) {
+		if s.err != nil {
+			return s.err
 		}
-		sections[name] = data
+		sections[debugSections[i]] = s.data
 	}
 	if len(sections["info"]) == 0 {
 		return ErrNone

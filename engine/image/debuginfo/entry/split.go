@@ -181,6 +181,7 @@ func (rd *Reader) joinSections(u *Unit, s map[string][]byte) error {
 
 // become makes a skeleton the unit that it stands for. Attributes that only the skeleton has stay.
 func (u *Unit) become(rest *Unit, e *dwarf.Entry) {
+	u.abbrev, u.strBase = rest.abbrev, base(e, dwarf.AttrStrOffsetsBase)
 	for _, f := range u.Entry.Field {
 		if e.AttrField(f.Attr) == nil {
 			e.Field = append(e.Field, f)

@@ -144,12 +144,7 @@ func (ix *Index) listDeep(u *entry.Unit) ([]Range, error) {
 // list lists the functions of a unit, and of the entries in it for which enter returns true.
 func (ix *Index) list(u *entry.Unit, list *unitFunctions, enter func(dwarf.Tag) bool) ([]Range, error) {
 	var found []Range
-	err := ix.entries.TopLevel(u, func(e *dwarf.Entry) bool {
-		if e.Tag == dwarf.TagSubprogram {
-			found = ix.addRanges(found, e)
-		}
-		return enter(e.Tag)
-	})
+	err := entry.NewSurvey(ix.entries).Functions(u, enter, func(e *dwarf.Entry) { found = ix.addRanges(found, e) })
 	if err != nil {
 		return nil, err
 	}
@@ -161,9 +156,6 @@ func (ix *Index) list(u *entry.Unit, list *unitFunctions, enter func(dwarf.Tag) 
 
 // addRanges adds the ranges of the function e that the linker kept.
 func (ix *Index) addRanges(found []Range, e *dwarf.Entry) []Range {
-	if e.AttrField(dwarf.AttrLowpc) == nil && e.AttrField(dwarf.AttrRanges) == nil {
-		return found
-	}
 	ranges, err := ix.entries.Ranges(e)
 	if err != nil {
 		return found
