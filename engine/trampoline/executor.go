@@ -206,7 +206,7 @@ func nativeRuns(p *space.Point) (runs []space.Run) {
 }
 
 // nativeProgram plans a part of what runs natively at a point.
-func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program amd64.Program, err error) {
+func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Program, err error) {
 	code, counts, at := r.Placement.Code, true, native.Place{}
 	program.Probe = r.Placement.Probe.Spec.ID
 	c.calls.prepare(c)
@@ -220,7 +220,7 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program amd64.Pro
 	if code.Leave != nil {
 		counts = code.CountsEntry() == (r.Ends == nil)
 		at.Call, at.Ends, at.This = true, r.Ends != nil, r.Placement.Probe.Spec.ThisBytes
-		program.Call = &amd64.Call{Ends: at.Ends, This: at.This, Timed: timed(r.Placement)}
+		program.Call = &native.Call{Ends: at.Ends, This: at.This, Timed: timed(r.Placement)}
 		if program.Call.Ends {
 			run, p = code.Leave, r.Ends
 		}
@@ -229,7 +229,7 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program amd64.Pro
 	if counts {
 		program.Gate = r.Placement.Probe.Gate
 	}
-	if err = amd64.Admits(program.Gate); err != nil || run == nil {
+	if err = native.Admits(program.Gate); err != nil || run == nil {
 		return program, err
 	}
 	program.Run, err = native.PlanOf(run, c.set.Arena, amd64.Features, at)

@@ -19,6 +19,7 @@ import (
 	"gotap/engine/space"
 	"gotap/engine/threadstate"
 	"gotap/runtime/arena"
+	"gotap/runtime/native"
 	"gotap/runtime/native/amd64"
 )
 
@@ -275,7 +276,7 @@ func (c *Executor) emitStub(t *Thread, p *space.Point, runs []space.Run, island 
 	if err := c.fitsCalls(p); err != nil {
 		return nil, err
 	}
-	var programs []amd64.Program
+	var programs []native.Program
 	for _, r := range runs {
 		one, err := c.nativeProgram(p, r)
 		if err != nil {
