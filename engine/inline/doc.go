@@ -21,7 +21,7 @@
 // # One place, from breakpoint to jump and back
 //
 // The place has a breakpoint. A thread hits it. Target.Map makes this thread map an island near the place, unless there is one, and the
-// session's arena behind it: the memory that programs share (package runtime/arena). Island.Add writes the stub, with an entry
+// session's arena behind it, or within 1 GiB where jumps do not reach so far: the memory that programs share (package runtime/arena). Island.Add writes the stub, with an entry
 // in the island's table. Insert writes the jump: the breakpoint stays in the first byte while the other four change.
 //
 //	55 48 89 e5 53    the code

@@ -34,7 +34,7 @@ func (t Target) numbers() *abi.CallTable { return &t.Thread.ABI().Calls }
 // arenaSlack is how much more of the arena than is in use a target maps, in bytes, for objects that are declared later.
 const arenaSlack = 8 << 20
 
-// Map makes the target map an island near an address, and the arena behind it: the file fd, of which used bytes are in
+// Map makes the target map an island near an address, and the arena: the file fd, of which used bytes are in
 // use.
 //
 // The file is handed over through a socket pair, which works in any namespace and needs no path. If the session is killed
@@ -42,22 +42,39 @@ const arenaSlack = 8 << 20
 func (t Target) Map(form *Form, near uint64, fd int, used uint64) (*Island, error) {
 	const page = 4096
 	size := (used + arenaSlack + page - 1) &^ (page - 1)
-	base, err := t.Calls.MapNear(near, IslandSize+size, form.Reach)
+	base, arena, err := t.room(form, near, size)
 	if err != nil {
 		return nil, err
 	}
 	undo := func(err error) (*Island, error) {
-		t.Calls.Call(t.numbers().Munmap, base, IslandSize+size)
+		t.Calls.Call(t.numbers().Munmap, base, IslandSize)
+		t.Calls.Call(t.numbers().Munmap, arena, size)
 		return nil, err
 	}
-	if err := t.mapArena(base+IslandSize, size, fd); err != nil {
+	if err := t.mapArena(arena, size, fd); err != nil {
 		return undo(fmt.Errorf("cannot share memory: %w", err))
 	}
-	i, err := Open(t.Thread.Memory(), form, base, base+IslandSize, size, t.Thread.Tid)
+	i, err := Open(t.Thread.Memory(), form, base, arena, size, t.Thread.Tid)
 	if err != nil {
 		return undo(err)
 	}
 	return i, nil
+}
+
+// room makes the target map room for an island near an address, and for size bytes of the arena. They are one mapping if jumps reach beyond both. Otherwise
+// only the island has to be near: the arena is large, and code reaches data farther away than it can jump.
+func (t Target) room(form *Form, near, size uint64) (base, arena uint64, err error) {
+	if form.Reach >= inject.SlotReach {
+		base, err = t.Calls.MapNear(near, IslandSize+size, form.Reach)
+		return base, base + IslandSize, err
+	}
+	if base, err = t.Calls.MapNear(near, IslandSize, form.Reach); err != nil {
+		return 0, 0, err
+	}
+	if arena, err = t.Calls.MapNear(base, size, inject.SlotReach); err != nil {
+		t.Calls.Call(t.numbers().Munmap, base, IslandSize)
+	}
+	return base, arena, err
 }
 
 // Populate makes the target map all pages of a part of the arena now, whose memory the session has provided. Otherwise the first write to
@@ -67,10 +84,11 @@ func (t Target) Populate(i *Island, part Range) {
 	t.Calls.Call(t.numbers().Madvise, i.Arena+part.Start, part.End-part.Start, unix.MADV_POPULATE_WRITE)
 }
 
-// Unmap makes the target unmap an island and the arena behind it.
+// Unmap makes the target unmap an island and its arena.
 func (t Target) Unmap(i *Island) error {
-	_, err := t.Calls.Call(t.numbers().Munmap, i.Base, IslandSize+i.ArenaSize)
-	return err
+	_, err := t.Calls.Call(t.numbers().Munmap, i.Base, IslandSize)
+	_, also := t.Calls.Call(t.numbers().Munmap, i.Arena, i.ArenaSize)
+	return errors.Join(err, also)
 }
 
 // mapArena makes the target map size bytes of our file fd at an address, over what is mapped there.
