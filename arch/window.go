@@ -27,6 +27,11 @@ type WindowArch interface {
 
 	// Jump returns a jump of JumpLen bytes. It fails if to is out of reach.
 	Jump(from, to uint64) ([]byte, error)
+}
+
+// BranchArch is a WindowArch whose windows may have several instructions, so that something may lead into the middle of one.
+type BranchArch interface {
+	WindowArch
 
 	// Branches calls visit for every direct branch and call in code, whose address is start, for every indirect jump, and
 	// for every instruction that loads an address relative to its own. It decodes from start to end and does not allocate.

@@ -17,6 +17,10 @@ import (
 func inlineWorld(t testing.TB, follow Follow) *world {
 	t.Helper()
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	return newInlineWorld(t, follow)
+}
+
+func newInlineWorld(t testing.TB, follow Follow) *world {
 	return newWorld(t, Config{Engine: Inline, Follow: follow})
 }
 

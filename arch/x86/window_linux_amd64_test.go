@@ -55,7 +55,7 @@ func TestWindowsRun(t *testing.T) {
 
 // runWindows runs windows spread over a file.
 func (g *generator) runWindows(f *module.File) {
-	t, a, n := g.c.t, New64().(arch.WindowArch), windowTally{}
+	t, a, n := g.c.t, New64().(arch.BranchArch), windowTally{}
 	places := g.places(f)
 	every := max(len(places)/windowTrials(), 1)
 	for i, addr := range places {

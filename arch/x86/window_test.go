@@ -231,7 +231,7 @@ func TestWindowArch(t *testing.T) {
 func TestBranches(t *testing.T) {
 	code, _ := hex.DecodeString("7410" + "e800000000" + "06" + "488d0510000000" + "ffe0" + "ff2510000000" + "ffd0" + "0f8400000000" + "e2fe" + "e9")
 	var found []arch.Branch
-	skipped := New64().(arch.WindowArch).Branches(code, 0x1000, func(b arch.Branch) { found = append(found, b) })
+	skipped := New64().(arch.BranchArch).Branches(code, 0x1000, func(b arch.Branch) { found = append(found, b) })
 	want := []arch.Branch{
 		{Addr: 0x1000, Len: 2, Kind: arch.BranchDirect, Target: 0x1012}, {Addr: 0x1002, Len: 5, Kind: arch.BranchCall, Target: 0x1007},
 		{Addr: 0x1008, Len: 7, Kind: arch.BranchAddress, Target: 0x101f}, {Addr: 0x100f, Len: 2, Kind: arch.BranchIndirect},

@@ -31,7 +31,7 @@ SPEC is a place as in probe(): libc:mem*, /bin/ls:main, usdt:*:*, syscall:open*,
 Without a file, -p and COMMAND, a function is looked for in the C library. PROGRAM is the file of a program or library: its functions
 are listed, or those of COMMAND when there is no SPEC.
 COMMAND is started, inspected before its first instruction, and ended.
-With -v, 'inline' means that programs can run there without a stop, on x86-64, as far as the file tells; 'not inline' has the reason.`,
+With -v, 'inline' means that programs can run there without a stop, on x86-64 and 64-bit ARM, as far as the file tells; 'not inline' has the reason.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			own, command := splitCommand(c, args)
 			if len(own) == 0 && (pid != "" || len(command) > 0) {

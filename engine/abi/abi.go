@@ -72,6 +72,8 @@ type CallTable struct {
 	Mmap, Munmap               uint64
 	Sigaction, Procmask        uint64
 	Tgkill, Prctl              uint64
+	Close, Madvise             uint64 // of these four those of 32-bit processes are not needed
+	Recvmsg, Socketpair        uint64
 	Clone, Fork, Vfork, Clone3 uint64 // or none
 	// NeverRestarted lists the calls that fail with EINTR when a tracer stops them, although no signal is delivered (signal(7)).
 	// Those of sockets do if the socket has a time limit (SO_RCVTIMEO, SO_SNDTIMEO), and have done nothing then.
@@ -93,7 +95,7 @@ const none = ^uint64(0)
 
 // abis holds all ABIs by the machine of their ELF files.
 var abis = map[elf.Machine]*ABI{
-	elf.EM_X86_64: &AMD64, elf.EM_386: &i386ABI, elf.EM_AARCH64: &arm64ABI, elf.EM_ARM: &armABI,
+	elf.EM_X86_64: &AMD64, elf.EM_386: &i386ABI, elf.EM_AARCH64: &ARM64, elf.EM_ARM: &armABI,
 }
 
 // Host returns the ABIs of processes that can be traced on this machine, gotap's own first.

@@ -14,15 +14,15 @@ import (
 	"gotap/engine/linux/seccomp"
 )
 
-// arm64ABI is AArch64 (AAPCS64; the kernel's include/uapi/asm-generic/unistd.h).
-var arm64ABI = ABI{
+// ARM64 is AArch64 (AAPCS64; the kernel's include/uapi/asm-generic/unistd.h).
+var ARM64 = ABI{
 	ISA: isa.ARM64, Names: arm64.A64,
 	FlagsRegister: -1, TrapCode: ptrace.CodeBreakpoint, Native: fallback.ARM64, AuditArch: seccomp.ArchARM64,
 	Golang: goabi.Of(elf.EM_AARCH64),
 	Float:  func(f *ptrace.FPRegs, n int) (uint64, bool) { return f.V(n & 31), n < 32 }, FloatWord: simdWord,
 	Calls: CallTable{
 		Insn: []byte{0x01, 0x00, 0x00, 0xd4}, Number: 8, Original: -1, Args: [6]int{0, 1, 2, 3, 4, 5},
-		Mmap: 222, Munmap: 215, Sigaction: 134, Procmask: 135, Tgkill: 131, Prctl: 167, Clone: 220, Fork: none, Vfork: none, Clone3: 435,
+		Mmap: 222, Munmap: 215, Sigaction: 134, Procmask: 135, Tgkill: 131, Prctl: 167, Close: 57, Madvise: 233, Recvmsg: 212, Socketpair: 199, Clone: 220, Fork: none, Vfork: none, Clone3: 435,
 		// io_getevents epoll_pwait rt_sigtimedwait semtimedop semop io_pgetevents epoll_pwait2
 		NeverRestarted: []uint64{4, 22, 137, 192, 193, 292, 441, 206, 207, 211, 212, 243},
 		exactly:        []uint64{63, 64, 65, 66, 202, 242, 260, 95, 133},                   // read write readv writev accept accept4 wait4 waitid rt_sigsuspend

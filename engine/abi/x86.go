@@ -21,7 +21,7 @@ var AMD64 = ABI{
 	Calls: CallTable{
 		Insn: []byte{0x0f, 0x05}, Number: x86.RAX, Original: x86.OrigRAX,
 		Args: [6]int{x86.RDI, x86.RSI, x86.RDX, x86.R10, x86.R8, x86.R9},
-		Mmap: 9, Munmap: 11, Sigaction: 13, Procmask: 14, Tgkill: 234, Prctl: 157, Clone: 56, Fork: 57, Vfork: 58, Clone3: 435,
+		Mmap: 9, Munmap: 11, Sigaction: 13, Procmask: 14, Tgkill: 234, Prctl: 157, Close: 3, Madvise: 28, Recvmsg: 47, Socketpair: 53, Clone: 56, Fork: 57, Vfork: 58, Clone3: 435,
 		// semop rt_sigtimedwait io_getevents semtimedop epoll_wait epoll_pwait io_pgetevents epoll_pwait2
 		NeverRestarted: []uint64{65, 128, 208, 220, 232, 281, 333, 441, 44, 45, 46, 47, 299},
 		// restart_syscall read write poll select pause nanosleep accept wait4 accept4 futex clock_nanosleep pselect6 ppoll waitid

@@ -102,6 +102,7 @@ func (m Machine) image(t *testing.T, names []string, commands []string) string {
 	img.AddBytes("/count.js", []byte(script))
 	img.AddBytes("/hits.js", []byte(hits))
 	img.AddBytes("/idle.js", []byte(idle))
+	img.AddBytes("/inline.js", []byte(inlineCounts))
 	img.AddBytes("/busy.js", []byte(busy))
 	add(t, img, "/values.js", "testdata/values.js")
 	add(t, img, "/programs/routines", made(t, m.Debian+"/routines", m.environ(), "go", "build", "-o", "OUT", "../testdata/routines"))
@@ -155,6 +156,9 @@ var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChil
 	"TestCodeMappedTwice", "TestManyRounds", "TestFirstThreadGone", "TestEndWithoutFirstThread", "TestOneStopPerHit", "TestDetachUnderLoad",
 	"TestStoppedTargetStaysStopped", "TestFilters"}
 
+// inlineTests are those of programs that run in the target.
+var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach"}
+
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {
 	return fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.short -test.run ^(%s)$", set, strings.Join(tests, "|"))
@@ -178,6 +182,9 @@ func live(t *testing.T, m Machine, names ...string) {
 		commands = append(commands, contractCommands(n)...)
 		if i == 0 {
 			commands = append(commands, killedCommands(n)...)
+		}
+		if n == "a64" {
+			commands = append(commands, engineCommand(n, inlineTests), inlineKilled("/programs/a64/victim"))
 		}
 		commands = append(commands, "/programs/"+n+"/steploop traced 2000", "/bin/gotap run -q /hits.js -- /programs/"+n+"/steploop plain 2000")
 	}
@@ -203,7 +210,16 @@ func live(t *testing.T, m Machine, names ...string) {
 		t.Errorf("gotap counted right %d times, not %d", n, len(names))
 	}
 	checkContract(t, out, 2*len(names))
-	checkKilled(t, out)
+	sessions := 2
+	if slices.Contains(names, "a64") {
+		sessions++
+		for _, test := range inlineTests {
+			if !strings.Contains(out, "--- PASS: "+test+" ") {
+				t.Errorf("%s did not pass", test)
+			}
+		}
+	}
+	checkKilled(t, out, sessions)
 	if a, b := strings.Count(out, "\n2000 hits\n"), strings.Count(out, "\nhits 2000\n"); a != len(names) || b != len(names) {
 		t.Errorf("of %d runs each the loop of a debugger counted right %d times, gotap %d", len(names), a, b)
 	}

@@ -36,7 +36,7 @@ func TestGapNear(t *testing.T) {
 		{"far above the heap", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 0x10000, End: code + 0x20000, Path: "[heap]"}, {Start: code + 1<<31, End: code + 1<<31 + 1}}, code + 0x10000, code + 0x20000 + 1<<29},
 		{"not above the heap", []module.Mapping{{Start: code, End: code + 0x10000}, {Start: code + 0x11000, End: code + 0x20000, Path: "[heap]"}, {Start: code + 1<<31, End: code + 1<<31 + 1}}, code + 0x11000, code - size},
 	} {
-		if got := gapNear(c.maps, c.brk, code+0x100, size); got != c.want {
+		if got := gapNear(c.maps, c.brk, code+0x100, size, SlotReach); got != c.want {
 			t.Errorf("%s: %#x, want %#x", c.name, got, c.want)
 		}
 	}

@@ -9,15 +9,15 @@ import (
 	"gotap/engine/linux/procfs"
 )
 
-// slotReach is how far a slot may be from its instruction: less than the range of a 32-bit displacement, because
+// SlotReach is how far a slot may be from its instruction: less than the range of a 32-bit displacement, because
 // the operand is itself some distance from the instruction.
-const slotReach = 1 << 30
+const SlotReach = 1 << 30
 
-// Near reports whether two addresses are within reach of each other.
-func Near(a, b uint64) bool { return a-b < slotReach || b-a < slotReach }
+// Near reports whether two addresses are closer to each other than reach.
+func Near(a, b, reach uint64) bool { return a-b < reach || b-a < reach }
 
-// MapNear maps memory in the gap of the address space nearest to an address.
-func (j *Caller) MapNear(addr, size uint64) (uint64, error) {
+// MapNear maps memory in the gap of the address space nearest to an address. Its start is closer to the address than reach.
+func (j *Caller) MapNear(addr, size, reach uint64) (uint64, error) {
 	maps, err := module.Maps(j.t.Tid)
 	if err != nil {
 		return 0, err
@@ -25,12 +25,12 @@ func (j *Caller) MapNear(addr, size uint64) (uint64, error) {
 	brk := procfs.HeapStart(j.t.Of.Pid())
 	var last error
 	for tries := 0; tries < 4; tries++ {
-		at := gapNear(maps, brk, addr, size)
+		at := gapNear(maps, brk, addr, size, reach)
 		if at == 0 {
 			break
 		}
 		got, err := j.Map(at, size)
-		if err == nil && Near(got, addr) {
+		if err == nil && Near(got, addr, reach) {
 			return got, nil
 		}
 		last = err
@@ -53,11 +53,11 @@ const (
 // gapNear returns the address of the nearest gap to addr between mappings, which are sorted by address; 0 if there
 // is none within reach. The first pages of the address space are not used, nor is the room below the stack, which
 // grows. The room above the heap, which begins at brk, is the last choice.
-func gapNear(maps []module.Mapping, brk, addr, size uint64) uint64 {
+func gapNear(maps []module.Mapping, brk, addr, size, reach uint64) uint64 {
 	const lowest = 1 << 20
 	best, last, from := uint64(0), uint64(0), uint64(lowest)
 	consider := func(at uint64) {
-		if Near(at, addr) && (best == 0 || distance(at, addr) < distance(best, addr)) {
+		if Near(at, addr, reach) && (best == 0 || distance(at, addr) < distance(best, addr)) {
 			best = at
 		}
 	}
@@ -71,7 +71,7 @@ func gapNear(maps []module.Mapping, brk, addr, size uint64) uint64 {
 	}
 	above := func(heap, to uint64) {
 		for _, far := range []uint64{aboveHeap, apart} {
-			if at := heap + far; last == 0 && to > at && to-at >= size && Near(at, addr) {
+			if at := heap + far; last == 0 && to > at && to-at >= size && Near(at, addr, reach) {
 				last = at
 			}
 		}

@@ -1,6 +1,6 @@
 // Package inline puts native code into a process, and jumps that lead to it, so that the programs of a probe run without a stop.
 //
-// What the code does is the business of package runtime/native/amd64, where a jump fits that of package engine/image/module. Here is
+// What the code does is the business of the packages below runtime/native, where a jump fits that of package engine/image/module. Here is
 // what changes the process: memory for the code, the jumps, and the word that enables them. Package engine decides which places get
 // a jump, and when.
 //
@@ -21,13 +21,15 @@
 // # One place, from breakpoint to jump and back
 //
 // The place has a breakpoint. A thread hits it. Target.Map makes this thread map an island near the place, unless there is one, and the
-// session's arena behind it: the memory that programs share (package runtime/arena). Island.Add writes the stub, with an entry
+// session's arena behind it, or within 1 GiB where jumps do not reach so far: the memory that programs share (package runtime/arena). Island.Add writes the stub, with an entry
 // in the island's table. Insert writes the jump: the breakpoint stays in the first byte while the other four change.
 //
 //	55 48 89 e5 53    the code
 //	cc 48 89 e5 53    a breakpoint: hits stop their threads
 //	cc r0 r1 r2 r3    Insert: a thread that comes here stops, and runs the place again after the change
 //	e9 r0 r1 r2 r3    the jump: hits stop nothing
+//
+// On 64-bit ARM one write turns the breakpoint into the jump, because both are one instruction (swap.go).
 //
 // Remove takes the same steps backwards, and leaves the breakpoint. Package engine then restores the first byte, as
 // it does for all breakpoints. The memory of a stub is not used again, because a thread may be in it or return to it. At the end of
@@ -74,6 +76,7 @@
 //
 // # Files
 //
+//	form.go      what differs between processors
 //	control.go   the word that enables the stubs
 //	handover.go  memory in the target: island and arena
 //	island.go    layout of an island, and what is found of one after its session

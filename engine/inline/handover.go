@@ -7,18 +7,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"gotap/engine/abi"
 	"gotap/engine/inject"
 	"gotap/engine/tracee"
-)
-
-// Numbers of system calls on x86-64, which the target makes.
-const (
-	callClose      = 3
-	callMmap       = 9
-	callMunmap     = 11
-	callMadvise    = 28
-	callRecvmsg    = 47
-	callSocketpair = 53
 )
 
 // Memory that the target maps while the arena is handed over, in bytes from its start.
@@ -37,46 +28,67 @@ type Target struct {
 	Calls  *inject.Caller
 }
 
+// numbers are those of the system calls that it makes.
+func (t Target) numbers() *abi.CallTable { return &t.Thread.ABI().Calls }
+
 // arenaSlack is how much more of the arena than is in use a target maps, in bytes, for objects that are declared later.
 const arenaSlack = 8 << 20
 
-// Map makes the target map an island near an address, and the arena behind it: the file fd, of which used bytes are in
+// Map makes the target map an island near an address, and the arena: the file fd, of which used bytes are in
 // use.
 //
 // The file is handed over through a socket pair, which works in any namespace and needs no path. If the session is killed
 // meanwhile, the target keeps at most three open files, which it does not know of; they are closed at exec.
-func (t Target) Map(near uint64, fd int, used uint64) (*Island, error) {
+func (t Target) Map(form *Form, near uint64, fd int, used uint64) (*Island, error) {
 	const page = 4096
 	size := (used + arenaSlack + page - 1) &^ (page - 1)
-	base, err := t.Calls.MapNear(near, IslandSize+size)
+	base, arena, err := t.room(form, near, size)
 	if err != nil {
 		return nil, err
 	}
 	undo := func(err error) (*Island, error) {
-		t.Calls.Call(callMunmap, base, IslandSize+size)
+		t.Calls.Call(t.numbers().Munmap, base, IslandSize)
+		t.Calls.Call(t.numbers().Munmap, arena, size)
 		return nil, err
 	}
-	if err := t.mapArena(base+IslandSize, size, fd); err != nil {
+	if err := t.mapArena(arena, size, fd); err != nil {
 		return undo(fmt.Errorf("cannot share memory: %w", err))
 	}
-	i, err := Open(t.Thread.Memory(), base, base+IslandSize, size, t.Thread.Tid)
+	i, err := Open(t.Thread.Memory(), form, base, arena, size, t.Thread.Tid)
 	if err != nil {
 		return undo(err)
 	}
 	return i, nil
 }
 
+// room makes the target map room for an island near an address, and for size bytes of the arena. They are one mapping if jumps reach beyond both. Otherwise
+// only the island has to be near: the arena is large, and code reaches data farther away than it can jump.
+func (t Target) room(form *Form, near, size uint64) (base, arena uint64, err error) {
+	if form.Reach >= inject.SlotReach {
+		base, err = t.Calls.MapNear(near, IslandSize+size, form.Reach)
+		return base, base + IslandSize, err
+	}
+	if base, err = t.Calls.MapNear(near, IslandSize, form.Reach); err != nil {
+		return 0, 0, err
+	}
+	if arena, err = t.Calls.MapNear(base, size, inject.SlotReach); err != nil {
+		t.Calls.Call(t.numbers().Munmap, base, IslandSize)
+	}
+	return base, arena, err
+}
+
 // Populate makes the target map all pages of a part of the arena now, whose memory the session has provided. Otherwise the first write to
 // each page is a fault, which takes longer than the writing of ten records. Where the kernel cannot do it (before 5.14) the faults remain.
 func (t Target) Populate(i *Island, part Range) {
 	i.Populated = true
-	t.Calls.Call(callMadvise, i.Arena+part.Start, part.End-part.Start, unix.MADV_POPULATE_WRITE)
+	t.Calls.Call(t.numbers().Madvise, i.Arena+part.Start, part.End-part.Start, unix.MADV_POPULATE_WRITE)
 }
 
-// Unmap makes the target unmap an island and the arena behind it.
+// Unmap makes the target unmap an island and its arena.
 func (t Target) Unmap(i *Island) error {
-	_, err := t.Calls.Call(callMunmap, i.Base, IslandSize+i.ArenaSize)
-	return err
+	_, err := t.Calls.Call(t.numbers().Munmap, i.Base, IslandSize)
+	_, also := t.Calls.Call(t.numbers().Munmap, i.Arena, i.ArenaSize)
+	return errors.Join(err, also)
 }
 
 // mapArena makes the target map size bytes of our file fd at an address, over what is mapped there.
@@ -86,11 +98,11 @@ func (t Target) mapArena(at, size uint64, fd int) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.Calls.Call(callMmap, at, size, readWrite, shared|fixed, theirs, 0)
+	_, err = t.Calls.Call(t.numbers().Mmap, at, size, readWrite, shared|fixed, theirs, 0)
 	if err == nil {
-		t.Calls.Call(callMadvise, at, size, dontDump) // where it fails, cores are larger
+		t.Calls.Call(t.numbers().Madvise, at, size, dontDump) // where it fails, cores are larger
 	}
-	_, closed := t.Calls.Call(callClose, theirs)
+	_, closed := t.Calls.Call(t.numbers().Close, theirs)
 	return errors.Join(err, closed)
 }
 
@@ -98,10 +110,10 @@ func (t Target) mapArena(at, size uint64, fd int) error {
 // the kernel chooses might be where another thread has just unmapped something, in order to map something else there.
 func (t Target) hand(fd int, scratch uint64) (theirs uint64, err error) {
 	const readWrite, private = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_FIXED
-	if _, err := t.Calls.Call(callMmap, scratch, scratchSize, readWrite, private, ^uint64(0), 0); err != nil {
+	if _, err := t.Calls.Call(t.numbers().Mmap, scratch, scratchSize, readWrite, private, ^uint64(0), 0); err != nil {
 		return 0, err
 	}
-	if _, err := t.Calls.Call(callSocketpair, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0, scratch+pairAt); err != nil {
+	if _, err := t.Calls.Call(t.numbers().Socketpair, unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0, scratch+pairAt); err != nil {
 		return 0, err
 	}
 	var pair [8]byte
@@ -111,7 +123,7 @@ func (t Target) hand(fd int, scratch uint64) (theirs uint64, err error) {
 	ours, other := binary.LittleEndian.Uint32(pair[:]), binary.LittleEndian.Uint32(pair[4:])
 	defer func() {
 		for _, end := range []uint32{ours, other} {
-			_, e := t.Calls.Call(callClose, uint64(end))
+			_, e := t.Calls.Call(t.numbers().Close, uint64(end))
 			err = errors.Join(err, e)
 		}
 	}()
@@ -151,7 +163,7 @@ func (t Target) receive(scratch, socket uint64) (uint64, error) {
 	if err := mem.Poke(scratch+messageAt, p[messageAt:byteAt+8], t.Thread.Tid); err != nil {
 		return 0, err
 	}
-	if _, err := t.Calls.Call(callRecvmsg, socket, scratch+messageAt, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT); err != nil {
+	if _, err := t.Calls.Call(t.numbers().Recvmsg, socket, scratch+messageAt, unix.MSG_CMSG_CLOEXEC|unix.MSG_DONTWAIT); err != nil {
 		return 0, err
 	}
 	rights := make([]byte, room)

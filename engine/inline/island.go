@@ -13,6 +13,7 @@ import (
 //	0        magic
 //	16       number of entries in use (4 bytes)
 //	24       address and size of the arena's mapping (8 bytes each)
+//	40       length of a jump in bytes (4 bytes)
 //	64       table of windows, 16 bytes each: address, the bytes that the jump displaces
 //	StubsAt  the stubs
 const (
@@ -20,6 +21,7 @@ const (
 
 	countAt   = 16
 	arenaAt   = 24
+	jumpAt    = 40
 	tableAt   = 64
 	entrySize = 16
 	entries   = 16 << 10
@@ -30,7 +32,7 @@ const (
 
 var magic = []byte("gotap inline 1\x00\x00")
 
-// JumpSize is the length of the jump that leads from a place to its stub.
+// JumpSize is the length of the longest jump that leads from a place to its stub: that of x86-64.
 const JumpSize = 5
 
 // Memory is a target's memory. Poke writes regardless of page protection, through a stopped thread if the kernel needs
@@ -49,6 +51,7 @@ type Island struct {
 	Full      bool // there was no room for a stub
 	Populated bool // the process has mapped the pages of the ring: see Target.Populate
 
+	form  *Form
 	next  uint64         // offset of the next stub
 	index map[uint64]int // entries by address
 	count int
@@ -58,15 +61,16 @@ type Island struct {
 var ErrFull = errors.New("the memory for native code is full")
 
 // Open prepares new memory of IslandSize bytes, all zeros, as an island.
-func Open(mem Memory, base, arena, arenaSize uint64, stopped int) (*Island, error) {
+func Open(mem Memory, form *Form, base, arena, arenaSize uint64, stopped int) (*Island, error) {
 	head := make([]byte, tableAt)
 	copy(head, magic)
 	binary.LittleEndian.PutUint64(head[arenaAt:], arena)
 	binary.LittleEndian.PutUint64(head[arenaAt+8:], arenaSize)
+	binary.LittleEndian.PutUint32(head[jumpAt:], uint32(form.Len()))
 	if err := mem.Poke(base, head, stopped); err != nil {
 		return nil, fmt.Errorf("cannot write native code: %w", err)
 	}
-	return &Island{Base: base, Arena: arena, ArenaSize: arenaSize, next: StubsAt, index: map[uint64]int{}}, nil
+	return &Island{Base: base, Arena: arena, ArenaSize: arenaSize, form: form, next: StubsAt, index: map[uint64]int{}}, nil
 }
 
 // Clone returns the island of a forked child, whose memory is a copy.
@@ -84,6 +88,9 @@ func (i *Island) Clone() *Island {
 // restores code after a kill looks for breakpoints at all places that had one, and some of those may be behind the first byte of the
 // jump: an exit in front of which it begins, or a place of a session before. It would restore a byte in the middle of the jump.
 func (i *Island) Next(from uint64) (uint64, error) {
+	if !i.form.breaks && i.next < IslandSize { // a breakpoint there is as long as the jump
+		return i.Base + i.next, nil
+	}
 	for next := i.next; next < IslandSize; {
 		offset := uint32(i.Base + next - (from + JumpSize))
 		n := highestBreakpoint(offset)
@@ -141,6 +148,7 @@ func (i *Island) Add(mem Memory, addr uint64, orig [JumpSize]byte, at uint64, st
 // Jump is a place whose code jumps to a stub, or did.
 type Jump struct {
 	Addr uint64
+	Len  int            // in bytes; those below are 0 from there on
 	Orig [JumpSize]byte // the bytes that the jump displaces
 	Code [JumpSize]byte // the jump
 
@@ -152,7 +160,7 @@ type Jump struct {
 // Left is an island found in the memory of a process.
 type Left struct {
 	Base, Arena, ArenaSize uint64
-	count                  int
+	jump, count            int
 }
 
 // At returns the island at an address, if there is one.
@@ -162,15 +170,32 @@ func At(mem Memory, base uint64) (l Left, ok bool) {
 		return l, false
 	}
 	l = Left{Base: base, Arena: binary.LittleEndian.Uint64(head[arenaAt:]), ArenaSize: binary.LittleEndian.Uint64(head[arenaAt+8:])}
+	if l.jump = int(binary.LittleEndian.Uint32(head[jumpAt:])); l.jump != a64Jump {
+		l.jump = JumpSize // 0: of a gotap that knew no other
+	}
 	l.count = int(min(binary.LittleEndian.Uint32(head[countAt:]), entries))
 	return l, true
 }
 
 // leadsInto reports whether the code is a jump into the island at an address.
 func (j *Jump) leadsInto(base uint64) bool {
-	const jmp = 0xe9
+	const jmp, b = 0xe9, 0x14000000
+	inside := func(to uint64) bool { return to >= base+StubsAt && to < base+IslandSize }
+	if j.Len == a64Jump {
+		w := binary.LittleEndian.Uint32(j.Code[:])
+		return w>>26 == b>>26 && inside(j.Addr+uint64(int64(int32(w<<6)>>4)))
+	}
 	to := j.Addr + JumpSize + uint64(int64(int32(binary.LittleEndian.Uint32(j.Code[1:]))))
-	return j.Code[0] == jmp && to >= base+StubsAt && to < base+IslandSize
+	return j.Code[0] == jmp && inside(to)
+}
+
+// a64Jump is the length of a jump on 64-bit ARM.
+const a64Jump = 4
+
+// IsHalf reports whether what is at the place may be a part of a jump, behind the breakpoint that stands there while a jump of several writes is
+// written.
+func (j *Jump) IsHalf(now [JumpSize]byte) bool {
+	return j.Len == JumpSize && now[0] == breakpoint && now != j.Under
 }
 
 // Jumps returns the places whose jump leads into the island, or whose code a session was killed while it changed. Of the latter Code
@@ -181,9 +206,9 @@ func (l Left) Jumps(mem Memory, isData func(addr uint64) bool) (found []Jump) {
 		return nil
 	}
 	for ; len(table) > 0; table = table[entrySize:] {
-		j := Jump{Addr: binary.LittleEndian.Uint64(table)}
+		j := Jump{Addr: binary.LittleEndian.Uint64(table), Len: l.jump}
 		copy(j.Orig[:], table[8:])
-		if mem.Peek(j.Addr, j.Code[:]) == nil && (j.leadsInto(l.Base) || j.Code[0] == breakpoint) && !isData(j.Addr) {
+		if mem.Peek(j.Addr, j.Code[:j.Len]) == nil && (j.leadsInto(l.Base) || j.IsHalf(j.Code)) && !isData(j.Addr) {
 			found = append(found, j)
 		}
 	}
@@ -193,7 +218,7 @@ func (l Left) Jumps(mem Memory, isData func(addr uint64) bool) (found []Jump) {
 // Undo restores the code at a place in one write. The threads of the process are stopped, so that none sees a part of the write. A
 // breakpoint in the first byte, as Remove has it, would end a thread that blocks SIGTRAP: nothing has kept it from that
 // since the session was killed.
-func (j Jump) Undo(mem Memory) error { return mem.Poke(j.Addr, j.Orig[:], 0) }
+func (j Jump) Undo(mem Memory) error { return mem.Poke(j.Addr, j.Orig[:j.Len], 0) }
 
 // InOnePage reports whether the bytes of a jump at an address are in one page, so that the kernel writes them all or none.
 func InOnePage(addr uint64) bool {

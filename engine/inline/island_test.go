@@ -2,6 +2,7 @@ package inline
 
 import (
 	"bytes"
+	"debug/elf"
 	"encoding/binary"
 	"math/rand/v2"
 	"testing"
@@ -20,7 +21,7 @@ func TestNoBreakpointInJump(t *testing.T) {
 	refused := 0
 	for range 2000 {
 		base := uint64(0x7f0000000000) + r.Uint64N(1<<18)<<12
-		i, err := Open(nowhere{}, base, 0, 0, 0)
+		i, err := Open(nowhere{}, FormOf(elf.EM_X86_64), base, 0, 0, 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"gotap/arch"
-	"gotap/arch/x86"
+	"gotap/arch/arm64"
 	"gotap/engine/image/module"
 )
 
@@ -16,11 +16,8 @@ type Site struct {
 	Go     bool        // the place is in a function of Go, behind the check of its stack: see GoRoom
 }
 
-// Windows is the architecture of code that can get jumps.
-var Windows = x86.New64().(arch.WindowArch)
-
 // ErrOtherArch is the reason for programs of other processors.
-var ErrOtherArch = errors.New("native code is made for x86-64 programs only")
+var ErrOtherArch = errors.New("native code is made for programs of x86-64 and of 64-bit ARM only")
 
 // Reasons why a place of a file gets no jump.
 var (
@@ -34,6 +31,8 @@ var (
 // The first call for a file decodes all of its code: see module.Windows.
 func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
 	switch {
+	case f.Machine == elf.EM_AARCH64:
+		return siteA64(f, vaddr)
 	case f.Machine != elf.EM_X86_64:
 		return Site{}, ErrOtherArch
 	case f.IsGo():
@@ -55,10 +54,32 @@ func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
 	return s, nil
 }
 
-var errRecords = errors.New("the instruction may fault, and a record must not be seen then")
+var errGoStack = errors.New("functions of Go need not have room on their stack for native code")
+
+// siteA64 is SiteOf for a program of 64-bit ARM. A jump replaces the instruction at the place.
+func siteA64(f *module.File, vaddr uint64) (s Site, err error) {
+	if f.IsGo() {
+		return s, errGoStack
+	}
+	form := FormOf(f.Machine)
+	code, err := f.Code(vaddr, form.Len())
+	if err != nil {
+		return s, err
+	}
+	s.Window, err = form.Windows.WindowAt(code, vaddr)
+	return s, err
+}
+
+var (
+	errRecords   = errors.New("the instruction may fault, and a record must not be seen then")
+	errNoRecords = errors.New("native code for 64-bit ARM writes none")
+)
 
 // Records returns why programs that write records cannot run there, or nil: native code writes them before the instruction.
 func (s *Site) Records() error {
+	if s.Window.Arch == arm64.Windows {
+		return errNoRecords
+	}
 	if s.Window.Completes || s.Go {
 		return nil
 	}

@@ -10,6 +10,9 @@ import "fmt"
 // the caller has made sure of that before it calls Insert, and a jump leaves no instruction boundary there at which a thread
 // could be when it calls Remove.
 
+// On 64-bit ARM a jump is one instruction, as long as the breakpoint that it replaces, and both are among the instructions that may be changed
+// into one another while other threads run them (Arm ARM DDI 0487, B2.2.5). So one write changes it.
+//
 // If the session is killed in between, the crash handler must not restore the first byte in front of bytes that do not belong to
 // it. From before Insert on, the handler's table has all bytes that the jump displaces (fallback.LongOrig), and the handler restores
 // the first one last.
@@ -40,7 +43,7 @@ func rewrite(mem Memory, jumps []Jump, stopped int, change func(Jump) (from, to 
 	for _, j := range jumps {
 		from, _ := change(j)
 		var now [JumpSize]byte
-		switch err := mem.Peek(j.Addr, now[:]); {
+		switch err := mem.Peek(j.Addr, now[:j.Len]); {
 		case err != nil:
 			fail(j, err)
 		case now != from:
@@ -54,8 +57,9 @@ func rewrite(mem Memory, jumps []Jump, stopped int, change func(Jump) (from, to 
 		for _, j := range todo {
 			from, to := change(j)
 			if err := write(j, to); err != nil {
-				mem.Poke(j.Addr+1, from[1:], stopped)
-				mem.Poke(j.Addr, from[:1], stopped)
+				first := j.last()
+				mem.Poke(j.Addr+uint64(first), from[first:j.Len], stopped)
+				mem.Poke(j.Addr, from[:first], stopped)
 				fail(j, err)
 				continue
 			}
@@ -63,21 +67,39 @@ func rewrite(mem Memory, jumps []Jump, stopped int, change func(Jump) (from, to 
 		}
 		todo = done
 	}
-	each(func(j Jump, _ [JumpSize]byte) error { return mem.Poke(j.Addr, []byte{breakpoint}, stopped) })
-	each(func(j Jump, to [JumpSize]byte) error { return mem.Poke(j.Addr+1, to[1:], stopped) })
-	each(func(j Jump, to [JumpSize]byte) error { return mem.Poke(j.Addr, to[:1], stopped) })
-	each(func(j Jump, to [JumpSize]byte) error { return check(mem, j.Addr, to) })
+	each(func(j Jump, _ [JumpSize]byte) error {
+		if j.last() == j.Len {
+			return nil
+		}
+		return mem.Poke(j.Addr, []byte{breakpoint}, stopped)
+	})
+	each(func(j Jump, to [JumpSize]byte) error {
+		if j.last() == j.Len {
+			return nil
+		}
+		return mem.Poke(j.Addr+1, to[1:], stopped)
+	})
+	each(func(j Jump, to [JumpSize]byte) error { return mem.Poke(j.Addr, to[:j.last()], stopped) })
+	each(func(j Jump, to [JumpSize]byte) error { return check(mem, j, to) })
 	return failed
 }
 
+// last returns how many bytes, from the first on, are written last, in one write.
+func (j *Jump) last() int {
+	if j.Len == a64Jump {
+		return j.Len
+	}
+	return 1
+}
+
 // check reads code back.
-func check(mem Memory, addr uint64, want [JumpSize]byte) error {
+func check(mem Memory, j Jump, want [JumpSize]byte) error {
 	var now [JumpSize]byte
-	if err := mem.Peek(addr, now[:]); err != nil {
+	if err := mem.Peek(j.Addr, now[:j.Len]); err != nil {
 		return err
 	}
 	if now != want {
-		return fmt.Errorf("cannot write the code at %#x: there is %x, not %x", addr, now, want)
+		return fmt.Errorf("cannot write the code at %#x: there is %x, not %x", j.Addr, now[:j.Len], want[:j.Len])
 	}
 	return nil
 }

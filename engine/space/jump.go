@@ -38,15 +38,15 @@ type Run struct {
 func (q *Point) noteJump() {
 	q.Jump.In, q.Jump.Half = false, false
 	var now [inline.JumpSize]byte
-	if q.Jump.Code.Addr == 0 || q.Space.Mem.Peek(q.Jump.Code.Addr, now[:]) != nil {
+	if q.Jump.Code.Addr == 0 || q.Space.Mem.Peek(q.Jump.Code.Addr, now[:q.Jump.Code.Len]) != nil {
 		return
 	}
 	q.Jump.In = now == q.Jump.Code.Code
-	q.Jump.Half = now[0] == q.Trap[0] && now != q.Jump.Code.Under
+	q.Jump.Half = q.Jump.Code.IsHalf(now)
 }
 
 // JumpEnd returns the end of the bytes in which no other point may be: those of the jump, and the instructions that its native code runs
 // before the programs.
 func (p *Point) JumpEnd() uint64 {
-	return max(p.Jump.Window.Addr+inline.JumpSize, p.Addr)
+	return max(p.Jump.Window.Addr+uint64(p.Jump.Window.Arch.JumpLen()), p.Addr)
 }

@@ -40,7 +40,7 @@ func (ps Slots) copy() Slots {
 // take allocates a slot near an address. It returns 0 if there is none.
 func (ps *Slots) take(addr, size uint64) uint64 {
 	for i := range ps.pools {
-		if p := &ps.pools[i]; inject.Near(p.start, addr) {
+		if p := &ps.pools[i]; inject.Near(p.start, addr, inject.SlotReach) {
 			if slot := p.take(size); slot != 0 {
 				return slot
 			}
@@ -117,7 +117,7 @@ func (c *Patcher) mapSlots(p *Point, t *tracee.Thread, calls *inject.Caller) boo
 		c.on.Warn(fmt.Sprintf("process %d: %s; instructions are stepped in place, which holds its other threads", t.Of.Pid(), why))
 		return false
 	}
-	base, err := calls.MapNear(p.Addr, slotArea)
+	base, err := calls.MapNear(p.Addr, slotArea, inject.SlotReach)
 	if err != nil {
 		c.on.Warn(fmt.Sprintf("process %d: %v; instructions are stepped in place, which holds its other threads", t.Of.Pid(), err))
 		return false

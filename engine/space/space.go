@@ -82,7 +82,7 @@ func (p *Point) maskIn(addr uint64, read []byte) {
 	}
 	executor.Overlay(addr, read, p.Addr, p.Orig)
 	if p.Jump.In {
-		executor.Overlay(addr, read, p.Jump.Code.Addr, p.Jump.Code.Orig[:])
+		executor.Overlay(addr, read, p.Jump.Code.Addr, p.Jump.Code.Orig[:p.Jump.Code.Len])
 	}
 }
 
@@ -121,7 +121,7 @@ func (sp *Space) OverBreakpoint(addr uint64, n int) bool {
 
 // covers reports whether a point's breakpoint or jump ends behind an address.
 func (p *Point) covers(addr uint64) bool {
-	return p.Planted && (p.Addr+uint64(len(p.Orig)) > addr || p.Jump.In && p.Jump.Code.Addr+inline.JumpSize > addr)
+	return p.Planted && (p.Addr+uint64(len(p.Orig)) > addr || p.Jump.In && p.Jump.Code.Addr+uint64(p.Jump.Code.Len) > addr)
 }
 
 // Private reports whether an address is in a private mapping of a module.

@@ -10,7 +10,7 @@
 //
 // Fits examines a place: its programs are planned (package runtime/native), and the instructions are looked at that a jump replaces (package
 // inline). Install plants a breakpoint. The first hit of one in an address space promotes all that wait there (promote.go; Thread.Promote): the
-// thread that hit makes the process map memory; native code is written for each place (package runtime/native/amd64) into that memory; the
+// thread that hit makes the process map memory; native code is written for each place (packages runtime/native/amd64 and arm64) into that memory; the
 // threads that run code are held, and the breakpoints become jumps. With Config.Engine Mixed each place waits until it has been hit often
 // (mixed.go). From then on hits of these places are not seen here: the thread runs the programs itself, which change the arena with the
 // atomic operations that the interpreter uses. When the owners of a place change, it gets its breakpoint back (Replace), and a new jump at its
@@ -21,6 +21,8 @@
 // restores the registers. A displaced instruction that faults is moved to its own address, and the place gets its breakpoint back for
 // good (stubfault.go). A read of a program that faults rings its doorbell (reads.go, readfault.go). Calls are followed from their entry to
 // their return in stacks in the arena, and taken over by package retprobe when a thread stops where one begins or ends (calls.go).
+//
+// Native code for 64-bit ARM has no doorbells, and does not follow calls: machine.go has what differs.
 //
 // What belongs to an address space is in Space.Native (codeIn), what belongs to a place in Point.Jump. A forked child gets copies of
 // both, with breakpoints in place of the jumps, because the code contains the number of the process.

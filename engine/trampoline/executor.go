@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"gotap/engine/abi"
 	"gotap/engine/backend"
 	"gotap/engine/executor"
 	"gotap/engine/image/module"
@@ -16,7 +15,6 @@ import (
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/space"
 	"gotap/runtime/native"
-	"gotap/runtime/native/amd64"
 	"gotap/runtime/opcode"
 	"gotap/runtime/ranges"
 )
@@ -124,6 +122,9 @@ func (c *Executor) examine(p *space.Point) error {
 
 // fitsCalls returns why native code cannot follow the calls that begin or end at a point.
 func (c *Executor) fitsCalls(p *space.Point) error {
+	if (len(p.Exits) > 0 || p.Fn != nil) && !machineOf(p.Space).follows {
+		return errNoFollows
+	}
 	if len(p.Exits) > 0 {
 		if err := c.fitsExit(p); err != nil {
 			return err
@@ -138,8 +139,10 @@ func (c *Executor) fitsCalls(p *space.Point) error {
 // fitsJump returns why a point cannot have a jump, whatever its programs are.
 func (c *Executor) fitsJump(p *space.Point) error {
 	switch {
-	case p.Space.ABI != &abi.AMD64:
+	case machineOf(p.Space) == nil:
 		return inline.ErrOtherArch
+	case c.set.Strategy == backend.Mixed && !machineOf(p.Space).always:
+		return errNotAuto
 	case p.Internal != nil || len(p.Resolvers) > 0 || p.Guard.Call != 0:
 		return errOwnUse
 	case p.Returns > 0:
@@ -206,13 +209,15 @@ func nativeRuns(p *space.Point) (runs []space.Run) {
 }
 
 // nativeProgram plans a part of what runs natively at a point.
-func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program amd64.Program, err error) {
-	code, counts, at := r.Placement.Code, true, native.Place{}
+func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Program, err error) {
+	code, counts, at, m := r.Placement.Code, true, native.Place{}, machineOf(p.Space)
 	program.Probe = r.Placement.Probe.Spec.ID
 	c.calls.prepare(c)
-	at.Thread, at.Clock, at.Reads = c.calls.none == nil, c.calls.noClock == nil, codeIn(p.Space).reads.refused == nil
+	if m.follows {
+		at.Thread, at.Clock, at.Reads = c.calls.none == nil, c.calls.noClock == nil, codeIn(p.Space).reads.refused == nil
+	}
 	if code.When != nil && r.Ends == nil {
-		if program.When, err = native.PlanOf(code.When, c.set.Arena, amd64.Features, at); err != nil {
+		if program.When, err = m.plan(code.When, c.set.Arena, at); err != nil {
 			return program, err
 		}
 	}
@@ -220,7 +225,7 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program amd64.Pro
 	if code.Leave != nil {
 		counts = code.CountsEntry() == (r.Ends == nil)
 		at.Call, at.Ends, at.This = true, r.Ends != nil, r.Placement.Probe.Spec.ThisBytes
-		program.Call = &amd64.Call{Ends: at.Ends, This: at.This, Timed: timed(r.Placement)}
+		program.Call = &native.Call{Ends: at.Ends, This: at.This, Timed: timed(r.Placement)}
 		if program.Call.Ends {
 			run, p = code.Leave, r.Ends
 		}
@@ -229,10 +234,10 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program amd64.Pro
 	if counts {
 		program.Gate = r.Placement.Probe.Gate
 	}
-	if err = amd64.Admits(program.Gate); err != nil || run == nil {
+	if err = native.Admits(program.Gate); err != nil || run == nil {
 		return program, err
 	}
-	program.Run, err = native.PlanOf(run, c.set.Arena, amd64.Features, at)
+	program.Run, err = m.plan(run, c.set.Arena, at)
 	return program, err
 }
 
@@ -376,7 +381,7 @@ func (c *Executor) removeJumps(points []*space.Point) (failed []executor.Failure
 	for _, p := range points {
 		if p.Jump.Half {
 			p.Jump.Half = false
-			p.Space.Mem.Poke(p.Jump.Code.Addr, p.Jump.Code.Under[:], c.on.StoppedTid(p.Space))
+			p.Space.Mem.Poke(p.Jump.Code.Addr, p.Jump.Code.Under[:p.Jump.Code.Len], c.on.StoppedTid(p.Space))
 		}
 		if p.Jump.In {
 			in = append(in, p.Jump.Code)
@@ -482,7 +487,7 @@ func siteIn(sp *space.Space, m *module.Loaded, addr uint64, around bool) (inline
 	if sp.Mem.Gone() { // somebody asks how its places were
 		code = file
 	}
-	if site.Window, err = inline.Windows.WindowOver(code, start, addr); err != nil {
+	if site.Window, err = inline.FormOf(m.File.Machine).Windows.WindowOver(code, start, addr); err != nil {
 		return site, err
 	}
 	if site.Window.Len != inFile.Len || !bytes.HasPrefix(code, file[:inFile.Len]) {

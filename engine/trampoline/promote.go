@@ -19,6 +19,7 @@ import (
 	"gotap/engine/space"
 	"gotap/engine/threadstate"
 	"gotap/runtime/arena"
+	"gotap/runtime/native"
 	"gotap/runtime/native/amd64"
 )
 
@@ -68,13 +69,18 @@ func (j *spaceJumps) clone() spaceJumps {
 const mostIslands = 16
 
 // near returns the island within reach of an address that has room, or nil.
-func (j *spaceJumps) near(addr uint64) *inline.Island {
+func (j *spaceJumps) near(addr, reach uint64) *inline.Island {
 	for _, i := range j.islands {
-		if !i.Full && inject.Near(i.Base, addr) {
+		if !i.Full && inject.Near(i.Base, addr, reach) {
 			return i
 		}
 	}
 	return nil
+}
+
+// nearIsland returns the island of a point.
+func nearIsland(p *space.Point) *inline.Island {
+	return codeIn(p.Space).jumps.near(p.Addr, inline.FormOf(p.Space.ABI.Machine).Reach)
 }
 
 // Promote turns breakpoints of the thread's address space into jumps, at a hit of p, and reports whether the thread now has to run the
@@ -103,7 +109,8 @@ func (t *Thread) Promote(p *space.Point) bool {
 // prepareIsland makes sure that there is memory for native code near a point.
 func (t *Thread) prepareIsland(p *space.Point) error {
 	j := &codeIn(p.Space).jumps
-	if j.near(p.Addr) != nil {
+	form := inline.FormOf(p.Space.ABI.Machine)
+	if j.near(p.Addr, form.Reach) != nil {
 		return nil
 	}
 	if why := t.parts.Inject.Filtered(); why != "" {
@@ -123,7 +130,7 @@ func (t *Thread) prepareIsland(p *space.Point) error {
 	}
 	c.tableOf(p.Space)
 	a := t.by.set.Arena
-	i, err := inline.Target{Thread: t.Thread, Calls: t.parts.Inject}.Map(p.Addr, a.FD(), a.Used())
+	i, err := inline.Target{Thread: t.Thread, Calls: t.parts.Inject}.Map(form, p.Addr, a.FD(), a.Used())
 	if err != nil {
 		return err
 	}
@@ -158,11 +165,11 @@ func (c *Executor) makeStubs(t *Thread, sp *space.Space) []*space.Point {
 		if !p.Jump.Waits || !p.Planted || sp.ByAddr[p.Addr] != p {
 			continue
 		}
-		if codeIn(sp).jumps.near(p.Addr) == nil {
+		island := nearIsland(p)
+		if island == nil {
 			codeIn(sp).jumps.waiting = append(codeIn(sp).jumps.waiting, p)
 			continue
 		}
-		island := codeIn(sp).jumps.near(p.Addr)
 		err := c.makeStub(t, p)
 		if errors.Is(err, inline.ErrFull) && len(codeIn(sp).jumps.islands) < mostIslands {
 			island.Full = true // the next hit maps another one
@@ -203,8 +210,8 @@ func (c *Executor) makeStub(t *Thread, p *space.Point) error {
 	}
 	g := &p.Space.Guard
 	start := p.Jump.Code.Addr
-	g.Record(start, p.Jump.Code.Orig[:], p.Trap, t.Tid)
-	if orig, _, _ := g.Table.Lookup(start); len(orig) != inline.JumpSize {
+	g.Record(start, p.Jump.Code.Orig[:p.Jump.Code.Len], p.Trap, t.Tid)
+	if orig, _, _ := g.Table.Lookup(start); len(orig) != p.Jump.Code.Len {
 		return errTableFull
 	}
 	p.Space.Starts[start] = p
@@ -213,7 +220,7 @@ func (c *Executor) makeStub(t *Thread, p *space.Point) error {
 
 // writeStub writes native code that runs the programs of placements at a point.
 func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error {
-	island := codeIn(p.Space).jumps.near(p.Addr)
+	island := nearIsland(p)
 	if c.calls.stacks != nil {
 		if _, err := c.calls.ownersOf(c.set.Arena, p.Space); err != nil {
 			return err
@@ -232,8 +239,8 @@ func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error 
 	if err != nil {
 		return err
 	}
-	j := inline.Jump{Addr: w.Addr}
-	if copy(j.Orig[:], p.Space.Code(j.Addr, inline.JumpSize)) != inline.JumpSize {
+	j := inline.Jump{Addr: w.Addr, Len: w.Arch.JumpLen()}
+	if copy(j.Orig[:], p.Space.Code(j.Addr, j.Len)) != j.Len {
 		return backend.ErrGone
 	}
 	patch, err := w.Arch.Jump(j.Addr, at)
@@ -242,7 +249,7 @@ func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error 
 	}
 	copy(j.Code[:], patch)
 	j.Under = j.Orig
-	if n := p.Addr - j.Addr; n < inline.JumpSize {
+	if n := p.Addr - j.Addr; n < uint64(j.Len) {
 		copy(j.Under[n:], p.Trap)
 	}
 	if err := island.Add(p.Space.Mem, j.Addr, j.Orig, at, stub.Code, t.Tid); err != nil {
@@ -275,13 +282,16 @@ func (c *Executor) emitStub(t *Thread, p *space.Point, runs []space.Run, island 
 	if err := c.fitsCalls(p); err != nil {
 		return nil, err
 	}
-	var programs []amd64.Program
+	var programs []native.Program
 	for _, r := range runs {
 		one, err := c.nativeProgram(p, r)
 		if err != nil {
 			return nil, err
 		}
 		programs = append(programs, one)
+	}
+	if machineOf(p.Space) == onARM64 {
+		return emitARM64(t, p, programs, island, at)
 	}
 	w, site := &p.Jump.Window, amd64.Site{}
 	if c.calls.noClock == nil {

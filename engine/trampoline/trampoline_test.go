@@ -136,12 +136,18 @@ func TestFits(t *testing.T) {
 		{"resolver", &space.Point{Space: here, Resolvers: []*space.IFunc{{}}}, false, errOwnUse},
 		{"watched data", &space.Point{Space: here}, true, ErrWatched},
 		{"dropped", &space.Point{Space: here, Jump: space.Jump{Dropped: errFaulted}}, false, errFaulted},
+		{"ARM64", &space.Point{Space: &space.Space{ABI: &abi.ARM64}}, false, errNoFile},
 		{"no file", &space.Point{Space: here}, false, errNoFile},
 	} {
 		if h.watching = k.watching; !errors.Is(c.Fits(k.p), k.want) {
 			t.Errorf("%s: %v", k.name, c.Fits(k.p))
 		}
 	}
+	h.watching, c.set.Strategy = false, backend.Mixed
+	if err := c.mayFit(&space.Point{Space: &space.Space{ABI: &abi.ARM64}}); !errors.Is(err, errNotAuto) {
+		t.Errorf("ARM64 with auto: %v", err)
+	}
+	c.set.Strategy = backend.Inline
 	refused := &space.Space{ABI: &abi.AMD64}
 	codeIn(refused).jumps.refused = errLocks
 	if err := c.Fits(&space.Point{Space: refused}); !errors.Is(err, errLocks) {

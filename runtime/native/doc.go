@@ -10,7 +10,7 @@
 // PlanOf follows a program from its start, as the machine would, with the depth of the stack in place of its words. It
 // gives each operation that can be reached a Verdict: Native, or Doorbell. It does not go on behind a doorbell, because
 // native code does not either. The result is a Plan: the operations with their depths, the blocks that they form, and how
-// many steps were taken before each. Package amd64 makes machine code of it; the plan itself belongs to no architecture.
+// many steps were taken before each. Packages amd64 and arm64 make machine code of it; the plan itself belongs to no architecture.
 //
 // Some programs are refused as a whole: those whose stack is circular, which has no depth, and those that change the
 // target, whose changes would have to reach registers that are saved. A Refused error names the operation and the reason.

@@ -10,15 +10,19 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // killedWord is the name of the command that killed implements. Its arguments are a script, a victim and the
 // victim's arguments.
 const killedWord = "killed"
 
+// inlineWord in front of it asks for a session whose programs run inside the victim. It is killed when the victim has the memory for them.
+const inlineWord = "ENGINE=inline"
+
 // killed starts a victim, attaches gotap with a script and kills the session process when all probes are placed. It
 // checks that the supervisor has restored everything and that the victim is unharmed.
-func killed(script string, victim []string) error {
+func killed(script string, victim []string, inline bool) error {
 	target := exec.Command(victim[0], victim[1:]...)
 	stdin, err := target.StdinPipe()
 	if err != nil {
@@ -37,7 +41,7 @@ func killed(script string, victim []string) error {
 		return fmt.Errorf("cannot start %s: %w", victim[0], err)
 	}
 	pid := strconv.Itoa(target.Process.Pid)
-	if err := killSession(script, pid); err != nil {
+	if err := killSession(script, pid, inline); err != nil {
 		return err
 	}
 	out, err := exec.Command("/bin/gotap", "clean", pid).CombinedOutput()
@@ -51,12 +55,15 @@ func killed(script string, victim []string) error {
 }
 
 // killSession runs gotap on a process, kills the session when it is ready, and waits until the supervisor ends.
-func killSession(script, pid string) error {
+func killSession(script, pid string, inline bool) error {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	supervisor := exec.Command("/bin/gotap", "run", "-q", "-p", pid, "--ready-fd", "3", script)
+	if inline {
+		supervisor.Args = append(supervisor.Args, "--engine", "inline")
+	}
 	supervisor.ExtraFiles = []*os.File{w}
 	supervisor.Stderr = os.Stderr
 	if err := supervisor.Start(); err != nil {
@@ -65,6 +72,12 @@ func killSession(script, pid string) error {
 	w.Close()
 	if line, err := bufio.NewReader(r).ReadString('\n'); err != nil {
 		return fmt.Errorf("gotap reported %q instead of being ready: %w", line, err)
+	}
+	for inline {
+		if maps, _ := os.ReadFile("/proc/" + pid + "/maps"); strings.Contains(string(maps), "gotap-arena") {
+			break
+		}
+		time.Sleep(time.Millisecond)
 	}
 	session, err := childOf(supervisor.Process.Pid)
 	if err != nil {

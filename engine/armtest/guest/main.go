@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -76,7 +77,7 @@ func run(line string) int {
 // start runs a command, a program or the built-in one, and waits for its end.
 func start(words, env []string) error {
 	if words[0] == killedWord && len(words) > 2 {
-		return killed(words[1], words[2:])
+		return killed(words[1], words[2:], slices.Contains(env, inlineWord))
 	}
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = env, nil, os.Stdout, os.Stderr

@@ -117,7 +117,7 @@ func set(maps []bitmap, addr uint64) {
 type targetReader struct {
 	*File
 	*Targets
-	arch  arch.WindowArch
+	arch  arch.BranchArch
 	bases []uint64 // what may be addresses of jump tables
 }
 

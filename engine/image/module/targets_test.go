@@ -16,7 +16,7 @@ import (
 )
 
 // jumps is the architecture whose windows are tested.
-var jumps = x86.New64().(arch.WindowArch)
+var jumps = x86.New64().(arch.BranchArch)
 
 // bodies are the binaries whose windows are checked. Patterns without a match are skipped; quick runs use the first,
 // GOTAP_LONG=1 all.

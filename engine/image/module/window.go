@@ -16,7 +16,7 @@ const windowCode = 64
 // Windows finds where jumps fit in the code of a file.
 type Windows struct {
 	*File
-	arch arch.WindowArch
+	arch arch.BranchArch
 }
 
 // windowFacts are what is known of the code of a file as a whole, for its windows.
@@ -26,7 +26,7 @@ type windowFacts struct {
 }
 
 // Windows returns the windows of the file, whose code a decodes.
-func (f *File) Windows(a arch.WindowArch) Windows { return Windows{f, a} }
+func (f *File) Windows(a arch.BranchArch) Windows { return Windows{f, a} }
 
 // At returns the window of a jump at an address of the file, which must be the start of an instruction. The error, an
 // *arch.WindowError, says why no jump fits there: besides the reasons that the instructions have, something else may lead into the bytes that the jump would replace.

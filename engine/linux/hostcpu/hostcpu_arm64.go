@@ -42,8 +42,9 @@ var hwcaps = sync.OnceValue(func() uint64 {
 
 // Bits of it.
 const (
-	hwcapSVE  = 1 << 22
-	hwcapPACA = 1 << 30
+	hwcapATOMICS = 1 << 8
+	hwcapSVE     = 1 << 22
+	hwcapPACA    = 1 << 30
 )
 
 // SignsPointers reports whether pointer authentication is enabled on the machine. A process may have disabled it for
@@ -52,3 +53,6 @@ func SignsPointers() bool { return hwcaps()&hwcapPACA != 0 }
 
 // HasScalable reports whether the processor has scalable vectors (SVE).
 func HasScalable() bool { return hwcaps()&hwcapSVE != 0 }
+
+// AddsAtomically reports whether the processor adds to memory in one instruction (FEAT_LSE).
+func AddsAtomically() bool { return hwcaps()&hwcapATOMICS != 0 }

@@ -7,6 +7,7 @@ import "gotap/arch/arm64"
 // Register returns false: the registers are those of 64-bit ARM.
 func Register(arm64.Register) (v uint64, ok bool) { return 0, false }
 
-// SignsPointers and HasScalable are features of 64-bit ARM.
-func SignsPointers() bool { return false }
-func HasScalable() bool   { return false }
+// SignsPointers, HasScalable and AddsAtomically are features of 64-bit ARM.
+func SignsPointers() bool  { return false }
+func HasScalable() bool    { return false }
+func AddsAtomically() bool { return false }

@@ -48,7 +48,7 @@ func (w *world) counted(id int) int64 {
 }
 
 // place writes a stub into the code of a tracee and returns it.
-func (w *world) place(c *tracee, programs []Program, s Site) *Stub {
+func (w *world) place(c *tracee, programs []native.Program, s Site) *Stub {
 	w.t.Helper()
 	if s.Tail == nil {
 		s.Tail = func(uint64) ([]byte, error) { return []byte{0xcc}, nil }
@@ -98,7 +98,7 @@ func TestControl(t *testing.T) {
 	w := newWorld(t)
 	count, id := w.object(object.Object{Kind: object.KindCount})
 	g := w.arena.NewGate(gate.Limits{})
-	stub := w.place(w.c, []Program{{Run: w.plan(push(1), opV(opcode.Agg, count), op(opcode.Exit)), Gate: g}}, Site{Addr: codeAddr, Flags: true, RedZone: true})
+	stub := w.place(w.c, []native.Program{{Run: w.plan(push(1), opV(opcode.Agg, count), op(opcode.Exit)), Gate: g}}, Site{Addr: codeAddr, Flags: true, RedZone: true})
 	for _, c := range []struct {
 		control uint32
 		runs    bool
@@ -128,9 +128,9 @@ func TestAbandoned(t *testing.T) {
 	rings := w.plan(opA(opcode.Arg, 0), push(5), op(opcode.Add), opA(opcode.Arg, 1), op(opcode.Mul), op(opcode.Load8), opA(opcode.Drop, 1), op(opcode.Exit))
 	counts := w.plan(push(1), opV(opcode.Agg, count), op(opcode.Exit))
 	w.c.setControl(1)
-	for _, p := range []Program{{Run: rings}, {Run: counts, When: rings}} {
+	for _, p := range []native.Program{{Run: rings}, {Run: counts, When: rings}} {
 		for _, s := range []Site{{Addr: codeAddr}, {Addr: codeAddr, Flags: true}, {Addr: codeAddr, RedZone: true}, {Addr: codeAddr, Flags: true, RedZone: true}} {
-			stub := w.place(w.c, []Program{p, {Run: counts}}, s)
+			stub := w.place(w.c, []native.Program{p, {Run: counts}}, s)
 			for _, d := range stub.Doorbells {
 				w.c.code()[d.Offset] = 0x90
 			}
@@ -204,7 +204,7 @@ func TestReentrant(t *testing.T) {
 	w.c.setControl(1)
 	g := w.arena.NewGate(gate.Limits{})
 	when := w.plan(opA(opcode.Arg, 0), push(1), op(opcode.Sub), opA(opcode.Jnz, 5), op(opcode.Abort), op(opcode.Exit))
-	stub := w.place(w.c, []Program{{Run: p, When: when, Gate: g}}, Site{Addr: codeAddr, RedZone: true, Flags: true})
+	stub := w.place(w.c, []native.Program{{Run: p, When: when, Gate: g}}, Site{Addr: codeAddr, RedZone: true, Flags: true})
 	hits := uint64(0)
 	w.c.do(func() {
 		for steps, ended := 0, false; !ended; steps++ {
@@ -238,7 +238,7 @@ func TestReentrantKeys(t *testing.T) {
 	w.c.setControl(1)
 	off, id := w.object(object.Object{Kind: object.KindSum, Keys: 1, Max: 8, Full: object.FullEvict}, value.KindInt)
 	key := []runtime.Inst{opV(opcode.PushR, uint64(fileIndex[rbx])<<16), push(1), op(opcode.And), op(opcode.KeyInt)}
-	stub := w.place(w.c, []Program{{Run: w.plan(append(key, push(5), opV(opcode.Agg, off), op(opcode.Exit))...)}}, Site{Addr: codeAddr, Flags: true})
+	stub := w.place(w.c, []native.Program{{Run: w.plan(append(key, push(5), opV(opcode.Agg, off), op(opcode.Exit))...)}}, Site{Addr: codeAddr, Flags: true})
 	h := w.arena.Handle(id)
 	for k := range 2 {
 		h.Add(0, value.Int(int64(k)))

@@ -43,24 +43,24 @@ func BenchmarkHit(b *testing.B) {
 	plain := measure(w.c, []byte{0xc3}, times)
 	for _, c := range []struct {
 		name string
-		p    []Program
+		p    []native.Program
 		s    Site
 	}{
 		{"disarmed", nil, Site{}},
-		{"count", []Program{{Run: counts, Gate: newGate(gate.Limits{})}}, Site{}},
-		{"count-without-gate", []Program{{Run: counts}}, Site{}},
-		{"count-every", []Program{{Run: counts, Gate: newGate(gate.Limits{Every: 10})}}, Site{}},
-		{"count-flags-redzone", []Program{{Run: counts, Gate: newGate(gate.Limits{})}}, Site{Flags: true, RedZone: true}},
-		{"reject", []Program{{Run: counts, When: when, Gate: newGate(gate.Limits{})}}, Site{}},
-		{"pass-and-count", []Program{{Run: counts, When: always, Gate: newGate(gate.Limits{})}}, Site{}},
-		{"hist", []Program{{Run: add(hist), Gate: newGate(gate.Limits{})}}, Site{}},
-		{"lhist", []Program{{Run: add(lhist), Gate: newGate(gate.Limits{})}}, Site{}},
-		{"keyed-count", []Program{{Run: keyed, Gate: newGate(gate.Limits{})}}, Site{}},
-		{"hist-of-read", []Program{{Run: read, Gate: newGate(gate.Limits{})}}, Site{}},
-		{"hist-of-two-searched", []Program{{Run: search, Gate: newGate(gate.Limits{})}}, Site{}},
-		{"avg-of-float", []Program{{Run: float(avg), Gate: newGate(gate.Limits{})}}, Site{}},
-		{"hist-of-float", []Program{{Run: float(hist), Gate: newGate(gate.Limits{})}}, Site{}},
-		{"avg", []Program{{Run: add(avg), Gate: newGate(gate.Limits{})}}, Site{}},
+		{"count", []native.Program{{Run: counts, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"count-without-gate", []native.Program{{Run: counts}}, Site{}},
+		{"count-every", []native.Program{{Run: counts, Gate: newGate(gate.Limits{Every: 10})}}, Site{}},
+		{"count-flags-redzone", []native.Program{{Run: counts, Gate: newGate(gate.Limits{})}}, Site{Flags: true, RedZone: true}},
+		{"reject", []native.Program{{Run: counts, When: when, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"pass-and-count", []native.Program{{Run: counts, When: always, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"hist", []native.Program{{Run: add(hist), Gate: newGate(gate.Limits{})}}, Site{}},
+		{"lhist", []native.Program{{Run: add(lhist), Gate: newGate(gate.Limits{})}}, Site{}},
+		{"keyed-count", []native.Program{{Run: keyed, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"hist-of-read", []native.Program{{Run: read, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"hist-of-two-searched", []native.Program{{Run: search, Gate: newGate(gate.Limits{})}}, Site{}},
+		{"avg-of-float", []native.Program{{Run: float(avg), Gate: newGate(gate.Limits{})}}, Site{}},
+		{"hist-of-float", []native.Program{{Run: float(hist), Gate: newGate(gate.Limits{})}}, Site{}},
+		{"avg", []native.Program{{Run: add(avg), Gate: newGate(gate.Limits{})}}, Site{}},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			c.s.Addr, c.s.Tail, w.sites = codeAddr, ret, 0

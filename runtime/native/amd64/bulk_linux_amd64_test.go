@@ -38,7 +38,7 @@ func TestFloatsInBulk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		programs := []Program{{Run: plan}}
+		programs := []native.Program{{Run: plan}}
 		site := w.site(Site{Addr: codeAddr, Flags: true, RedZone: true, Tail: func(uint64) ([]byte, error) { return []byte{0xcc}, nil }})
 		stub, err := Emit(programs, site)
 		if err != nil {
@@ -111,7 +111,7 @@ func TestPartsOfVectors(t *testing.T) {
 	w.c.setControl(1)
 	number, _ := w.object(object.Object{Kind: object.KindInt})
 	for _, part := range []uint64{0, 64, 32, 32<<8 | 32, 63<<8 | 1, 64<<8 | 8, 104<<8 | 56, 200} {
-		programs := []Program{{Run: w.plan(opV(opcode.PushR, (runtime.FloatWords+16)<<16|part), opV(opcode.PopGV, number), op(opcode.Exit))}}
+		programs := []native.Program{{Run: w.plan(opV(opcode.PushR, (runtime.FloatWords+16)<<16|part), opV(opcode.PopGV, number), op(opcode.Exit))}}
 		site := Site{Addr: codeAddr}
 		stub := w.place(w.c, programs, site)
 		w.floats = usesFloats(programs)

@@ -3,6 +3,7 @@ package amd64
 import (
 	"gotap/runtime"
 	"gotap/runtime/calls"
+	"gotap/runtime/native"
 	"gotap/runtime/opcode"
 )
 
@@ -16,8 +17,8 @@ const within = 256 << 10
 // frames makes the code of calls: their frames on the thread's stack of calls.
 type frames struct {
 	*doorbells
-	call    *Call // nil: no call begins or ends
-	stackOf reg   // the address of the thread's stack of calls, if it is used
+	call    *native.Call // nil: no call begins or ends
+	stackOf reg          // the address of the thread's stack of calls, if it is used
 }
 
 // beginCall records the call that begins, or rings; then the interpreter does all that is to be done, and control arrives at none. The

@@ -17,7 +17,7 @@ import (
 const farStack = arenaAddr + arenaSize - 0x1000
 
 // callAt is a place where a call begins or ends, whose program is made of instructions.
-func (w *world) callAt(addr uint64, c Call, g *gate.Gate, list ...runtime.Inst) *Stub {
+func (w *world) callAt(addr uint64, c native.Call, g *gate.Gate, list ...runtime.Inst) *Stub {
 	w.t.Helper()
 	in := w.inTracee()
 	in.Call, in.Ends, in.This = true, c.Ends, c.This
@@ -25,7 +25,7 @@ func (w *world) callAt(addr uint64, c Call, g *gate.Gate, list ...runtime.Inst) 
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return w.place(w.c, []Program{{Run: plan, Gate: g, Call: &c}}, Site{Addr: addr})
+	return w.place(w.c, []native.Program{{Run: plan, Gate: g, Call: &c}}, Site{Addr: addr})
 }
 
 // ring runs a stub with a stack pointer and a first argument, and returns the doorbell that rang, or nil.
@@ -60,7 +60,7 @@ func TestCalls(t *testing.T) {
 	entryAt, exitAt := [2]uint64{codeAddr, codeAddr + 0x1000}, [2]uint64{codeAddr + 0x2000, codeAddr + 0x3000}
 	gates := [2]*gate.Gate{w.arena.NewGate(gate.Limits{}), w.arena.NewGate(gate.Limits{})}
 	for i := range entry {
-		c := Call{Func: uint32(i + 5), This: 8 * (i + 1)}
+		c := native.Call{Func: uint32(i + 5), This: 8 * (i + 1)}
 		entry[i] = w.callAt(entryAt[i], c, nil, opA(opcode.Arg, 0), opA(opcode.PopThis, uint32(i)), op(opcode.Exit))
 		c.Ends = true
 		exit[i] = w.callAt(exitAt[i], c, gates[i], opA(opcode.PushThis, uint32(i)), opV(opcode.Agg, sum), op(opcode.Exit))
@@ -132,7 +132,7 @@ func TestCalls(t *testing.T) {
 // TestCallLimits: a thread without a stack rings, and so does one whose stack is full, or of which the host follows calls.
 func TestCallLimits(t *testing.T) {
 	w := newWorld(t)
-	c := Call{Func: 5, This: 64}
+	c := native.Call{Func: 5, This: 64}
 	entry := w.callAt(codeAddr, c, nil, op(opcode.Exit))
 	c.Ends = true
 	exit := w.callAt(codeAddr+0x1000, c, nil, op(opcode.Exit))
@@ -173,7 +173,7 @@ func TestOwnData(t *testing.T) {
 	w := newWorld(t)
 	sum, _ := w.object(object.Object{Kind: object.KindSum})
 	plan := w.plan(opA(opcode.Field, uint32(runtime.FieldTid)), opV(opcode.Agg, sum), op(opcode.Exit))
-	stub := w.place(w.c, []Program{{Run: plan}}, Site{Addr: codeAddr, SelfAddressed: true})
+	stub := w.place(w.c, []native.Program{{Run: plan}}, Site{Addr: codeAddr, SelfAddressed: true})
 	const sp = stackAddr + stackSize - 64
 	if d := w.ring(codeAddr, stub, sp, 0); d != nil {
 		t.Errorf("a thread with data rings: %+v", d)
@@ -221,7 +221,7 @@ func TestThread(t *testing.T) {
 	now, nowID := w.object(object.Object{Kind: object.KindMax})
 	took, tookID := w.object(object.Object{Kind: object.KindMax})
 	field := func(f runtime.Field) runtime.Inst { return opA(opcode.Field, uint32(f)) }
-	c := Call{Func: 5, Timed: true}
+	c := native.Call{Func: 5, Timed: true}
 	entry := w.callAt(codeAddr, c, nil, field(runtime.FieldTid), opV(opcode.Agg, tid), field(runtime.FieldTime), opV(opcode.Agg, now), op(opcode.Exit))
 	c.Ends = true
 	exit := w.callAt(codeAddr+0x1000, c, nil, field(runtime.FieldElapsed), opV(opcode.Agg, took), op(opcode.Exit))

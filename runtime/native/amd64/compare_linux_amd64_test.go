@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"gotap/runtime"
+	"gotap/runtime/native"
 	"gotap/runtime/outcome"
 	"gotap/runtime/record"
 )
@@ -32,7 +33,7 @@ func (w *world) context(regs *regFile) *runtime.Context {
 }
 
 // interpret runs programs as the engine does, on the interpreter alone.
-func (w *world) interpret(programs []Program, regs *regFile) hit {
+func (w *world) interpret(programs []native.Program, regs *regFile) hit {
 	h := hit{}
 	run := func(key [2]int, c *runtime.Code) outcome.Outcome {
 		var log record.Log
@@ -63,7 +64,7 @@ func (w *world) interpret(programs []Program, regs *regFile) hit {
 
 // execute runs the stub in the tracee, and answers its doorbells as an engine would. It returns an error if something is not as it
 // would be after the interpreter alone.
-func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, want hit) error {
+func (w *world) execute(s *Stub, programs []native.Program, site Site, regs *regFile, want hit) error {
 	live, state := *regs, runtime.State{}
 	live[fileRIP] = site.Addr
 	answered := map[[2]int]bool{}
@@ -139,7 +140,7 @@ func (w *world) execute(s *Stub, programs []Program, site Site, regs *regFile, w
 
 // compareRecords takes the records out of the ring that native code has written, and compares them with the logs of the programs that it
 // has finished. Those of predicates are never seen.
-func (w *world) compareRecords(programs []Program, want hit, answered map[[2]int]bool) error {
+func (w *world) compareRecords(programs []native.Program, want hit, answered map[[2]int]bool) error {
 	l := w.arena.RingLayout()
 	word := func(off uint64) *uint64 { return (*uint64)(unsafe.Pointer(&w.memory[off])) }
 	head, tail := *word(l.Head), *word(l.Tail)
@@ -191,7 +192,7 @@ func (w *world) ignoreRing(used []byte) {
 }
 
 // answer lets the interpreter finish a program.
-func (w *world) answer(d *Doorbell, programs []Program, live, regs *regFile, s *runtime.State, want ran) (out outcome.Outcome, err error) {
+func (w *world) answer(d *Doorbell, programs []native.Program, live, regs *regFile, s *runtime.State, want ran) (out outcome.Outcome, err error) {
 	frame := w.c.words(live[fileRSP], d.Frame())
 	d.State(live[:], frame, s)
 	was := *live
@@ -240,7 +241,7 @@ func difference(got, want []byte) string {
 }
 
 // compare lets both executors run one hit from the same start.
-func (w *world) compare(stub *Stub, programs []Program, site Site, regs *regFile) error {
+func (w *world) compare(stub *Stub, programs []native.Program, site Site, regs *regFile) error {
 	w.counts.hits++
 	w.fp = fpRegs{}
 	if w.floats {

@@ -30,7 +30,7 @@ func TestTwoProcessors(t *testing.T) {
 	done := make(chan error, 2)
 	w.setBarrier(2)
 	for _, c := range []*tracee{w.c, other} {
-		w.hammer(c, []Program{{Run: p, Gate: all}, {Run: w.plan(op(opcode.Exit)), Gate: g}}, times, done)
+		w.hammer(c, []native.Program{{Run: p, Gate: all}, {Run: w.plan(op(opcode.Exit)), Gate: g}}, times, done)
 	}
 	taken, sums, low, high := make([]int64, len(ids)), make([]int64, len(ids)), int64(math.MaxInt64), int64(0)
 	sorted, squares := uint64(0), uint64(0)
@@ -114,7 +114,7 @@ func keysAtOnce(t *testing.T, w *world) {
 	done := make(chan error, 2)
 	w.setBarrier(2)
 	for _, c := range []*tracee{w.c, other} {
-		w.hammer(c, []Program{{Run: p}}, times, done)
+		w.hammer(c, []native.Program{{Run: p}}, times, done)
 	}
 	var counts, sums, values int64
 	take := func() {
@@ -158,7 +158,7 @@ func keysAtOnce(t *testing.T, w *world) {
 }
 
 // hammer lets a tracee run programs many times, with the number of runs that are left in rbx.
-func (w *world) hammer(c *tracee, programs []Program, times uint64, done chan<- error) {
+func (w *world) hammer(c *tracee, programs []native.Program, times uint64, done chan<- error) {
 	c.setControl(1)
 	stub := w.place(c, programs, Site{Addr: codeAddr, Tail: ret})
 	regs := c.loop(codeAddr, times)
@@ -169,7 +169,7 @@ func (w *world) hammer(c *tracee, programs []Program, times uint64, done chan<- 
 }
 
 // serve lets a tracee run and answers its doorbells, until a loop ends.
-func (w *world) serve(c *tracee, stub *Stub, programs []Program, regs *regFile) error {
+func (w *world) serve(c *tracee, stub *Stub, programs []native.Program, regs *regFile) error {
 	var state runtime.State
 	var log record.Log
 	for m := runtime.NewMachine(w.arena); ; {
@@ -218,7 +218,7 @@ func TestAtomic(t *testing.T) {
 		done := make(chan error, 2)
 		w.setBarrier(2)
 		for _, c2 := range []*tracee{w.c, other} {
-			w.hammer(c2, []Program{{Run: c.p}}, times, done)
+			w.hammer(c2, []native.Program{{Run: c.p}}, times, done)
 		}
 		for range 2 {
 			if err := <-done; err != nil {

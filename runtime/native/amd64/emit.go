@@ -12,23 +12,6 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Program is what one probe runs at a place.
-type Program struct {
-	Run   *native.Plan // for hits that the predicate let pass and the gate admitted; nil: they are only counted
-	When  *native.Plan // the predicate; nil: all hits pass. A program that aborts rejects the hit
-	Gate  *gate.Gate   // the counters of the probe, in the arena; nil: every hit runs, and nothing is counted
-	Probe uint32       // its number, which records contain
-	Call  *Call        // the call that begins or ends at the place; nil: the probe does not follow it
-}
-
-// Call is what native code does about a call of a function.
-type Call struct {
-	Func  uint32 // the number of the function
-	Ends  bool   // the call ends: Run is for those that were seen to begin
-	This  int    // bytes of storage
-	Timed bool   // it is recorded when the call begins
-}
-
 // Site is the place in the target for which code is made. Arena and Control must be within 2 GiB of the code.
 type Site struct {
 	Addr    uint64           // where the code will lie
@@ -55,16 +38,9 @@ type Site struct {
 	Tail func(at uint64) ([]byte, error)
 }
 
-// ControlMask selects the bits of the control word that let programs run. While all of them are 0, only the tail runs.
-// They are the bits of a robust futex that hold its owner: when the owner dies, the kernel clears them and sets
-// FUTEX_OWNER_DIED, which is bit 30.
-const ControlMask = 1<<30 - 1
-
 // Stub is machine code for one place. It is immutable.
 type Stub struct {
-	Code      []byte
-	Tail      int        // offset of the tail
-	TailLen   int        // its size in bytes
+	native.Stub
 	Doorbells []Doorbell // in the order of their offsets
 	Reads     []Read     // in the order of their offsets
 	Records   bool       // it writes records into the ring
@@ -84,13 +60,13 @@ const redZone = 128
 
 // Emit makes the code that runs programs at a place, one after another. The error is a *native.Refused if one of them
 // cannot run natively.
-func Emit(programs []Program, s Site) (*Stub, error) { return emit(programs, s, nil) }
+func Emit(programs []native.Program, s Site) (*Stub, error) { return emit(programs, s, nil) }
 
 // emit is Emit. It calls mark, unless that is nil, before it makes the code of a native operation, for code of the caller that
 // must change neither flags nor registers.
-func emit(programs []Program, s Site, mark func(*asm, *runtime.Inst)) (*Stub, error) {
+func emit(programs []native.Program, s Site, mark func(*asm, *runtime.Inst)) (*Stub, error) {
 	for i := range programs {
-		if err := Admits(programs[i].Gate); err != nil {
+		if err := native.Admits(programs[i].Gate); err != nil {
 			return nil, err
 		}
 	}
@@ -124,33 +100,16 @@ func stackOf(parts []usage) (most int) {
 }
 
 // readsFlags reports whether the interpreter may need the flags, to finish a program.
-func readsFlags(p Program) bool {
+func readsFlags(p native.Program) bool {
 	reads := func(in runtime.Inst) bool { return in.Op == opcode.PushR && in.V>>16 == fileEFLAGS }
 	return p.Run != nil && slices.ContainsFunc(p.Run.Insts, reads) || p.When != nil && slices.ContainsFunc(p.When.Insts, reads)
-}
-
-// Admits returns nil if native code can decide which hits of a gate count, and otherwise a *native.Refused.
-func Admits(g *gate.Gate) error {
-	if g == nil {
-		return nil
-	}
-	l := g.Limits()
-	switch {
-	case g.Offset() == 0:
-		return &native.Refused{Reason: "the counters of the probe are not in the arena"}
-	case l.Rate != 0:
-		return &native.Refused{Reason: "the probe has a rate"}
-	case l.Limit != 0:
-		return &native.Refused{Reason: "the probe has a limit"}
-	}
-	return nil
 }
 
 // emitter makes the code of one place in one pass.
 type emitter struct {
 	*asm
 	site     Site
-	programs []Program
+	programs []native.Program
 	needs    []usage // of the parts, as found before this pass: predicates at even indexes, programs at odd ones
 	found    []usage // in this pass
 
@@ -189,14 +148,14 @@ func (e *emitter) emit() (*Stub, error) {
 		e.bytes(head...)
 	}
 	e.enter()
-	e.testBits32(address(e.site.Control), ControlMask)
+	e.testBits32(address(e.site.Control), native.ControlMask)
 	e.jcc(condE, e.end)
 	for i := range e.programs {
 		e.program(i)
 	}
 	e.place(e.end)
 	e.leave()
-	stub := &Stub{Tail: len(e.code)}
+	stub := &Stub{Stub: native.Stub{Tail: len(e.code)}}
 	tail, err := e.site.Tail(e.site.Addr + uint64(stub.Tail))
 	if err != nil {
 		return nil, fmt.Errorf("cannot place the displaced instructions at %#x: %w", e.site.Addr+uint64(stub.Tail), err)

@@ -170,7 +170,7 @@ func (g *memoryCheck) searchRange(x reg, size int, bell label) {
 func (b *doorbells) mayFault(bell label, own bool, instruction func()) {
 	f := Read{Own: own, test: b.newLabel(), at: b.newLabel(), bell: bell}
 	b.place(f.test)
-	b.testBits32(address(b.site.Control), ControlMask)
+	b.testBits32(address(b.site.Control), native.ControlMask)
 	b.jcc(condE, b.abandoned)
 	b.place(f.at)
 	instruction()

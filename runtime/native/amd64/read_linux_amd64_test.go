@@ -15,7 +15,7 @@ import (
 func (w *world) reads(load opcode.Op) (stub *Stub, variable int) {
 	w.t.Helper()
 	off, id := w.object(object.Object{Kind: object.KindInt})
-	return w.place(w.c, []Program{{Run: w.plan(opA(opcode.Arg, 0), runtime.Inst{Op: load}, opV(opcode.AddGV, off), op(opcode.Exit))}},
+	return w.place(w.c, []native.Program{{Run: w.plan(opA(opcode.Arg, 0), runtime.Inst{Op: load}, opV(opcode.AddGV, off), op(opcode.Exit))}},
 		Site{Addr: codeAddr, Flags: true, RedZone: true}), id
 }
 
@@ -133,7 +133,7 @@ func TestComparisons(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			stub := w.place(w.c, []Program{{Run: plan}}, Site{Addr: codeAddr})
+			stub := w.place(w.c, []native.Program{{Run: plan}}, Site{Addr: codeAddr})
 			regs, before := w.c.begin(at), w.counted(id)
 			w.c.do(func() { w.c.run(&regs) })
 			if got := w.counted(id) - before; int(regs[fileRIP]-codeAddr) != stub.Tail+1 || got != c.same {

@@ -26,7 +26,7 @@ func (w *world) shrink(c *testCase, err error) (*testCase, error) {
 
 // smaller returns cases that lack a hit, a program, a predicate or some commands.
 func (w *world) smaller(c *testCase) (list []*testCase) {
-	with := func(programs []Program) *testCase {
+	with := func(programs []native.Program) *testCase {
 		next := *c
 		next.programs = programs
 		return &next
@@ -40,7 +40,7 @@ func (w *world) smaller(c *testCase) (list []*testCase) {
 		if len(c.programs) > 1 {
 			list = append(list, with(slices.Delete(slices.Clone(c.programs), i, i+1)))
 		}
-		for _, change := range []func(p *Program){func(p *Program) { p.When = nil }, func(p *Program) { p.Gate = nil }} {
+		for _, change := range []func(p *native.Program){func(p *native.Program) { p.When = nil }, func(p *native.Program) { p.Gate = nil }} {
 			next := slices.Clone(c.programs)
 			if change(&next[i]); next[i] != c.programs[i] {
 				list = append(list, with(next))

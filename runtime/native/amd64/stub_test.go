@@ -77,18 +77,18 @@ func TestStubs(t *testing.T) {
 	free, limited := s.NewGate(gate.Limits{}), s.NewGate(gate.Limits{After: 100, Every: 10})
 	sum := s.object(object.Object{Kind: object.KindSum})
 	for name, c := range map[string]struct {
-		programs []Program
+		programs []native.Program
 		site     Site
 	}{
-		"count":     {[]Program{{Run: counts, Gate: free}}, Site{}},
-		"predicate": {[]Program{{Run: counts, When: when, Gate: free}}, Site{Flags: true, RedZone: true}},
-		"every":     {[]Program{{Gate: limited}}, Site{RedZone: true}},
-		"hist":      {[]Program{{Run: s.plan(opA(opcode.Arg, 1), opV(opcode.Agg, hist), exit), Gate: free}}, Site{}},
-		"keyed":     {[]Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{}},
-		"paired":    {[]Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{Pairs: true}},
-		"doorbell":  {[]Program{{Run: s.plan(opA(opcode.Arg, 0), opA(opcode.Arg, 1), op(opcode.Add), opA(opcode.Arg, 2), op(opcode.Quo), op(opcode.Load64), exit)}}, Site{}},
-		"float":     {[]Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.Itof), opV(opcode.PushD, math.Float64bits(1e6)), op(opcode.Fdiv), opV(opcode.AggFloat, sum), exit)}}, Site{}},
-		"loop": {[]Program{{Run: s.plan(push(0), opA(opcode.PopTV, 0), push(5), opA(opcode.Arg, 0), opA(opcode.PushTV, 0), op(opcode.Add),
+		"count":     {[]native.Program{{Run: counts, Gate: free}}, Site{}},
+		"predicate": {[]native.Program{{Run: counts, When: when, Gate: free}}, Site{Flags: true, RedZone: true}},
+		"every":     {[]native.Program{{Gate: limited}}, Site{RedZone: true}},
+		"hist":      {[]native.Program{{Run: s.plan(opA(opcode.Arg, 1), opV(opcode.Agg, hist), exit), Gate: free}}, Site{}},
+		"keyed":     {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{}},
+		"paired":    {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{Pairs: true}},
+		"doorbell":  {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), opA(opcode.Arg, 1), op(opcode.Add), opA(opcode.Arg, 2), op(opcode.Quo), op(opcode.Load64), exit)}}, Site{}},
+		"float":     {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.Itof), opV(opcode.PushD, math.Float64bits(1e6)), op(opcode.Fdiv), opV(opcode.AggFloat, sum), exit)}}, Site{}},
+		"loop": {[]native.Program{{Run: s.plan(push(0), opA(opcode.PopTV, 0), push(5), opA(opcode.Arg, 0), opA(opcode.PushTV, 0), op(opcode.Add),
 			opA(opcode.PopTV, 0), opA(opcode.Loop, 3), opA(opcode.PushTV, 0), opV(opcode.Agg, hist), exit)}}, Site{}},
 	} {
 		c.site.Addr, c.site.Place, c.site.Arena, c.site.Control = testAddress, 0x401000, testAddress+0x100000, testAddress+0x10000
@@ -117,11 +117,11 @@ func TestEmitRefuses(t *testing.T) {
 	site := Site{Addr: testAddress, Arena: testAddress + 0x100000, Control: testAddress - 0x1000, Tail: func(uint64) ([]byte, error) { return nil, nil }}
 	for _, l := range []gate.Limits{{Rate: 1}, {Limit: 1}, {Limit: 5, After: 2}} {
 		var refused *native.Refused
-		if _, err := Emit([]Program{{Run: run, Gate: s.NewGate(l)}}, site); !errors.As(err, &refused) {
+		if _, err := Emit([]native.Program{{Run: run, Gate: s.NewGate(l)}}, site); !errors.As(err, &refused) {
 			t.Errorf("%+v: %v", l, err)
 		}
 	}
-	if err := Admits(gate.New(nil, 0, gate.Limits{}, nil)); err == nil || err.Error() != "the counters of the probe are not in the arena" {
+	if err := native.Admits(gate.New(nil, 0, gate.Limits{}, nil)); err == nil || err.Error() != "the counters of the probe are not in the arena" {
 		t.Error(err)
 	}
 	for name, change := range map[string]func(s *Site){
@@ -131,7 +131,7 @@ func TestEmitRefuses(t *testing.T) {
 	} {
 		far := site
 		if change(&far); true {
-			if _, err := Emit([]Program{{Run: run}}, far); !errors.Is(err, errReach) {
+			if _, err := Emit([]native.Program{{Run: run}}, far); !errors.Is(err, errReach) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

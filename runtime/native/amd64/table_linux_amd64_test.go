@@ -8,6 +8,7 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/key"
+	"gotap/runtime/native"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/value"
@@ -67,7 +68,7 @@ func TestTableStates(t *testing.T) {
 		for _, use := range [][]runtime.Inst{key(opV(opcode.MapGet, off), drop), key(opV(opcode.MapHas, off), drop), key(opV(opcode.MapDel, off)),
 			key(push(3), opV(opcode.MapAdd, off), drop), key(push(4), opV(opcode.MapSet, off))} {
 			w.restore(set1)
-			programs := []Program{{Run: w.plan(append(use, op(opcode.Exit))...)}}
+			programs := []native.Program{{Run: w.plan(append(use, op(opcode.Exit))...)}}
 			site := Site{Addr: codeAddr}
 			stub := w.place(w.c, programs, site)
 			regs := w.c.ready
@@ -83,7 +84,7 @@ func TestTableStates(t *testing.T) {
 	// A slot that may become the key is left to the interpreter, which waits for it.
 	set(0, busy|tag, searched, 0)
 	binary.LittleEndian.PutUint64(word(l.Table.Home, home), 1<<arena.ChangeShift)
-	stub := w.place(w.c, []Program{{Run: w.plan(key(opV(opcode.MapGet, off), drop, op(opcode.Exit))...)}}, Site{Addr: codeAddr})
+	stub := w.place(w.c, []native.Program{{Run: w.plan(key(opV(opcode.MapGet, off), drop, op(opcode.Exit))...)}}, Site{Addr: codeAddr})
 	regs := w.c.ready
 	regs[fileRSP], regs[fileRIP] = stackAddr+stackSize/2, codeAddr
 	w.c.do(func() { w.c.run(&regs) })
@@ -111,7 +112,7 @@ func TestKeysInPlace(t *testing.T) {
 		"words that stay":     append(append([]runtime.Inst{}, append(calculated, op(opcode.Over), keyInt, part(rax, 0, 9), part(rsi, 5, 9), keyInt, op(opcode.Dup), opV(opcode.MapAdd, m))...), sum...),
 		"more than registers": append(append([]runtime.Inst{}, append(calculated, keyInt, part(rax, 1, 9), part(rbx, 1, 9), part(rcx, 1, 9), part(rdx, 1, 9), part(rsi, 1, 9), part(rdi, 1, 9), part(rbp, 1, 9), part(r8, 1, 9), part(r9, 1, 9), add, add, add, add, add, add, keyInt, opV(opcode.MapAdd, m))...), sum...),
 	} {
-		programs, site := []Program{{Run: w.plan(list...)}}, Site{Addr: codeAddr}
+		programs, site := []native.Program{{Run: w.plan(list...)}}, Site{Addr: codeAddr}
 		stub := w.place(w.c, programs, site)
 		for range 2 {
 			regs := w.anyRegs(rand.New(rand.NewPCG(3, 3)))

@@ -25,13 +25,13 @@ type fpRegs struct {
 const wordMXCSR = 85
 
 // usesFloats reports whether programs, or the native code of them, look at vector registers.
-func usesFloats(programs []Program) bool {
+func usesFloats(programs []native.Program) bool {
 	uses := func(plan *native.Plan) bool {
 		return plan != nil && (usesVectors(plan) || slices.ContainsFunc(plan.Insts, func(in runtime.Inst) bool {
 			return in.Op == opcode.ArgF || in.Op == opcode.PushR && in.V>>16 >= runtime.FloatWords
 		}))
 	}
-	return slices.ContainsFunc(programs, func(p Program) bool { return uses(p.When) || uses(p.Run) })
+	return slices.ContainsFunc(programs, func(p native.Program) bool { return uses(p.When) || uses(p.Run) })
 }
 
 // anyVectors returns random vector registers, with exceptions that are not masked, that have been noted, and with all ways to round.

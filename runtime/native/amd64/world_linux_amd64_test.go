@@ -335,7 +335,7 @@ func (h *thread) Field(f runtime.Field) uint64 {
 func (w *world) anyPrograms(r *rand.Rand) (*testCase, error) {
 	c := &testCase{}
 	for range 1 + r.IntN(3)*r.IntN(2) {
-		p := Program{}
+		p := native.Program{}
 		for _, plan := range []**native.Plan{&p.Run, &p.When}[:1+r.IntN(2)] {
 			var err error
 			if *plan, err = w.anyPlan(r); err != nil {
@@ -476,7 +476,7 @@ func (w *world) executed(n int) bool { return w.c.work[codeSize+marksAddr-contro
 
 // testCase is a place with its programs, and the hits of it.
 type testCase struct {
-	programs []Program
+	programs []native.Program
 	site     Site
 	marked   bool   // executed operations are noted
 	words    []byte // used parts of the arena

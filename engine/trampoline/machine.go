@@ -1,0 +1,72 @@
+package trampoline
+
+import (
+	"errors"
+
+	"gotap/engine/abi"
+	"gotap/engine/inline"
+	"gotap/engine/linux/hostcpu"
+	"gotap/engine/space"
+	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/native"
+	"gotap/runtime/native/amd64"
+	"gotap/runtime/native/arm64"
+)
+
+// machine is what differs between the processors that have native code.
+type machine struct {
+	features native.Features
+	always   bool // native code runs with Mixed, too
+	follows  bool // it follows calls, has doorbells, and knows its thread, the time and what can be read
+	// fits returns why native code cannot execute a plan; nil: it executes all.
+	fits func(*native.Plan) error
+}
+
+var (
+	onAMD64 = &machine{features: amd64.Features, always: true, follows: true}
+	onARM64 = &machine{features: arm64.Features, fits: arm64.Fits}
+)
+
+// machineOf returns that of an address space; nil: native code is not made for it.
+func machineOf(sp *space.Space) *machine {
+	switch sp.ABI {
+	case &abi.AMD64:
+		return onAMD64
+	case &abi.ARM64:
+		return onARM64
+	}
+	return nil
+}
+
+// Reasons why programs stop the threads of some processors.
+var (
+	errNotAuto   = errors.New("only --engine inline runs programs inside of processes of 64-bit ARM")
+	errNoFollows = errors.New("native code for 64-bit ARM does not follow calls to their return")
+)
+
+// plan is native.PlanOf.
+func (m *machine) plan(c *runtime.Code, a *arena.Arena, at native.Place) (*native.Plan, error) {
+	p, err := native.PlanOf(c, a, m.features, at)
+	if err == nil && m.fits != nil {
+		err = m.fits(p)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// emitARM64 makes native code for a point in a process of 64-bit ARM. It has no doorbells.
+func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*amd64.Stub, error) {
+	s, err := arm64.Emit(programs, arm64.Site{
+		Addr: at, Place: p.Addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.Pid), Atomics: hostcpu.AddsAtomically(),
+		Tail: func(at uint64) ([]byte, error) {
+			code, _, err := p.Jump.Window.Copy(at)
+			return code, err
+		}})
+	if err != nil {
+		return nil, err
+	}
+	return &amd64.Stub{Stub: *s}, nil
+}

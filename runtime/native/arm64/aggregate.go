@@ -1,0 +1,142 @@
+package arm64
+
+import (
+	"math/bits"
+
+	"gotap/runtime/arena"
+	"gotap/runtime/object"
+)
+
+// aggregate adds a register, a home or x17, to an aggregation without keys.
+func (p *part) aggregate(v reg) {
+	l := p.plan.Ops[p.pc].Object
+	if !l.Banked {
+		p.update(l, l.Cells[0], v)
+		return
+	}
+	// A bank is pinned while its two words change, so that the host does not read it in between. It is selected by the same word as
+	// counts the pins.
+	again, other, done := p.newLabel(), p.newLabel(), p.newLabel()
+	p.place(again)
+	p.arena(x16, l.Word)
+	p.ldaxr(p.uses(x15), x16)
+	p.low(p.uses(x14), x15, bankBit+1, false)
+	p.shr(x14, x14, bankBit)
+	p.cbnz(x14, other)
+	p.inBank(l, 0, v, again)
+	p.b(done)
+	p.place(other)
+	p.inBank(l, 1, v, again)
+	p.place(done)
+}
+
+// bankBit is the number of the bit that selects a bank.
+var bankBit = uint32(bits.TrailingZeros64(arena.BankMask))
+
+// inBank pins a bank, whose word has been loaded exclusively from x16 into x15, adds to its cell and unpins it. If the word has changed it
+// jumps to again.
+func (p *part) inBank(l *arena.Layout, n int, v reg, again label) {
+	p.movImm(x14, arena.BankPin[n])
+	p.add(x15, x15, x14)
+	p.stlxr(x14, x15, x16)
+	p.cbnz32(x14, again)
+	p.update(l, l.Cells[n], v)
+	p.arena(x16, l.Word)
+	p.movImm(x17, -arena.BankPin[n])
+	p.atomicAdd(x16, x17, p.unwanted())
+}
+
+// update adds a register to a cell. x14 to x17 are changed, the register only if it is one of them: it may be x17.
+func (p *part) update(l *arena.Layout, cell uint64, v reg) {
+	switch l.Object.Form() {
+	case object.KindCount:
+		p.increment(cell)
+	case object.KindSum, object.KindAvg:
+		p.arena(x16, cell+arena.ValueOffset)
+		p.atomicAdd(x16, v, p.unwanted())
+		p.increment(cell + arena.CountOffset)
+	case object.KindMin:
+		p.extreme(cell+arena.ValueOffset, v, condGE)
+		p.increment(cell + arena.CountOffset)
+	case object.KindMax:
+		p.extreme(cell+arena.ValueOffset, v, condLE)
+		p.increment(cell + arena.CountOffset)
+	case object.KindHist:
+		p.powerBucket(l.Object.Powers(), v)
+		p.countBucket(cell)
+	case object.KindLhist:
+		p.stepBucket(&l.Object, v)
+		p.countBucket(cell)
+	}
+}
+
+// extreme replaces an extreme by a register, unless the register compares with it as the condition says.
+func (p *part) extreme(offset uint64, v reg, keep cond) {
+	again, kept, done := p.newLabel(), p.newLabel(), p.newLabel()
+	p.arena(x16, offset)
+	p.place(again)
+	p.ldaxr(p.uses(x15), x16)
+	p.cmp(v, x15)
+	p.bIf(keep, kept)
+	p.stlxr(p.uses(x14), v, x16)
+	p.cbnz32(x14, again)
+	p.b(done)
+	p.place(kept)
+	p.clrex()
+	p.place(done)
+}
+
+// countBucket counts in the bucket of a cell whose index is in x15.
+func (p *part) countBucket(cell uint64) {
+	p.arena(x16, cell)
+	p.addShifted(x16, x16, x15, 3)
+	p.movImm(x17, 1)
+	p.atomicAdd(x16, x17, p.unwanted())
+}
+
+// powerBucket computes the index of a hist's bucket in x15: 0 for a negative value, 1+value for one below 1<<bits, and
+// otherwise 1 + (shift<<bits) + (value>>shift), where the shift leaves bits+1 significant bits.
+func (p *part) powerBucket(o object.Powers, v reg) {
+	done, n := p.newLabel(), uint32(o.Bits())
+	p.movImm(p.uses(x15), 0)
+	p.bNegative(v, done)
+	if n == 0 { // 1 more than the number of significant bits
+		p.clz(x16, v)
+		p.movImm(x15, 65)
+		p.sub(x15, x15, x16)
+		p.place(done)
+		return
+	}
+	large := p.newLabel()
+	p.shr(x16, v, n)
+	p.cbnz(x16, large)
+	p.addImm(x15, v, 1)
+	p.b(done)
+	p.place(large)
+	p.clz(x16, v)
+	p.movImm(x15, uint64(63-n))
+	p.sub(x16, x15, x16)
+	p.three(opShr, x15, v, x16)
+	p.addShifted(x15, x15, x16, n)
+	p.addImm(x15, x15, 1)
+	p.place(done)
+}
+
+// stepBucket computes the index of an lhist's bucket in x15: 0 below its range, the last one above, and otherwise 1 plus the number of
+// whole steps from the lower end.
+func (p *part) stepBucket(o *object.Object, v reg) {
+	done := p.newLabel()
+	p.movImm(p.uses(x15), 0)
+	p.movImm(x16, uint64(o.Lo))
+	p.cmp(v, x16)
+	p.bIf(condLT, done)
+	p.movImm(x15, uint64(o.Linear().Buckets()-1))
+	p.movImm(p.uses(x14), uint64(o.Hi))
+	p.cmp(v, x14)
+	p.bIf(condGE, done)
+	p.sub(x15, v, x16)
+	p.movImm(x14, uint64(o.Step))
+	p.udiv(x15, x15, x14)
+	p.addImm(x15, x15, 1)
+	p.place(done)
+}

@@ -1,0 +1,273 @@
+package arm64
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"gotap/runtime"
+	"gotap/runtime/opcode"
+)
+
+// generator makes random programs that run natively.
+type generator struct {
+	*rand.Rand
+	world    *world
+	code     []runtime.Inst
+	depth    int
+	assigned map[uint32]bool
+	nested   int
+}
+
+// Limits of programs. There are more words than registers for them.
+const (
+	genTemps = 5
+	genStack = 12
+)
+
+var edgeWords = []uint64{0, 1, 2, 3, 7, 8, 63, 64, 65, 255, 4095, 4096, math.MaxInt64, 1 << 63, math.MaxUint64, 1 << 32, 0xffff0000ffff1234, ^uint64(1 << 31), 0x12340000}
+
+func pick[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
+
+func anyWord(r *rand.Rand) uint64 {
+	switch r.IntN(4) {
+	case 0:
+		return r.Uint64() >> r.IntN(64)
+	case 1:
+		return uint64(r.IntN(24)) - 8
+	}
+	return pick(r, edgeWords...)
+}
+
+func (g *generator) program() []runtime.Inst {
+	g.assigned = map[uint32]bool{}
+	g.block(1 + g.IntN(12))
+	for t := range uint32(genTemps) { // every word makes a difference
+		if g.assigned[t] && g.room() {
+			g.op(opcode.PushTV, t)
+		}
+	}
+	for g.depth > 1 {
+		g.op(pick(g.Rand, opcode.Sub, opcode.Xor), 0)
+	}
+	if g.depth > 0 {
+		g.object(opcode.AddGV, g.world.numbers)
+	}
+	g.end()
+	return g.code
+}
+
+func (g *generator) end() {
+	g.code = append(g.code, runtime.Inst{Op: pick(g.Rand, opcode.Exit, opcode.Exit, opcode.Abort)})
+}
+
+// op appends an operation and its effect on the depth.
+func (g *generator) op(op opcode.Op, a uint32) {
+	g.code = append(g.code, runtime.Inst{Op: op, A: a})
+	pops, pushes := opcode.RowOf(op).Effect(a)
+	g.depth += pushes - pops
+}
+
+// object appends an operation on one of some objects.
+func (g *generator) object(op opcode.Op, offsets []uint64) {
+	g.op(op, 0)
+	g.code[len(g.code)-1].V = pick(g.Rand, offsets...)
+}
+
+func (g *generator) constant(v uint64) {
+	g.op(opcode.PushD, 0)
+	g.code[len(g.code)-1].V = v
+}
+
+func (g *generator) room() bool { return g.depth < genStack-3 }
+
+func (g *generator) block(n int) {
+	for range n {
+		g.statement()
+	}
+}
+
+// balanced appends statements that leave the stack as it was.
+func (g *generator) balanced(n int) {
+	depth := g.depth
+	g.block(n)
+	if g.depth > depth {
+		g.op(opcode.Drop, uint32(g.depth-depth))
+	}
+	for g.depth < depth {
+		g.push()
+	}
+}
+
+func (g *generator) statement() {
+	switch n := g.IntN(16); {
+	case n < 6:
+		g.expression()
+		g.sink()
+	case n < 9:
+		g.expression()
+	case n < 11:
+		g.shuffle()
+	case n < 13 && g.nested < 3 && len(g.code) < 200:
+		g.conditional()
+	case n == 13 && g.nested < 2 && len(g.code) < 200:
+		g.loop()
+	case n == 14:
+		g.op(opcode.Nop, 0)
+	default:
+		g.push()
+		g.sink()
+	}
+}
+
+// push pushes a word.
+func (g *generator) push() {
+	switch g.IntN(10) {
+	case 0:
+		g.op(opcode.Arg, uint32(g.IntN(8)))
+	case 1, 2:
+		if t := g.Uint32N(genTemps); g.assigned[t] {
+			g.op(opcode.PushTV, t)
+			return
+		}
+		g.op(opcode.Retval, 0)
+	case 3, 4:
+		g.op(opcode.PushR, 0)
+		g.code[len(g.code)-1].V = g.Uint64N(33)<<16 | pick[uint64](g.Rand, 0, 64, 32, 8<<8|8, 16, 48<<8|16, 64<<8|8, 28<<8|4)
+	case 5:
+		g.object(opcode.PushGV, g.world.numbers)
+	case 6:
+		g.op(opcode.Field, uint32(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame)))
+	case 7:
+		g.op(opcode.Depth, 0)
+	default:
+		g.constant(anyWord(g.Rand))
+	}
+}
+
+var (
+	testUnary  = []opcode.Op{opcode.Neg, opcode.Not, opcode.Lnot, opcode.Bool, opcode.Abs, opcode.Clz, opcode.Popcnt}
+	testBinary = []opcode.Op{opcode.Add, opcode.Sub, opcode.Mul, opcode.And, opcode.Or, opcode.Xor, opcode.Shl, opcode.Shr, opcode.Sar, opcode.Rol,
+		opcode.Ror, opcode.Eq, opcode.Ne, opcode.Lt, opcode.Le, opcode.Gt, opcode.Ge, opcode.Ult, opcode.Ule, opcode.Min, opcode.Max}
+	testDivide = []opcode.Op{opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod}
+	testJumps  = []opcode.Op{opcode.Jz, opcode.Jnz, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge}
+)
+
+// expression pushes a word that is calculated.
+func (g *generator) expression() {
+	if !g.room() {
+		g.op(opcode.Drop, 4)
+	}
+	g.push()
+	for range g.IntN(5) {
+		switch g.IntN(6) {
+		case 0:
+			g.op(pick(g.Rand, testUnary...), 0)
+		case 1:
+			g.op(pick(g.Rand, opcode.Ext, opcode.Zext), pick(g.Rand, g.Uint32N(64), 0, 8, 16, 32, 64, 200))
+		case 2:
+			g.object(opcode.FetchAddGV, g.world.numbers)
+		case 3:
+			if g.room() {
+				g.constant(max(1, anyWord(g.Rand)))
+				g.op(pick(g.Rand, testDivide...), 0)
+			}
+		default:
+			if g.room() {
+				g.push()
+				g.op(pick(g.Rand, testBinary...), 0)
+			}
+		}
+	}
+}
+
+// sink pops a word.
+func (g *generator) sink() {
+	switch g.IntN(9) {
+	case 0, 1, 2:
+		t := g.Uint32N(genTemps)
+		g.op(opcode.PopTV, t)
+		g.assigned[t] = true
+	case 3:
+		g.object(pick(g.Rand, opcode.PopGV, opcode.AddGV), g.world.numbers)
+	case 4:
+		g.object(pick(g.Rand, opcode.IncGV, opcode.DecGV), g.world.numbers)
+		g.op(opcode.Drop, 1)
+	case 5, 6, 7:
+		g.object(opcode.Agg, g.world.aggregations)
+	default:
+		g.op(opcode.Drop, 1)
+	}
+}
+
+// shuffle moves words of the stack.
+func (g *generator) shuffle() {
+	for g.depth < 3 {
+		g.push()
+	}
+	switch g.IntN(7) {
+	case 0, 1:
+		g.op(opcode.Xchg, 0)
+	case 2:
+		g.op(opcode.Over, 0)
+	case 3:
+		g.op(opcode.Pick, g.Uint32N(uint32(g.depth)))
+	case 4:
+		g.op(opcode.Poke, g.Uint32N(uint32(g.depth)))
+	case 5:
+		g.op(opcode.DupN, g.Uint32N(3))
+	default:
+		g.op(opcode.Dup, 0)
+	}
+	if g.depth > genStack-4 {
+		g.op(opcode.Drop, 4)
+	}
+}
+
+// conditional appends an if, with or without an else, or one that ends the program.
+func (g *generator) conditional() {
+	g.expression()
+	g.nested++
+	defer func() { g.nested-- }()
+	jump := len(g.code)
+	g.op(pick(g.Rand, testJumps...), 0)
+	before := clone(g.assigned)
+	if g.IntN(5) == 0 {
+		g.end()
+		g.code[jump].A = uint32(len(g.code))
+		return
+	}
+	g.balanced(1 + g.IntN(3))
+	over := len(g.code)
+	g.code = append(g.code, runtime.Inst{Op: opcode.Jmp})
+	g.code[jump].A = uint32(len(g.code))
+	g.assigned = clone(before)
+	g.balanced(1 + g.IntN(2))
+	g.code[over].A = uint32(len(g.code))
+	g.assigned = before
+}
+
+// loop appends a loop with a bound.
+func (g *generator) loop() {
+	g.nested++
+	defer func() { g.nested-- }()
+	before := clone(g.assigned)
+	if !g.room() {
+		g.op(opcode.Drop, 4)
+	}
+	g.constant(uint64(1 + g.IntN(5)))
+	start, left := uint32(len(g.code)), uint32(genTemps+g.nested) // what changes the stack must not change the counter
+	g.op(opcode.PopTV, left)
+	g.balanced(1 + g.IntN(2))
+	g.op(opcode.PushTV, left)
+	g.op(opcode.Loop, start)
+	g.depth--
+	g.assigned = before
+}
+
+func clone(m map[uint32]bool) map[uint32]bool {
+	c := map[uint32]bool{}
+	for k, v := range m {
+		c[k] = v
+	}
+	return c
+}
