@@ -209,6 +209,7 @@ func nativeRuns(p *space.Point) (runs []space.Run) {
 func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program amd64.Program, err error) {
 	code, counts, at := r.Placement.Code, true, native.Place{}
 	program.Probe = r.Placement.Probe.Spec.ID
+	at.Names = namesAt(r.Placement)
 	c.calls.prepare(c)
 	at.Thread, at.Clock, at.Reads = c.calls.none == nil, c.calls.noClock == nil, codeIn(p.Space).reads.refused == nil
 	if code.When != nil && r.Ends == nil {

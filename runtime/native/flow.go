@@ -16,7 +16,6 @@ type planner struct {
 	reached  []int // operations to be followed
 	edges    []edge
 	visited  int
-	targets  []bool // operations that are named by a label
 	logs     logs
 
 	logsDiffer bool // two ways with different logs lead to an operation
@@ -96,18 +95,19 @@ func (p *planner) step(pc int) error {
 	}
 	after := op.Depth - pops + pushes
 	p.MaxDepth = max(p.MaxDepth, after)
-	log := p.logs.add(op.Log, in)
+	log := p.logAfter(op.Log, pc)
 	p.Fields = max(p.Fields, log.Fields)
 	if p.MaxDepth+p.Temps+p.Fields > MaxWords {
 		return p.refused(pc, "there are more than %d words on the stack and in scratch words", MaxWords)
 	}
 	row := opcode.RowOf(in.Op)
-	if row.Does.Has(opcode.Jumps) {
+	jumps, decided := p.Decided(pc)
+	if row.Does.Has(opcode.Jumps) && (jumps || !decided) {
 		if err := p.reach(pc, int(in.A), after, log); err != nil {
 			return err
 		}
 	}
-	if row.Does.Has(opcode.Ends) {
+	if row.Does.Has(opcode.Ends) || jumps {
 		return nil
 	}
 	if in.Op == opcode.Loop {
