@@ -85,7 +85,7 @@ func (p *planner) addPart(pc int, parts *key.Buffer) string {
 func repeatable(op opcode.Op) bool {
 	switch op {
 	case opcode.Nop, opcode.PushD, opcode.Dup, opcode.DupN, opcode.Over, opcode.Drop, opcode.Pick, opcode.Depth, opcode.PushTV,
-		opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field, opcode.Text, opcode.PushGV, opcode.PushThis, opcode.PushS, opcode.Scmp, opcode.Seq, opcode.Sprefix,
+		opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field, opcode.Text, opcode.PushGV, opcode.PushThis, opcode.PushPT, opcode.PushS, opcode.Scmp, opcode.Seq, opcode.Sprefix,
 		opcode.Slen:
 		return true
 	}

@@ -272,9 +272,12 @@ func (g *generator) calculated() {
 		g.expression()
 		return
 	}
-	if g.IntN(20) == 0 {
+	switch g.IntN(20) {
+	case 0:
 		g.load()
-	} else {
+	case 1, 2:
+		g.op(opcode.PushPT, pick(g.Rand, g.objects.own...))
+	default:
 		g.push()
 	}
 	for range g.IntN(3) {
