@@ -86,6 +86,9 @@ func (p *planner) step(pc int) error {
 	if why == "" {
 		why = p.lacks(pc)
 	}
+	if why == "" && p.fieldsAfter(pc) > MaxWords {
+		why = "the log is too long"
+	}
 	if why != "" {
 		op.Verdict, op.Why = Doorbell, why
 		return nil
@@ -114,6 +117,16 @@ func (p *planner) step(pc int) error {
 		after--
 	}
 	return p.reach(pc, pc+1, after, log)
+}
+
+// fieldsAfter returns how many words there are, with all scratch words of the program, when an operation has added a field to the log; 0 for other
+// operations.
+func (p *planner) fieldsAfter(pc int) int {
+	op := &p.Ops[pc]
+	if n := p.logAfter(op.Log, pc).Fields; n > op.Log.Fields {
+		return p.MaxDepth + max(p.Temps, min(p.Code.Temps, runtime.MaxTemps)) + n
+	}
+	return 0
 }
 
 // effect returns the effect of an operation on the stack, and why the machine would trap instead.

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +47,8 @@ func TestTexts(t *testing.T) {
 		{"no such constant", at, "no such text", []runtime.Inst{constant(2), drop, exit}},
 		{"a record", at, "", []runtime.Inst{item, function, log, constant(0), log, end, exit}},
 		{"a record that is too long", at, "the log is too long", []runtime.Inst{item, name(runtime.TextProbe), log, end, exit}},
+		{"a record beside many scratch words", at, "the log is too long", slices.Concat([]runtime.Inst{push(1), opA(opcode.PopTV, 60), item}, slices.Repeat([]runtime.Inst{function, log}, 2),
+			[]runtime.Inst{end, exit})},
 		{"one of two texts", at, "not known", []runtime.Inst{item, opA(opcode.Arg, 0), opA(opcode.Jz, 5), constant(0), opA(opcode.Jmp, 6), constant(1), log, end, exit}},
 		{"a text from a scratch word", at, "seq is left", []runtime.Inst{function, opA(opcode.PopTV, 0), opA(opcode.PushTV, 0), constant(0), op(opcode.Seq), drop, exit}},
 		{"a comparison", at, "", []runtime.Inst{function, constant(0), op(opcode.Seq), drop, exit}},
