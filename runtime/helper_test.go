@@ -95,7 +95,7 @@ func newThread() *fakeThread {
 		f.memory[i] = 'a' + byte(i%26)
 	}
 	f.fields[FieldPid], f.fields[FieldTid] = 100, 101
-	f.texts[TextComm] = "comm"
+	f.texts[TextComm], f.texts[TextFunc], f.texts[TextModule] = "comm", "func", "/lib/module.so"
 	f.pcs = []uint64{0x10, 0x20, 0x30}
 	return f
 }

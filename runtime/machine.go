@@ -31,6 +31,7 @@ type Machine struct {
 	pc     int // of the current operation, if it is outside the loop
 
 	scratch scratch
+	place   placeTexts
 	key     key.Buffer
 	heap    heap
 	buf     [8]byte

@@ -37,3 +37,6 @@ const (
 	TextCgroup
 	NumTextFields
 )
+
+// OfPlace reports whether a text is the same at every hit of a program at a place.
+func (f TextField) OfPlace() bool { return f == TextFunc || f == TextModule || f == TextProbe }

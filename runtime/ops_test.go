@@ -159,6 +159,10 @@ var targetCases = []opCase{
 	{"gv none", nil, opV(opcode.PushGV, 4), nil, outcome.TrapIndex, nil},
 	{"agg none", []int64{1}, opV(opcode.Agg, 64<<10), nil, outcome.TrapIndex, nil},
 	{"text that is none", []int64{-1}, op(opcode.Slen), nil, outcome.TrapText, nil},
+	{"text of a place that is not so long", []int64{-1<<63 | 5<<32 | int64(TextFunc)}, op(opcode.Slen), nil, outcome.TrapText, nil},
+	{"text that no place has", []int64{-1<<63 | 4<<32 | int64(TextComm)}, op(opcode.Slen), nil, outcome.TrapText, nil},
+	{"text that nothing has", []int64{-1<<63 | 4<<32 | 77}, op(opcode.Slen), nil, outcome.TrapText, nil},
+	{"text of a place", []int64{-1<<63 | 4<<32 | int64(TextFunc)}, op(opcode.Slen), []int64{4}, 0, nil},
 	{"text out of the scratch", []int64{1<<62 | 5<<32}, op(opcode.Slen), nil, outcome.TrapText, nil},
 }
 

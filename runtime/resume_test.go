@@ -151,7 +151,8 @@ func TestResumeAtEveryOperation(t *testing.T) {
 	main := seq(
 		opA(opcode.SetX, 0), opA(opcode.Call, 0), // to the handler and the routine behind the main part
 		push(8), op(opcode.Malloc), opA(opcode.PopTV, 2), push(7), opA(opcode.PushTV, 2), push(0), op(opcode.PopH8),
-		push(4), op(opcode.KeyInt), opA(opcode.PushS, 0), push(9), op(opcode.Sdec), op(opcode.Scat), opA(opcode.KeyText, uint32(value.KindText)),
+		push(4), op(opcode.KeyInt), opA(opcode.PushS, 0), push(9), op(opcode.Sdec), op(opcode.Scat),
+		opA(opcode.Text, uint32(TextFunc)), op(opcode.Scat), opA(opcode.KeyText, uint32(value.KindText)),
 		push(2), opV(opcode.MapAdd, m), opA(opcode.PopTV, 1),
 		opA(opcode.Item, 1), push(4), op(opcode.LogInt), op(opcode.EndItem),
 		push(9), op(opcode.Signal),

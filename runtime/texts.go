@@ -16,9 +16,9 @@ func floatWord(f float64) uint64    { return math.Float64bits(f) }
 func float32Of(bits uint32) float32 { return math.Float32frombits(bits) }
 
 // text returns the bytes of a reference, which the caller must not change. ok is false for a word that is not a
-// reference. References are ordinary words, and an unverified program may have made one up. So both spaces are checked
-// against their current contents: constants by number and length, scratch by what this run has used. No data of an
-// earlier hit can be named.
+// reference. References are ordinary words, and an unverified program may have made one up. So all spaces are checked
+// against their current contents: constants by number and length, scratch by what this run has used, texts of the place by
+// their length. No data of an earlier hit can be named.
 func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 	r := Ref(ref)
 	n, at := r.Len(), r.offset()
@@ -30,12 +30,27 @@ func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 			return nil, false
 		}
 		return m.scratch.bytes[at : at+n], true
+	case r.space() == spacePlace:
+		return m.placeText(TextField(at), n)
 	case r.space() != spaceConst || uint(at) >= uint(len(m.code.Texts)) || n > len(m.code.Texts[at]):
 		return nil, false
 	}
 	// This makes the constant a byte slice without a copy. That is sound because nothing writes through the result of
 	// text: it is compared, hashed, and copied from. An operation that changes text in place would break it.
 	return unsafe.Slice(unsafe.StringData(m.code.Texts[at]), n), true
+}
+
+// placeTexts are copies of texts that are the same at every hit of a place.
+type placeTexts [NumTextFields][value.DefaultText]byte
+
+// placeText returns the first n bytes of a text of the place. ok is false if the text is not that long, or not one of the place. The copy stays
+// what it is when another text is read, also when it is read again.
+func (m *Machine) placeText(f TextField, n int) (p []byte, ok bool) {
+	if !f.OfPlace() || n > value.DefaultText {
+		return nil, false
+	}
+	p = m.place[f][:]
+	return p[:n], m.ctx.Thread.Text(f, p) >= n
 }
 
 // popText pops a reference. A word that is not a reference traps like an exhausted scratch. Only unverified programs
@@ -117,8 +132,7 @@ func (m textOps) pushConst(index uint32) outcome.Trap {
 	if uint64(index) >= uint64(len(m.code.Texts)) {
 		return outcome.TrapIndex
 	}
-	n := len(m.code.Texts[index])
-	m.push(makeRef(spaceConst, int(index), min(n, value.MaxText), n > value.MaxText))
+	m.push(uint64(ConstRef(index, len(m.code.Texts[index]))))
 	return outcome.NoTrap
 }
 
@@ -189,11 +203,15 @@ func (m textOps) callStack() outcome.Trap {
 	return outcome.NoTrap
 }
 
-// contextText copies a text of the context to the scratch memory. The program gets a copy, because a text of the engine
-// may change between hits (comm) or belong to the engine (module).
+// contextText pushes a text of the context. One that is the same at every hit of the place is read when it is used. Others are copied to
+// the scratch memory, because they may change between hits (comm).
 func (m textOps) contextText(field uint32) outcome.Trap {
-	if field >= uint32(NumTextFields) {
+	switch {
+	case field >= uint32(NumTextFields):
 		return outcome.TrapOp
+	case TextField(field).OfPlace():
+		m.push(uint64(PlaceRef(TextField(field), m.ctx.Thread.Text(TextField(field), nil))))
+		return outcome.NoTrap
 	}
 	p := m.room(value.DefaultText)
 	if p == nil {

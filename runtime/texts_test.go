@@ -126,6 +126,9 @@ func TestTextLimits(t *testing.T) {
 			t.Errorf("%v: %v", last, out.Trap)
 		}
 	}
+	if out := b.run(&Code{Insts: append(list[:len(list)-3:len(list)-3], opA(opcode.Text, uint32(TextModule)), op(opcode.Slen), op(opcode.Exit))}); out.Trap != outcome.NoTrap {
+		t.Errorf("a text of the place when no scratch is left: %v", out.Trap)
+	}
 	if out := b.run(&Code{Insts: seq(opA(opcode.PushS, 1))}); out.Trap != outcome.TrapIndex {
 		t.Errorf("no such text: %v", out.Trap)
 	}

@@ -212,6 +212,7 @@ func nativeRuns(p *space.Point) (runs []space.Run) {
 func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Program, err error) {
 	code, counts, at, m := r.Placement.Code, true, native.Place{}, machineOf(p.Space)
 	program.Probe = r.Placement.Probe.Spec.ID
+	at.Names = namesAt(r.Placement)
 	c.calls.prepare(c)
 	if m.follows {
 		at.Thread, at.Clock, at.Reads = c.calls.none == nil, c.calls.noClock == nil, codeIn(p.Space).reads.refused == nil

@@ -3,6 +3,7 @@ package arena
 import (
 	"unsafe"
 
+	"gotap/runtime/key"
 	"gotap/runtime/object"
 )
 
@@ -28,7 +29,8 @@ type TableLayout struct {
 	Used                 uint64 // the number of keys
 	Stamp, Clock         uint64 // 0 unless the object evicts
 	Slots                uint64 // a power of two
-	KeyWords, EntryWords int    // words of a key; of an entry, which is a key and, unless it is behind the state, its cell
+	Shape                *key.Shape
+	KeyWords, EntryWords int // words of the longest key; of an entry, which is a key and, unless it is behind the state, its cell
 }
 
 // Offsets in bytes of the words of a cell (cell.go).
@@ -91,6 +93,7 @@ func (a *Arena) LayoutOf(off uint64) (l Layout, ok bool) {
 	}
 	if st.shape != nil {
 		l.Table = a.tableLayout(&st.table)
+		l.Table.Shape = st.shape
 		return l, true
 	}
 	for i := range st.cells {

@@ -70,13 +70,18 @@ func NewShape(kinds []value.Kind) (*Shape, error) {
 // Hash hashes a key's words to 64 bits: each word is folded in by a multiplication and a shift, and the end is mixed
 // as in the finalizer of MurmurHash3. Executors that look up keys themselves must compute the same hash.
 func Hash(key []uint64) uint64 {
-	h := HashStart
-	for _, w := range key {
+	h := Mix(HashStart, key)
+	h = (h ^ h>>33) * HashEnd
+	return h ^ h>>33
+}
+
+// Mix folds words into what Hash has before its end is mixed.
+func Mix(h uint64, words []uint64) uint64 {
+	for _, w := range words {
 		h = (h ^ w) * HashWord
 		h ^= h >> 32
 	}
-	h = (h ^ h>>33) * HashEnd
-	return h ^ h>>33
+	return h
 }
 
 // The constants of Hash.

@@ -16,7 +16,6 @@ type planner struct {
 	reached  []int // operations to be followed
 	edges    []edge
 	visited  int
-	targets  []bool // operations that are named by a label
 	logs     logs
 
 	logsDiffer bool // two ways with different logs lead to an operation
@@ -87,6 +86,9 @@ func (p *planner) step(pc int) error {
 	if why == "" {
 		why = p.lacks(pc)
 	}
+	if why == "" && p.fieldsAfter(pc) > MaxWords {
+		why = "the log is too long"
+	}
 	if why != "" {
 		op.Verdict, op.Why = Doorbell, why
 		return nil
@@ -96,24 +98,35 @@ func (p *planner) step(pc int) error {
 	}
 	after := op.Depth - pops + pushes
 	p.MaxDepth = max(p.MaxDepth, after)
-	log := p.logs.add(op.Log, in)
+	log := p.logAfter(op.Log, pc)
 	p.Fields = max(p.Fields, log.Fields)
 	if p.MaxDepth+p.Temps+p.Fields > MaxWords {
 		return p.refused(pc, "there are more than %d words on the stack and in scratch words", MaxWords)
 	}
 	row := opcode.RowOf(in.Op)
-	if row.Does.Has(opcode.Jumps) {
+	jumps, decided := p.Decided(pc)
+	if row.Does.Has(opcode.Jumps) && (jumps || !decided) {
 		if err := p.reach(pc, int(in.A), after, log); err != nil {
 			return err
 		}
 	}
-	if row.Does.Has(opcode.Ends) {
+	if row.Does.Has(opcode.Ends) || jumps {
 		return nil
 	}
 	if in.Op == opcode.Loop {
 		after--
 	}
 	return p.reach(pc, pc+1, after, log)
+}
+
+// fieldsAfter returns how many words there are, with all scratch words of the program, when an operation has added a field to the log; 0 for other
+// operations.
+func (p *planner) fieldsAfter(pc int) int {
+	op := &p.Ops[pc]
+	if n := p.logAfter(op.Log, pc).Fields; n > op.Log.Fields {
+		return p.MaxDepth + max(p.Temps, min(p.Code.Temps, runtime.MaxTemps)) + n
+	}
+	return 0
 }
 
 // effect returns the effect of an operation on the stack, and why the machine would trap instead.

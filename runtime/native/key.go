@@ -1,6 +1,7 @@
 package native
 
 import (
+	"gotap/runtime/key"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/value"
@@ -14,7 +15,8 @@ func (p *planner) lacksKey(pc int) string {
 	if p.Ops[pc].Key {
 		return ""
 	}
-	depth, left, parts := p.Ops[pc].Depth, p.Ops[pc].Depth, 0
+	depth, left := p.Ops[pc].Depth, p.Ops[pc].Depth
+	var parts key.Buffer
 	for i := pc; i < len(p.Ops); i++ {
 		in := &p.Insts[i]
 		if i != pc && p.targets[i] {
@@ -24,10 +26,12 @@ func (p *planner) lacksKey(pc int) string {
 		switch {
 		case why != "":
 			return why
-		case in.Op == opcode.KeyInt:
-			parts++
+		case in.Op.Has(opcode.BuildsKey):
+			if why := p.addPart(i, &parts); why != "" {
+				return why
+			}
 		case in.Op.Has(opcode.UsesKey):
-			if why := p.lacksUse(i, parts); why != "" {
+			if why := p.lacksUse(i, &parts); why != "" {
 				return why
 			}
 			p.MaxDepth = max(p.MaxDepth, left+1)
@@ -52,26 +56,51 @@ func (p *planner) lacksKey(pc int) string {
 	return "the key is not used"
 }
 
+// maxKey is how many words a key may have. The code of a search has some instructions for each.
+const maxKey = 48
+
+// addPart adds a part to a key of which only the form matters, and returns why native code cannot, or "".
+func (p *planner) addPart(pc int, parts *key.Buffer) string {
+	in, fits := &p.Insts[pc], false
+	switch {
+	case in.Op == opcode.KeyInt:
+		fits = parts.AddWord(0)
+	case in.Op != opcode.KeyText || in.A > 0xff || value.Kind(in.A).Class() != value.ClassText:
+		return interpreted(opcode.RowOf(in.Op))
+	default:
+		text, ok := p.Operands(pc, 1)
+		if !ok {
+			return "the text is not known"
+		}
+		fits = parts.AddText([]byte(text[0].Bytes), text[0].Ref.Cut())
+	}
+	if !fits || len(parts.Words()) > maxKey {
+		return "the key is too long"
+	}
+	return ""
+}
+
 // repeatable reports whether an operation only looks and calculates, and cannot trap. One that reads memory may, and one on
 // floats may ring: native code then rings before the first part.
 func repeatable(op opcode.Op) bool {
 	switch op {
 	case opcode.Nop, opcode.PushD, opcode.Dup, opcode.DupN, opcode.Over, opcode.Drop, opcode.Pick, opcode.Depth, opcode.PushTV,
-		opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PushThis:
+		opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field, opcode.Text, opcode.PushGV, opcode.PushThis, opcode.PushPT, opcode.PushS, opcode.Scmp, opcode.Seq, opcode.Sprefix,
+		opcode.Slen:
 		return true
 	}
 	return isInteger(op) && !MayRing(op) || IsFloat(op) || ReadSize(op) > 0
 }
 
-// lacksUse decides about the use of a key of integers, with a number of parts.
-func (p *planner) lacksUse(pc, parts int) string {
+// lacksUse decides about the use of a key with the given parts.
+func (p *planner) lacksUse(pc int, parts *key.Buffer) string {
 	if why := p.object(pc); why != "" {
 		return why
 	}
 	op, l := p.Insts[pc].Op, p.Ops[pc].Object
 	name := opcode.RowOf(op).Name
 	switch {
-	case l.Table == nil || l.Table.KeyWords != parts:
+	case l.Table == nil || !parts.Fits(l.Table.Shape):
 		return name + " has a key of another form"
 	case p.adds(op) && isAggregation(l):
 		return ""

@@ -57,14 +57,18 @@ type Features struct {
 	Register func(operand uint64) bool
 }
 
+// Names are the texts that are the same at every hit of a place.
+type Names struct{ Func, Module, Probe string }
+
 // Place is what native code finds at a place besides the registers.
 type Place struct {
-	Thread bool // the stack of calls of its thread, by which it knows the thread
-	Clock  bool // the time
-	Reads  bool // which memory can be read
-	Call   bool // a call begins or ends, which has a frame
-	Ends   bool // Call: it ends
-	This   int  // Call: bytes of its storage
+	Names  *Names // nil: they are not known
+	Thread bool   // the stack of calls of its thread, by which it knows the thread
+	Clock  bool   // the time
+	Reads  bool   // which memory can be read
+	Call   bool   // a call begins or ends, which has a frame
+	Ends   bool   // Call: it ends
+	This   int    // Call: bytes of its storage
 }
 
 // Plan is what native code does for one program. It is immutable.
@@ -80,6 +84,7 @@ type Plan struct {
 	Limited  bool           // Counted: the program may run out of fuel
 	Place    Place
 	origin   []uint32 // of each of Insts, its operation in the program; nil: Insts are the program's
+	targets  []bool   // those of Insts that are named by a label
 }
 
 // Origin returns the operation of the program that one of Insts is a copy of.

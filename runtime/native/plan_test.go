@@ -103,7 +103,7 @@ func TestVerdicts(t *testing.T) {
 		{"a part that counts", 1, "inc gv stands while", []runtime.Inst{push(1), key, opV(opcode.IncGV, o.number), push(1), key, opV(opcode.MapDel, o.pairs), exit}},
 		{"a part that is interpreted", 1, "push c is left", []runtime.Inst{push(1), key, opA(opcode.Field, uint32(runtime.FieldTid)), key, opV(opcode.MapDel, o.pairs), exit}},
 		{"a part behind a label", 2, "control can arrive", []runtime.Inst{push(1), opA(opcode.Jmp, 2), key, push(1), key, opV(opcode.MapDel, o.pairs), opA(opcode.Jmp, 3)}},
-		{"a text part", 1, "key s stands while", []runtime.Inst{push(1), key, push(0), opA(opcode.KeyText, 1), opV(opcode.MapDel, o.pairs), exit}},
+		{"a text part", 1, "key s is left", []runtime.Inst{push(1), key, push(0), opA(opcode.KeyText, 1), opV(opcode.MapDel, o.pairs), exit}},
 		{"too few parts", 1, "another form", []runtime.Inst{push(1), key, opV(opcode.MapDel, o.pairs), exit}},
 		{"texts in a map", 1, "are texts", []runtime.Inst{push(1), key, opV(opcode.MapGet, o.texts), exit}},
 		{"is there a text", 1, "", []runtime.Inst{push(1), key, opV(opcode.MapHas, o.texts), exit}},

@@ -78,10 +78,10 @@ func (s *splitter) place(w way) bool {
 		s.placed[w] = len(s.insts)
 		s.insts, s.origin = append(s.insts, in), append(s.origin, uint32(w.pc))
 		row := opcode.RowOf(in.Op)
-		if row == nil || row.Group == opcode.Log && s.lacksItem(&in, w.log) != "" {
+		if row == nil || row.Group == opcode.Log && s.lacksItem(w.pc, w.log) != "" {
 			return true
 		}
-		after := s.logs.add(w.log, &in)
+		after := s.logAfter(w.log, w.pc)
 		if row.Does.Has(opcode.Jumps) {
 			to := way{int(in.A), after}
 			s.jumps = append(s.jumps, jump{len(s.insts) - 1, to})

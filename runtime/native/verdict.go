@@ -124,6 +124,10 @@ func (p *planner) lacksContext(pc int, row *opcode.Row) string {
 		return "the argument is not in a vector register that native code reads"
 	case opcode.Retval:
 		return ""
+	case opcode.Text:
+		if _, ok := p.Text(pc); ok {
+			return ""
+		}
 	case opcode.Field:
 		return p.lacksField(pc, row)
 	}
@@ -244,7 +248,7 @@ func (p *planner) adds(op opcode.Op) bool {
 // MayRing reports whether native code may stop before an operation that it can execute.
 func MayRing(op opcode.Op) bool {
 	switch op {
-	case opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.Fadd, opcode.Fmul:
+	case opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.KeyText, opcode.Fadd, opcode.Fmul:
 		return true
 	}
 	return op == opcode.Str || ReadSize(op) > 0

@@ -36,10 +36,10 @@ const (
 // program returns a random program.
 func (o *objects) program(r *rand.Rand) *compile.Program {
 	g := &generator{Rand: r, objects: o, bells: r.IntN(3) == 0}
-	p := &compile.Program{Name: "random", Temps: genTemps, Stack: genStack, Texts: genTexts, Regs: registers, Objects: o.ids(),
-		Formats: []record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}},
+	p := &compile.Program{Name: "random", Temps: genTemps + textTemps, Stack: genStack, Texts: append(genTexts[:len(genTexts):len(genTexts)], moreTexts...), Regs: registers, Objects: o.ids(),
+		Formats: append([]record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}},
 			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}, {Kind: value.KindInt}, {Kind: value.KindInt}}},
-			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindFloat}}}}}
+			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindFloat}}}}, textFormats...)}
 	if r.IntN(4) == 0 {
 		p.Fuel = 1 + r.Uint32N(120)
 	}
@@ -83,6 +83,7 @@ type objects struct {
 	own                           []int        // of threads
 	keyed, maps                   []int        // with two parts at odd indexes
 	few                           map[int]bool // indexes of those that never get many keys
+	texted                        []textKeyed
 }
 
 func (o *objects) ids() []int { return o.all }
@@ -188,7 +189,9 @@ func (g *generator) balanced(n int) {
 }
 
 func (g *generator) statement() {
-	switch n := g.IntN(22); {
+	switch n := g.IntN(24); {
+	case n > 21:
+		g.texts()
 	case n < 8:
 		g.expression()
 		g.sink()
@@ -269,9 +272,12 @@ func (g *generator) calculated() {
 		g.expression()
 		return
 	}
-	if g.IntN(20) == 0 {
+	switch g.IntN(20) {
+	case 0:
 		g.load()
-	} else {
+	case 1, 2:
+		g.op(opcode.PushPT, pick(g.Rand, g.objects.own...))
+	default:
 		g.push()
 	}
 	for range g.IntN(3) {

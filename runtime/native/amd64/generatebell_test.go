@@ -79,7 +79,7 @@ func (g *generator) end() {
 
 // anyCode returns instructions that nobody has verified.
 func (o *objects) anyCode(r *rand.Rand, a *arena.Arena) *runtime.Code {
-	c := &runtime.Code{Insts: make([]runtime.Inst, 1+r.IntN(40)), Fuel: 1 + r.Uint32N(100), Texts: []string{"a", "bc"}, Stack: r.IntN(20), LogMax: 400}
+	c := &runtime.Code{Insts: make([]runtime.Inst, 1+r.IntN(40)), Fuel: 1 + r.Uint32N(100), Texts: []string{"a", "bc", tooLong, names[5]}, Stack: r.IntN(20), LogMax: 400}
 	for i := range c.Insts {
 		in := &c.Insts[i]
 		in.Op, in.A, in.V = opcode.Op(r.IntN(int(opcode.NumOps)+1)), uint32(r.IntN(10)), anyWord(r)
@@ -92,6 +92,11 @@ func (o *objects) anyCode(r *rand.Rand, a *arena.Arena) *runtime.Code {
 			in.Op = pick(r, opcode.PushR, opcode.Arg, opcode.PushTV, opcode.PopTV, opcode.KeyInt, opcode.Agg, opcode.MapAdd, opcode.PushGV, opcode.AddGV)
 		case 4:
 			in.Op = pick(r, pick(r, jumpOps...), pick(r, unaryOps...), pick(r, binaryOps...), pick(r, floatUnary...), pick(r, floatBinary...), opcode.AggFloat, opcode.ArgF)
+		case 5:
+			if i > 0 && r.IntN(2) == 0 {
+				c.Insts[i-1].Op, c.Insts[i-1].A = pick(r, opcode.PushS, opcode.Text), uint32(r.IntN(5))
+				in.Op = pick(r, opcode.KeyText, opcode.LogText, opcode.Slen, opcode.Seq, opcode.Agg)
+			}
 		}
 		row := opcode.RowOf(in.Op)
 		switch {

@@ -32,12 +32,27 @@ type tables struct {
 	cells *cells
 }
 
-// addToKey pops a word into the key.
-func (k *tables) addToKey() {
+// beginKey begins a key, unless one has been begun.
+func (k *tables) beginKey() {
 	if !k.key.begun {
 		k.key = keyed{begun: true, pc: k.pc, executed: k.executed, stack: slices.Clone(k.stack), nextHome: len(k.stack)}
 	}
+}
+
+// addToKey pops a word into the key.
+func (k *tables) addToKey() {
+	k.beginKey()
 	k.key.words = append(k.key.words, k.popWord())
+}
+
+// addTextToKey pops a text that is known into the key.
+func (k *tables) addTextToKey() {
+	k.beginKey()
+	k.popWord()
+	text, _ := k.plan.Operands(k.pc, 1)
+	for _, v := range text[0].KeyWords() {
+		k.key.words = append(k.key.words, word{constant, v})
+	}
 }
 
 // useKey makes the code of an operation that uses the key. The key is searched in the table as package arena does
@@ -201,20 +216,21 @@ func (s *words) compareMemory(o operand, w word, spare reg) {
 	s.alu(opCmp, o, r(s.register(w, spare)))
 }
 
-// hash computes the hash of the key in rax, as key.Hash does; rcx is used.
+// hash computes the hash of the key in rax, as key.Hash does; rcx is used. What is constant at the start of the key is computed here.
 func (k *tables) hash() {
 	var constants []uint64
 	for _, w := range k.key.words {
-		if w.kind == constant {
-			constants = append(constants, w.n)
+		if w.kind != constant {
+			break
 		}
+		constants = append(constants, w.n)
 	}
 	if len(constants) == len(k.key.words) {
 		k.movImm(rax, key.Hash(constants))
 		return
 	}
-	k.movImm(rax, key.HashStart)
-	for _, w := range k.key.words {
+	k.movImm(rax, key.Mix(key.HashStart, constants))
+	for _, w := range k.key.words[len(constants):] {
 		k.alu(opXor, r(rax), k.source(w, rcx))
 		k.multiplyBy(key.HashWord)
 		k.mixShifted(32)

@@ -23,6 +23,15 @@ func (s *words) field() {
 	s.logged = append(s.logged, w)
 }
 
+// textField pops a text that is known into the next words of the log.
+func (p *part) textField() {
+	p.popWord()
+	text, _ := p.plan.Operands(p.pc, 1)
+	for _, v := range text[0].Words() {
+		p.logged = append(p.logged, word{constant, v})
+	}
+}
+
 // settleFields moves all fields to their homes.
 func (s *words) settleFields() {
 	for i, w := range s.logged {

@@ -9,6 +9,10 @@ import (
 
 // execute makes the code of one native operation. The plan has checked its operands.
 func (p *part) execute(in *runtime.Inst) {
+	if jumps, ok := p.plan.Decided(p.pc); ok {
+		p.decided(in, jumps)
+		return
+	}
 	switch in.Op {
 	case opcode.Nop:
 	case opcode.Jmp:
@@ -30,6 +34,8 @@ func (p *part) execute(in *runtime.Inst) {
 		p.array(in.Op)
 	case opcode.LogInt, opcode.LogFloat:
 		p.field()
+	case opcode.LogText:
+		p.textField()
 	case opcode.Item, opcode.EndItem: // the plan knows where items begin and end
 	case opcode.PushThis, opcode.PopThis:
 		p.frames.storage(in)
@@ -39,8 +45,15 @@ func (p *part) execute(in *runtime.Inst) {
 		p.read(in)
 	case opcode.Str:
 		p.compareText()
+	case opcode.PushS, opcode.Text:
+		text, _ := p.plan.Text(p.pc)
+		p.pushConst(uint64(text.Ref))
+	case opcode.Scmp, opcode.Seq, opcode.Sprefix, opcode.Slen:
+		p.compareKnown(in.Op)
 	case opcode.KeyInt:
 		p.tables.addToKey()
+	case opcode.KeyText:
+		p.tables.addTextToKey()
 	case opcode.AggFloat:
 		p.aggregateFloat()
 	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:

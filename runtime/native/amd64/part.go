@@ -281,6 +281,17 @@ func (p *part) branch(c cond, to int) {
 	p.fallsTo(p.pc + 1)
 }
 
+// decided goes on the only way that leads on from a conditional jump.
+func (p *part) decided(in *runtime.Inst, jumps bool) {
+	p.popWord()
+	if jumps {
+		p.goOn(int(in.A))
+		return
+	}
+	p.settleFor(p.pc+1, p.pc+1)
+	p.fallsTo(p.pc + 1)
+}
+
 // endAt jumps to where the program ends.
 func (p *part) endAt(l label) {
 	p.jmp(l)

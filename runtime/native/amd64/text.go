@@ -1,6 +1,23 @@
 package amd64
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"gotap/runtime/opcode"
+)
+
+// Texts that are known when code is made are words on the stack like numbers: the interpreter's references to them, which are constants. An
+// operation that uses such a text takes its bytes from the plan.
+
+// compareKnown makes an operation on texts that are known.
+func (p *part) compareKnown(op opcode.Op) {
+	v, _ := p.plan.Compared(p.pc)
+	pops, _ := opcode.RowOf(op).Effect(0)
+	for range pops {
+		p.popWord()
+	}
+	p.pushConst(v)
+}
 
 // compareText makes the code of a comparison of text in memory with a constant, which is three operations (native.Comparison). It rings
 // unless all bytes that the interpreter might read are readable: then none of them would make it trap.

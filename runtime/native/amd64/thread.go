@@ -30,10 +30,11 @@ func (f *frames) tid() {
 }
 
 // perThread makes the code of operations on this thread's value of a variable, which is in a table with the number of the thread as the
-// key. A value that is not there yet is the initial one; the interpreter inserts it.
+// key. A value that is not there yet is the initial one; the interpreter inserts it. While another key is built, values are only read: the words
+// of that key lie in homes, which a search does not use.
 func (p *part) perThread(in *runtime.Inst) {
 	l := p.plan.Ops[p.pc].Object
-	unsure := p.bell()
+	unsure, outer := p.bellBefore(), p.key
 	if !p.framed {
 		p.frames.findStack(unsure)
 	}
@@ -59,7 +60,7 @@ func (p *part) perThread(in *runtime.Inst) {
 		p.tables.ownCell(in.Op, l.Table, v, absent, unsure)
 	}
 	p.place(done)
-	p.key = keyed{}
+	p.key = outer
 	if in.Op == opcode.PushPT {
 		p.result(p.cells.search.entry)
 	}

@@ -57,6 +57,7 @@ type world struct {
 	clock     *clock.Clock      // nil: the processor's counter does not tell the time
 	floats    bool              // the programs of the case use vector registers
 	fp        fpRegs            // of the hit, if they do
+	names     *native.Names     // of the place
 	from      uint64            // what is allocated from here on is compared
 	normalize func(used []byte) // removes what may differ; may be nil
 
@@ -70,7 +71,7 @@ func newWorld(t testing.TB) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Close() })
-	w := &world{t: t, arena: a, machine: runtime.NewMachine(a)}
+	w := &world{t: t, arena: a, names: &native.Names{Func: "func", Module: "/module", Probe: "func"}, machine: runtime.NewMachine(a)}
 	if w.memory, err = unix.Mmap(a.FD(), 0, arenaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 		t.Fatal(err)
 	}
@@ -145,6 +146,13 @@ func (w *world) declare() {
 		o.Keys = len(kinds)
 		add(&w.objects.maps, o, kinds...)
 	}
+	for i, kinds := range [][]value.Kind{{value.KindText}, {value.KindInt, value.KindText}, {value.KindText, value.KindInt}, {value.KindText, value.KindText}} {
+		for n, k := range []object.Kind{object.KindMap, object.KindCount, object.KindSum, object.KindHist} {
+			var list []int
+			add(&list, object.Object{Kind: k, Keys: len(kinds), Max: []int{3, 64}[(i+n)%2], Full: []object.Full{object.FullDrop, object.FullError}[n%2]}, kinds...)
+			w.objects.texted = append(w.objects.texted, textKeyed{list[0], kinds, n == 0})
+		}
+	}
 	for i, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindStats, object.KindMin, object.KindMax, object.KindHist, object.KindLhist} {
 		for parts := 1; parts <= 2; parts++ {
 			add(&w.objects.keyed, object.Object{Kind: k, Keys: parts, Max: []int{3, 64}[i%3%2], Full: object.Full(i % 3), Hi: 10, Step: 3, Bits: 1}, keys[:parts]...)
@@ -196,7 +204,7 @@ func (w *world) site(s Site) Site {
 
 // inTracee is what native code finds besides the registers.
 func (w *world) inTracee() native.Place {
-	return native.Place{Thread: true, Clock: w.clock != nil, Reads: true}
+	return native.Place{Thread: true, Clock: w.clock != nil, Reads: true, Names: w.names}
 }
 
 // usedOffset returns where used has a word of the arena that was allocated.
@@ -279,6 +287,8 @@ type thread struct {
 	regs *regFile
 	fp   *fpRegs
 	data []byte // at dataAddr
+
+	names *native.Names
 }
 
 func (h *thread) ReadMemory(addr uint64, p []byte) int {
@@ -313,10 +323,14 @@ func (h *thread) FloatWord(n int) (uint64, bool) {
 	}
 	return 0, false
 }
-func (h *thread) Return() uint64                     { return h.regs[fileIndex[rax]] }
-func (h *thread) SetReturn(uint64)                   {}
-func (h *thread) Text(runtime.TextField, []byte) int { return 0 }
-func (h *thread) Stack([]uint64) int                 { return 0 }
+func (h *thread) Return() uint64   { return h.regs[fileIndex[rax]] }
+func (h *thread) SetReturn(uint64) {}
+func (h *thread) Text(f runtime.TextField, p []byte) int {
+	s := [runtime.NumTextFields]string{"comm", h.names.Func, h.names.Module, h.names.Probe, "/a/cgroup"}[f]
+	copy(p, s)
+	return len(s)
+}
+func (h *thread) Stack([]uint64) int { return 0 }
 func (h *thread) Field(f runtime.Field) uint64 {
 	switch f {
 	case runtime.FieldPid:
@@ -429,6 +443,13 @@ func (w *world) oneCase(seed uint64) error {
 			}
 		}
 	}
+	for _, o := range w.objects.texted {
+		for range r.IntN(8) {
+			w.arena.Handle(w.objects.all[o.index]).Add(int64(r.IntN(20)), o.key(r)...)
+		}
+	}
+	n := anyNames(r)
+	w.names = &n
 	for _, n := range w.objects.aggregations {
 		if h := w.arena.Handle(w.objects.all[n]); h.Object().Kind == object.KindStats && r.IntN(2) == 0 {
 			w.addPowers(h)

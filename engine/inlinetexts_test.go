@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"gotap/engine/testenv"
+	"gotap/runtime"
+	"gotap/runtime/object"
+	"gotap/runtime/opcode"
+	rtoutcome "gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
+)
+
+// placeText pushes a text of the place.
+func placeText(f runtime.TextField) runtime.Inst { return runtime.Inst{Op: opcode.Text, A: uint32(f)} }
+
+// countsBy is a program that counts by a text of the place and a constant one.
+func (w *world) countsBy(counts uint64, f runtime.TextField, how string) *runtime.Code {
+	key := runtime.Inst{Op: opcode.KeyText, A: uint32(value.KindText)}
+	c := w.code(placeText(f), key, runtime.Inst{Op: opcode.PushS}, key, runtime.Inst{Op: opcode.PushD, V: 1}, runtime.Inst{Op: opcode.Agg, V: counts})
+	c.Texts = []string{how}
+	return c
+}
+
+// logsTexts is a program that logs all texts of the place and a constant one, if the place has a certain name.
+func (w *world) logsTexts(only string) *runtime.Code {
+	text := record.Field{Kind: value.KindText}
+	c := &runtime.Code{Stack: 16, Texts: []string{only, "a constant"}, LogMax: 1024, Insts: []runtime.Inst{
+		placeText(runtime.TextFunc), {Op: opcode.PushS}, {Op: opcode.Seq}, {Op: opcode.Jz, A: 14}, {Op: opcode.Item},
+		placeText(runtime.TextFunc), {Op: opcode.LogText}, placeText(runtime.TextModule), {Op: opcode.LogText}, placeText(runtime.TextProbe), {Op: opcode.LogText},
+		{Op: opcode.PushS, A: 1}, {Op: opcode.LogText}, {Op: opcode.EndItem}, {Op: opcode.Exit, A: uint32(rtoutcome.ExitPlain)}}}
+	c.ID = w.arena.Register(record.Program{Name: "texts", Formats: []record.Format{{Kind: record.ItemLog, Fields: []record.Field{text, text, text, text}}}})
+	return c
+}
+
+// TestInlineTexts: native code has the texts of its place, at entries and at returns, as the interpreter has them.
+func TestInlineTexts(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.FSBase)
+	for _, line := range []string{"work 300", "fork 30", "threads 200 4", "fact 12"} {
+		t.Run(line, func(t *testing.T) {
+			var seen [2][]string
+			var stops [2]uint64
+			for i, engine := range []Engine{Step, Inline} {
+				w := newWorld(t, Config{Engine: engine, Follow: FollowChildren})
+				tg := w.launch(program(t, "target.c"), strings.Fields(line)...)
+				id, err := w.arena.Declare(object.Object{Name: "counts", Kind: object.KindCount, Keys: 2})
+				if err == nil {
+					err = w.arena.Refine(id, []value.Kind{value.KindText, value.KindText}, value.KindInt)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, counts := w.arena.Lookup(id)
+				named := func(name string) func(*ProbeSpec) { return func(p *ProbeSpec) { p.Name = name } }
+				for _, f := range []string{"work", "fact", "run"} {
+					w.probe("target*:"+f, Handlers{Enter: w.countsBy(counts, runtime.TextFunc, "enter"), Leave: w.countsBy(counts, runtime.TextFunc, "leave")})
+					w.probe("target*:"+f, Handlers{Enter: w.countsBy(counts, runtime.TextProbe, "probe")}, named("the probe of "+f))
+				}
+				w.probe("target*:{work,fact}", Handlers{Enter: w.logsTexts("work")}, named("logs"))
+				records := map[string]int{}
+				w.records(func(r record.Record) { records[fmt.Sprint(r.Items[0].Values)]++ })
+				for k, n := range records {
+					seen[i] = append(seen[i], fmt.Sprint(k, " ", n))
+				}
+				for _, e := range w.arena.Handle(id).Entries().Entries {
+					seen[i] = append(seen[i], fmt.Sprint(e))
+				}
+				slices.Sort(seen[i])
+				stops[i] = w.Stats().Hits
+				if !strings.HasSuffix(tg.output(), " bad=0\n") || len(w.arena.Lost()) > 0 {
+					t.Errorf("output %q, lost %v", tg.output(), w.arena.Lost())
+				}
+			}
+			if !slices.Equal(seen[0], seen[1]) || len(seen[0]) < 3 {
+				t.Errorf("stepped %q,\ninline  %q", seen[0], seen[1])
+			}
+			if stops[0] > 500 && stops[1] > stops[0]/2 { // the first hit of each place, and each new key
+				t.Errorf("%d stops, and %d when every hit stops", stops[1], stops[0])
+			}
+		})
+	}
+}

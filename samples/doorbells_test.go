@@ -1,0 +1,99 @@
+package samples_test
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gotap"
+	"gotap/arch/x86"
+	"gotap/compile"
+	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/native"
+	"gotap/runtime/native/amd64"
+	"gotap/runtime/record"
+	"gotap/samples"
+)
+
+// unregistered is an arena that does not remember programs.
+type unregistered struct{ *arena.Arena }
+
+func (unregistered) Register(record.Program) uint32 { return 1 }
+
+// register is the environment's naming of registers, with the vector registers.
+func register(name string) (index, bits, shift int, ok bool) {
+	var n int
+	if _, err := fmt.Sscanf(name, "xmm%d", &n); err == nil {
+		return runtime.FloatWords + 2*n, 64, 0, true
+	}
+	return x86.New64().RegIndex(name)
+}
+
+// planOf plans native code for a program, at a place where it has all that it may find there.
+func planOf(t *testing.T, c *gotap.Checked, p gotap.Program) (*native.Plan, error) {
+	t.Helper()
+	code, err := compile.Lower(p.Program, compile.Env{Arena: unregistered{c.Arena}, Register: register, WordSize: 8})
+	if err != nil {
+		t.Fatalf("%s: %v", p.Title, err)
+	}
+	const this = 4 << 10
+	return native.PlanOf(code, c.Arena, amd64.Features, native.Place{Thread: true, Clock: true, Reads: true, Call: true,
+		Ends: strings.HasSuffix(p.Title, " leave"), This: this, Names: &native.Names{Func: "function", Module: "/usr/lib/library.so", Probe: "probe"}})
+}
+
+// TestDoorbells compares the operations at which the programs of all samples stop in native code, and how many programs stop at each, with what
+// they were before.
+func TestDoorbells(t *testing.T) {
+	all, err := samples.All()
+	if err != nil {
+		t.Fatal(err)
+	}
+	programs, stop, always, why := 0, 0, 0, map[string]int{}
+	for _, s := range all {
+		c, err := gotap.Check(gotap.Script{Name: s.File, Text: s.Text}, gotap.CheckOptions{Unsafe: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		for _, p := range c.Programs {
+			programs++
+			plan, err := planOf(t, c, p)
+			if err != nil {
+				why["refused: "+err.Error()]++
+				continue
+			}
+			reasons := map[string]bool{}
+			for _, pc := range plan.Doorbells() {
+				reasons[plan.Ops[pc].Why] = true
+			}
+			for reason := range reasons {
+				why[reason]++
+			}
+			stop += min(len(reasons), 1)
+			if plan.AlwaysRings() {
+				always++
+			}
+		}
+	}
+	var got bytes.Buffer
+	fmt.Fprintf(&got, "%d programs\n%d may stop\n%d always stop\n", programs, stop, always)
+	for _, reason := range slices.SortedFunc(maps.Keys(why), func(a, b string) int { return cmp.Or(why[b]-why[a], cmp.Compare(a, b)) }) {
+		fmt.Fprintf(&got, "%4d  %s\n", why[reason], reason)
+	}
+	golden := filepath.Join("testdata", "doorbells.txt")
+	if *update {
+		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(golden); err != nil || !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%v; the doorbells have changed (go test -update rewrites them):\n%s", err, got.Bytes())
+	}
+}
