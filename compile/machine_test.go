@@ -422,7 +422,7 @@ func (t target) ArgFloat(n int) (float64, bool)         { return float64(t.word(
 func (t target) Return() uint64                         { return t.word(100) }
 func (t target) SetReturn(v uint64)                     {}
 func (t target) Field(f runtime.Field) uint64           { return t.word(200+int(f)) % 9 }
-func (t target) Text(f runtime.TextField, p []byte) int { return copy(p, "text") }
+func (t target) Text(f runtime.TextField, p []byte) int { copy(p, "text"); return len("text") }
 func (t target) Stack(pcs []uint64) int                 { return copy(pcs, []uint64{1, 2, 3}) }
 
 // bench is a machine with an arena and a few objects.

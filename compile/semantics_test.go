@@ -238,17 +238,20 @@ func (k *known) WriteMemory(addr uint64, p []byte) bool {
 	to := k.at(addr)
 	return len(to) >= len(p) && copy(to, p) == len(p)
 }
-func (k *known) Arg(n int) (uint64, bool)               { return 30 + uint64(n), n < 6 }
-func (k *known) FloatWord(n int) (uint64, bool)         { return uint64(n) * 3, n < 8 }
-func (k *known) ArgFloat(n int) (float64, bool)         { return .5, n < 8 }
-func (k *known) Return() uint64                         { return k.ret }
-func (k *known) SetReturn(v uint64)                     { k.ret = v }
-func (k *known) Field(f runtime.Field) uint64           { return 200 + uint64(f) }
-func (k *known) Text(f runtime.TextField, p []byte) int { return copy(p, contextNames[f]) }
-func (k *known) Errno() (uint64, bool)                  { return 2, true }
-func (k *known) RunTime() (uint64, bool)                { return 7, true }
-func (k *known) Bias(string) (uint64, bool)             { return 65536, true }
-func (k *known) Stack(pcs []uint64) int                 { return copy(pcs, []uint64{1, 2, 3}) }
+func (k *known) Arg(n int) (uint64, bool)       { return 30 + uint64(n), n < 6 }
+func (k *known) FloatWord(n int) (uint64, bool) { return uint64(n) * 3, n < 8 }
+func (k *known) ArgFloat(n int) (float64, bool) { return .5, n < 8 }
+func (k *known) Return() uint64                 { return k.ret }
+func (k *known) SetReturn(v uint64)             { k.ret = v }
+func (k *known) Field(f runtime.Field) uint64   { return 200 + uint64(f) }
+func (k *known) Text(f runtime.TextField, p []byte) int {
+	copy(p, contextNames[f])
+	return len(contextNames[f])
+}
+func (k *known) Errno() (uint64, bool)      { return 2, true }
+func (k *known) RunTime() (uint64, bool)    { return 7, true }
+func (k *known) Bias(string) (uint64, bool) { return 65536, true }
+func (k *known) Stack(pcs []uint64) int     { return copy(pcs, []uint64{1, 2, 3}) }
 
 // stage is an arena with an object of each kind, numbered as the fixture has them.
 type stage struct {

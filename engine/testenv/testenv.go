@@ -41,7 +41,6 @@ const (
 	Promtool  Need = "promtool"
 	Scraper   Need = "prometheus"
 	AMD64     Need = "an x86-64 processor"
-	ARM64     Need = "a 64-bit ARM processor"
 	M32       Need = "gcc -m32"
 	IA32      Need = "a kernel that runs 32-bit programs"
 	Ptrace    Need = "permission to trace children"
@@ -69,7 +68,6 @@ const (
 // checks tell of needs that are no commands; all others are looked up in PATH.
 var checks = map[Need]func() bool{
 	AMD64:   func() bool { return isAMD64 },
-	ARM64:   func() bool { return runtime.GOARCH == "arm64" },
 	M32:     sync.OnceValue(canBuild32),
 	IA32:    sync.OnceValue(canRun32),
 	FSBase:  readsFSBase,

@@ -136,7 +136,9 @@ func (f *Thread) Return() uint64               { return f.Ret }
 func (f *Thread) SetReturn(v uint64)           { f.Ret = v }
 func (f *Thread) Field(n runtime.Field) uint64 { return 100 + uint64(n) }
 func (f *Thread) Text(_ runtime.TextField, p []byte) int {
-	return copy(p, "comm")
+	const text = "comm"
+	copy(p, text)
+	return len(text)
 }
 func (f *Thread) Stack(pcs []uint64) int       { return copy(pcs, f.PCs) }
 func (f *Thread) Writable(uint64, uint64) bool { return false }

@@ -48,15 +48,18 @@ func (th *thread) Arg(n int) (uint64, bool) {
 	}
 	return uint64(th.args[n]), true
 }
-func (th *thread) FloatWord(int) (uint64, bool)           { return 0, false }
-func (th *thread) ArgFloat(n int) (float64, bool)         { return th.floats[n], true }
-func (th *thread) Return() uint64                         { return th.ret }
-func (th *thread) SetReturn(v uint64)                     { th.ret = v }
-func (th *thread) Field(f runtime.Field) uint64           { return th.fields[f] }
-func (th *thread) Text(f runtime.TextField, p []byte) int { return copy(p, th.texts[f]) }
-func (th *thread) Errno() (uint64, bool)                  { return th.fields[runtime.FieldErrno], true }
-func (th *thread) RunTime() (uint64, bool)                { return th.fields[runtime.FieldRunTime], true }
-func (th *thread) Bias(module string) (uint64, bool)      { return 0x100000, module != "" }
+func (th *thread) FloatWord(int) (uint64, bool)   { return 0, false }
+func (th *thread) ArgFloat(n int) (float64, bool) { return th.floats[n], true }
+func (th *thread) Return() uint64                 { return th.ret }
+func (th *thread) SetReturn(v uint64)             { th.ret = v }
+func (th *thread) Field(f runtime.Field) uint64   { return th.fields[f] }
+func (th *thread) Text(f runtime.TextField, p []byte) int {
+	copy(p, th.texts[f])
+	return len(th.texts[f])
+}
+func (th *thread) Errno() (uint64, bool)             { return th.fields[runtime.FieldErrno], true }
+func (th *thread) RunTime() (uint64, bool)           { return th.fields[runtime.FieldRunTime], true }
+func (th *thread) Bias(module string) (uint64, bool) { return 0x100000, module != "" }
 func (th *thread) Stack(pcs []uint64) int {
 	for i := range pcs {
 		pcs[i] = uint64(0x1000 + i)

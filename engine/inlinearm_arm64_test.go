@@ -12,7 +12,6 @@ import (
 // inlineARMWorld is a world whose programs run in the target, on 64-bit ARM.
 func inlineARMWorld(t testing.TB) *world {
 	t.Helper()
-	testenv.Require(t, testenv.ARM64)
 	return newInlineWorld(t, FollowThreads)
 }
 
