@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
 )

@@ -94,6 +94,8 @@ func (t *Thread) answer(b *bell) {
 	b.Restore(t.Regs[:], frame)
 	*t.PC() = b.p.Addr
 	t.parts.View.Begin(b.p)
+	low := rung[t.proc.Space.ABI.ISA.SP()]
+	t.parts.View.Overwrote(low, low+uint64(b.Written()))
 	b.p.Space.Mem.Stack = t.SP()
 	t.parts.Hit.Begin(t.proc.Space.ABI.WordSize())
 	next := b.Resume

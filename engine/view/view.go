@@ -51,6 +51,7 @@ type View struct {
 	ran       procfs.RunClock
 	fp        ptrace.FPRegs
 	fpRead    bool
+	stack     stackMemory // of the last walk
 }
 
 // Host is what a view asks of the session.
@@ -93,6 +94,7 @@ func (w *View) Enter(sp *space.Space) {
 
 // Begin is called when programs are about to run in a new stop, at a point or, with nil, elsewhere.
 func (w *View) Begin(at *space.Point) {
+	w.stack.low, w.stack.high = 0, 0
 	if w.At, w.fpRead = at, false; at == nil {
 		w.View.At(nil, 0)
 		return
@@ -268,7 +270,8 @@ func (w *View) Walk(regs *arch.Regs, pcs []uint64) int { return w.walk(regs, pcs
 func (w *View) walk(regs *arch.Regs, pcs, cfas []uint64) int {
 	w.generates = false
 	defer w.noteGenerated()
-	return w.code.Walk(w.Space.ABI.ISA, regs, maskedMemory{w.Space}, w.findTable, pcs, cfas)
+	w.stack.maskedMemory = maskedMemory{w.Space}
+	return w.code.Walk(w.Space.ABI.ISA, regs, &w.stack, w.findTable, pcs, cfas)
 }
 
 // noteGenerated tells those who name addresses that the thread runs code of no module, as long as the process can say what that is.
@@ -287,6 +290,18 @@ func (m maskedMemory) ReadMemory(addr uint64, p []byte) error {
 	}
 	return nil
 }
+
+// stackMemory is the memory of a thread, of which native code has overwritten a part that the program does not need: from low up to high.
+type stackMemory struct {
+	maskedMemory
+	low, high uint64
+}
+
+// Overwritten implements unwind.Overwritten.
+func (m *stackMemory) Overwritten(addr uint64) bool { return m.low <= addr && addr < m.high }
+
+// Overwrote tells, after Begin, that native code has overwritten memory below the stack pointer, from low up to high.
+func (w *View) Overwrote(low, high uint64) { w.stack.low, w.stack.high = low, high }
 
 // findTable returns the call-frame information for an address. Slots belong to no module: unwinding starts from
 // registers that have been corrected.

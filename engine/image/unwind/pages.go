@@ -8,6 +8,12 @@ type Memory interface {
 	ReadMemory(addr uint64, p []byte) error
 }
 
+// Overwritten is implemented by a Memory in which a part of the stack below the stack pointer is not what the program left there, because
+// native code has used it. The program no longer needs what was there. A register that was saved there has its value again.
+type Overwritten interface {
+	Overwritten(addr uint64) bool
+}
+
 const (
 	pageSize  = 4096 // at most the system's page size, so that a page is readable completely or not at all
 	pageCount = 16

@@ -211,6 +211,11 @@ func (w *Walker) applyRule(r *rule, cfa uint64, ra uint8) (err error) {
 		w.next.forget(r.target)
 		return nil
 	case ruleOffset:
+		// Compilers do not say that the end of a function has loaded a register again. What is below the stack pointer there
+		// is where it was saved.
+		if over, ok := w.pages.mem.(Overwritten); ok && w.exact && over.Overwritten(v) {
+			return nil
+		}
 		v, err = w.pages.load(v, w.layout.names.word)
 	case ruleRegister:
 		var ok bool

@@ -105,6 +105,19 @@ func (w Word) read(regs, frame []uint64) uint64 {
 // Frame returns how many words of the stack, from the stack pointer upwards, State and Restore need.
 func (d *Doorbell) Frame() int { return d.Below / 8 }
 
+// Written returns how many bytes the code has written to the stack, above the stack pointer when the doorbell rings. What is above them, below that
+// of the place, is the program's: the bytes that Site.RedZone asks to step over.
+func (d *Doorbell) Written() int {
+	n := 0
+	for _, s := range d.Saved {
+		n = max(n, s.Offset+8)
+	}
+	if d.Flags >= 0 {
+		n = max(n, d.Flags+8)
+	}
+	return n
+}
+
 // State writes the program to s, for Machine.Resume. regs are the registers with which the doorbell rang, in the order of
 // the register file; frame are the words on the stack. It reuses the memory of s and allocates nothing if that suffices.
 func (d *Doorbell) State(regs, frame []uint64, s *runtime.State) {
