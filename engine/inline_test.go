@@ -20,6 +20,7 @@ func inlineWorld(t testing.TB, follow Follow) *world {
 	return newInlineWorld(t, follow)
 }
 
+// newInlineWorld is a world whose programs run in the target, on a processor that has native code.
 func newInlineWorld(t testing.TB, follow Follow) *world {
 	return newWorld(t, Config{Engine: Inline, Follow: follow})
 }

@@ -21,11 +21,13 @@ type machine struct {
 	follows  bool // it follows calls, has doorbells, and knows its thread, the time and what can be read
 	// fits returns why native code cannot execute a plan; nil: it executes all.
 	fits func(*native.Plan) error
+	// emit makes native code that runs programs at a point, for an address in an island.
+	emit func(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*amd64.Stub, error)
 }
 
 var (
-	onAMD64 = &machine{features: amd64.Features, always: true, follows: true}
-	onARM64 = &machine{features: arm64.Features, fits: arm64.Fits}
+	onAMD64 = &machine{features: amd64.Features, always: true, follows: true, emit: emitAMD64}
+	onARM64 = &machine{features: arm64.Features, fits: arm64.Fits, emit: emitARM64}
 )
 
 // machineOf returns that of an address space; nil: native code is not made for it.
@@ -57,7 +59,7 @@ func (m *machine) plan(c *runtime.Code, a *arena.Arena, at native.Place) (*nativ
 	return p, nil
 }
 
-// emitARM64 makes native code for a point in a process of 64-bit ARM. It has no doorbells.
+// emitARM64 is machine.emit of 64-bit ARM. The code has no doorbells.
 func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*amd64.Stub, error) {
 	s, err := arm64.Emit(programs, arm64.Site{
 		Addr: at, Place: p.Addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.Pid), Atomics: hostcpu.AddsAtomically(),

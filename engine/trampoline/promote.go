@@ -290,9 +290,12 @@ func (c *Executor) emitStub(t *Thread, p *space.Point, runs []space.Run, island 
 		}
 		programs = append(programs, one)
 	}
-	if machineOf(p.Space) == onARM64 {
-		return emitARM64(t, p, programs, island, at)
-	}
+	return machineOf(p.Space).emit(t, p, programs, island, at)
+}
+
+// emitAMD64 is machine.emit of x86-64.
+func emitAMD64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*amd64.Stub, error) {
+	c := t.by
 	w, site := &p.Jump.Window, amd64.Site{}
 	if c.calls.noClock == nil {
 		site.Clock = c.calls.clock.Offset()

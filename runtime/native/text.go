@@ -151,7 +151,7 @@ func (p *planner) lacksText(pc int, row *opcode.Row) string {
 		if _, ok := p.Text(pc); ok {
 			return ""
 		}
-		return "there is no such text"
+		return "the program has no constant text of this number"
 	}
 	if _, ok := p.Compared(pc); ok {
 		return ""

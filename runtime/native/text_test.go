@@ -44,7 +44,7 @@ func TestTexts(t *testing.T) {
 		{"the thread's name", at, "push cs is left", []runtime.Inst{name(runtime.TextComm), key, has, drop, exit}},
 		{"a text of no field", at, "push cs is left", []runtime.Inst{name(runtime.NumTextFields), drop, exit}},
 		{"a field of more bits", at, "push cs is left", []runtime.Inst{opA(opcode.Text, 256+uint32(runtime.TextFunc)), drop, exit}},
-		{"no such constant", at, "no such text", []runtime.Inst{constant(2), drop, exit}},
+		{"no such constant", at, "no constant text of this number", []runtime.Inst{constant(2), drop, exit}},
 		{"a record", at, "", []runtime.Inst{item, function, log, constant(0), log, end, exit}},
 		{"a record that is too long", at, "the log is too long", []runtime.Inst{item, name(runtime.TextProbe), log, end, exit}},
 		{"a record beside many scratch words", at, "the log is too long", slices.Concat([]runtime.Inst{push(1), opA(opcode.PopTV, 60), item}, slices.Repeat([]runtime.Inst{function, log}, 2),

@@ -173,30 +173,35 @@ func (sv Survey) Functions(u *Unit, enter func(dwarf.Tag) bool, visit func(*dwar
 	return nil
 }
 
-// scanFunctions finds the functions that have code. ok is false when the scanner cannot read the unit.
-func scanFunctions(u *Unit, enter func(dwarf.Tag) bool) (found []dwarf.Offset, ok bool) {
+// scanTopLevel is Reader.TopLevel by the scanner. ok is false when that cannot read the unit.
+func scanTopLevel(u *Unit, visit func(*brief) (enter bool)) (ok bool) {
 	s := scan(u, u.Root)
-	depth := 0
 	var e brief
-	for s.next(&e) {
+	for depth := 0; s.next(&e); {
 		switch {
 		case e.abbrev == nil:
 			depth--
+		case (e.at == u.Root || visit(&e)) && e.abbrev.children:
+			depth++
 		default:
-			if e.abbrev.tag == dwarf.TagSubprogram && e.abbrev.code && e.at != u.Root {
-				found = append(found, e.at)
-			}
-			if e.abbrev.children && (e.at == u.Root || enter(e.abbrev.tag)) {
-				depth++
-			} else {
-				s.pass(&e)
-			}
+			s.pass(&e)
 		}
 		if depth == 0 {
 			break
 		}
 	}
-	return found, !s.unknown
+	return !s.unknown
+}
+
+// scanFunctions finds the functions that have code. ok is false when the scanner cannot read the unit.
+func scanFunctions(u *Unit, enter func(dwarf.Tag) bool) (found []dwarf.Offset, ok bool) {
+	ok = scanTopLevel(u, func(e *brief) bool {
+		if e.abbrev.tag == dwarf.TagSubprogram && e.abbrev.code {
+			found = append(found, e.at)
+		}
+		return enter(e.abbrev.tag)
+	})
+	return found, ok
 }
 
 // Values of DW_AT_inline of functions that were inlined (DWARF 5, 3.3.8.1).
@@ -235,28 +240,13 @@ func (sv Survey) inlinedAs(found []dwarf.Offset, name string) (named []*dwarf.En
 // scanInlined returns the functions that may be what Inlined returns: their names without scopes end the name. ok is false when
 // the scanner cannot read the unit.
 func (sv Survey) scanInlined(u *Unit, name string) (found []dwarf.Offset, ok bool) {
-	s := scan(u, u.Root)
-	depth := 0
-	var e brief
-	for s.next(&e) {
-		switch {
-		case e.abbrev == nil:
-			depth--
-		default:
-			if e.abbrev.inline && sv.mayEnd(&e, name) {
-				found = append(found, e.at)
-			}
-			if e.abbrev.children && (e.at == u.Root || IsNamedScope(e.abbrev.tag)) {
-				depth++
-			} else {
-				s.pass(&e)
-			}
+	ok = scanTopLevel(u, func(e *brief) bool {
+		if e.abbrev.inline && sv.mayEnd(e, name) {
+			found = append(found, e.at)
 		}
-		if depth == 0 {
-			break
-		}
-	}
-	return found, !s.unknown
+		return IsNamedScope(e.abbrev.tag)
+	})
+	return found, ok
 }
 
 // mayEnd reports whether a qualified name may end in the name of an entry. One without a name may be known by its linkage name.

@@ -8,15 +8,9 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// inlineARMWorld is a world whose programs run in the target, on 64-bit ARM.
-func inlineARMWorld(t testing.TB) *world {
-	t.Helper()
-	return newInlineWorld(t, FollowThreads)
-}
-
 // TestInlineARM64Counts: hits and values are those of stops, in several threads, and the target computes as ever. All but a few hits stop nothing.
 func TestInlineARM64Counts(t *testing.T) {
-	w := inlineARMWorld(t)
+	w := newInlineWorld(t, FollowThreads)
 	tg := w.launch(program(t, "plain.c"), "5000", "3")
 	n, sum, large := w.counter(), w.counter(), w.counter()
 	w.probe("work", Handlers{Enter: w.counts(n)})
@@ -38,7 +32,7 @@ func TestInlineARM64Counts(t *testing.T) {
 func TestInlineARM64EveryInstruction(t *testing.T) {
 	for _, line := range []string{"copy 60", "fault 20", "storm 20"} {
 		t.Run(line, func(t *testing.T) {
-			w := inlineARMWorld(t)
+			w := newInlineWorld(t, FollowThreads)
 			tg := w.launch(program(t, "target.c"), strings.Fields(line)...)
 			n := w.counter()
 			for _, f := range []string{"work", "copy", "fact", "outer", "inner", "pick", "jumper", "through", "touch", "tick", "runner"} {
@@ -61,7 +55,7 @@ func TestInlineARM64EveryInstruction(t *testing.T) {
 // TestInlineARM64Detach: after a session in the middle of a busy target, its code is as before and nothing of the session is open. A handler of
 // a call's return, and a program that logs, are refused with the reason.
 func TestInlineARM64Detach(t *testing.T) {
-	w := inlineARMWorld(t)
+	w := newInlineWorld(t, FollowThreads)
 	p := start(t, program(t, "target.c"), "spin", "2")
 	before, files := text(t, p.pid()), openFiles(t, p.pid())
 	if err := w.Attach(p.pid()); err != nil {
