@@ -15,6 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"gotap/engine/image/sectioncache"
 	"gotap/engine/testenv"
 )
 
@@ -84,6 +85,7 @@ func setUp(e *testscript.Env) error {
 	}
 	if caches, err := os.UserCacheDir(); err == nil { // without Go's, the standard library is compiled anew
 		e.Setenv("GOCACHE", cmp.Or(os.Getenv("GOCACHE"), filepath.Join(caches, "go-build")))
+		e.Setenv(sectioncache.Variable, cmp.Or(os.Getenv(sectioncache.Variable), filepath.Join(caches, "gotap", "sections")))
 	}
 	e.Defer(func() { sweep(e.WorkDir) })
 	return nil

@@ -11,6 +11,8 @@ import (
 	"os"
 	"sync"
 	"syscall"
+
+	"gotap/engine/image/sectioncache"
 )
 
 // Limits on the size of a file's decompressed sections. Debug information becomes two to six times as large; a
@@ -32,6 +34,7 @@ type Image struct {
 	data  []byte
 	file  *elf.File
 	unmap bool
+	cache *sectioncache.Cache
 
 	mu       sync.Mutex // guards what follows
 	unpacked map[string]*unpacked
@@ -40,9 +43,9 @@ type Image struct {
 
 // unpacked is a decompressed section, which the first use decompresses.
 type unpacked struct {
-	once sync.Once
-	data []byte
-	err  error
+	once    sync.Once
+	section sectioncache.Section
+	err     error
 }
 
 // Open maps the ELF file at path.
@@ -89,11 +92,17 @@ func New(name string, data []byte) (*Image, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}
-	return &Image{name: name, data: data, file: f, unpacked: map[string]*unpacked{}}, nil
+	return &Image{name: name, data: data, file: f, cache: sectioncache.Default(), unpacked: map[string]*unpacked{}}, nil
 }
 
 // Close unmaps the file. Sections returned before must not be used any more.
 func (m *Image) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, u := range m.unpacked {
+		u.section.Unmap()
+	}
+	clear(m.unpacked)
 	if !m.unmap {
 		return nil
 	}
@@ -118,17 +127,8 @@ func (m *Image) Section(name string) (data []byte, addr uint64, err error) {
 	if s == nil {
 		return m.oldSection(name)
 	}
-	if s.Type == elf.SHT_NOBITS || s.FileSize == 0 {
-		return nil, s.Addr, nil
-	}
-	if s.Flags&elf.SHF_COMPRESSED != 0 {
-		data, err = m.unpack(name, s.Size, s.Data)
-		return data, s.Addr, err
-	}
-	if s.Offset > uint64(len(m.data)) || s.FileSize > uint64(len(m.data))-s.Offset {
-		return nil, s.Addr, fmt.Errorf("cannot read %s of %s: it is outside the file", name, m.name)
-	}
-	return m.data[s.Offset : s.Offset+s.FileSize : s.Offset+s.FileSize], s.Addr, nil
+	data, err = m.decompressed(name, s)
+	return data, s.Addr, err
 }
 
 // Sections returns the contents of all sections of a name, as Section returns those of the first.
@@ -137,18 +137,37 @@ func (m *Image) Sections(name string) (all [][]byte, err error) {
 		if s.Name != name || s.Type == elf.SHT_NOBITS {
 			continue
 		}
-		var data []byte
-		if s == m.file.Section(name) {
-			data, _, err = m.Section(name)
-		} else {
-			data, err = m.unpack(fmt.Sprintf("%s at %#x", name, s.Offset), s.Size, s.Data)
+		key := name
+		if s != m.file.Section(name) {
+			key = fmt.Sprintf("%s at %#x", name, s.Offset)
 		}
+		data, err := m.decompressed(key, s)
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, data)
 	}
 	return all, nil
+}
+
+// decompressed returns the contents of a section. key is its key in m.unpacked if it is compressed.
+func (m *Image) decompressed(key string, s *elf.Section) ([]byte, error) {
+	if s.Type == elf.SHT_NOBITS || s.FileSize == 0 {
+		return nil, nil
+	}
+	raw, err := m.contents(s)
+	if err != nil || s.Flags&elf.SHF_COMPRESSED == 0 {
+		return raw, err
+	}
+	return m.unpack(key, raw, s.Size, s.Data)
+}
+
+// contents returns what the file has for a section, compressed or not.
+func (m *Image) contents(s *elf.Section) ([]byte, error) {
+	if s.Offset > uint64(len(m.data)) || s.FileSize > uint64(len(m.data))-s.Offset {
+		return nil, fmt.Errorf("cannot read %s of %s: it is outside the file", s.Name, m.name)
+	}
+	return m.data[s.Offset : s.Offset+s.FileSize : s.Offset+s.FileSize], nil
 }
 
 // oldSection returns a section compressed in the format of binutils before 2.26: "ZLIB", the size, a zlib stream.
@@ -160,15 +179,15 @@ func (m *Image) oldSection(name string) ([]byte, uint64, error) {
 	if s == nil || s.Type == elf.SHT_NOBITS {
 		return nil, 0, nil
 	}
-	raw, err := s.Data()
+	raw, err := m.contents(s)
 	if err != nil {
-		return nil, s.Addr, fmt.Errorf("cannot read %s of %s: %w", s.Name, m.name, err)
+		return nil, s.Addr, err
 	}
 	if len(raw) < 12 || string(raw[:4]) != "ZLIB" {
 		return raw, s.Addr, nil
 	}
 	size := binary.BigEndian.Uint64(raw[4:])
-	data, err := m.unpack(name, size, func() ([]byte, error) { return inflate(raw[12:], size) })
+	data, err := m.unpack(name, raw, size, func() ([]byte, error) { return inflate(raw[12:], size) })
 	return data, s.Addr, err
 }
 
@@ -187,20 +206,21 @@ func inflate(packed []byte, size uint64) ([]byte, error) {
 	return data, err
 }
 
-// unpack decompresses a section once, if its size is within the limits. Several sections may be decompressed at a time.
-func (m *Image) unpack(name string, size uint64, read func() ([]byte, error)) ([]byte, error) {
+// unpack decompresses a section once, if its size is within the limits, or takes it from the cache. Several sections may be
+// decompressed at a time.
+func (m *Image) unpack(name string, packed []byte, size uint64, read func() ([]byte, error)) ([]byte, error) {
 	u, err := m.reserve(name, size)
 	if err != nil {
 		return nil, err
 	}
 	u.once.Do(func() {
 		u.err = errInterrupted // of later calls, if this one panics because the file has been truncated
-		u.data, u.err = read()
+		u.section, u.err = m.cache.Get(packed, size, read)
 	})
 	if u.err != nil {
 		return nil, fmt.Errorf("cannot decompress %s of %s: %w", name, m.name, u.err)
 	}
-	return u.data, nil
+	return u.section.Data, nil
 }
 
 // errInterrupted reports that the first attempt to decompress a section did not end.
