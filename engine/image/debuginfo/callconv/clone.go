@@ -1,6 +1,7 @@
 package callconv
 
 import (
+	"bytes"
 	"debug/dwarf"
 	"debug/elf"
 	"encoding/binary"
@@ -30,7 +31,7 @@ func (cv *Rules) rewritten(fn *function.Function) (params, result bool) {
 }
 
 // cloneMarks are in the names of GCC's copies.
-var cloneMarks = []string{".constprop.", ".isra.", ".part."}
+var cloneMarks = [][]byte{[]byte(".constprop."), []byte(".isra."), []byte(".part.")}
 
 // cloneAt returns the name of GCC's copy of a function at an address, or "".
 func (cv *Rules) cloneAt(addr uint64) string {
@@ -57,14 +58,23 @@ func (cv *Rules) listClones() map[uint64]string {
 		if at >= uint64(len(names)) {
 			continue
 		}
-		name, _, _ := strings.Cut(string(names[at:min(uint64(len(names)), at+maxCloneName)]), "\x00")
-		for _, mark := range cloneMarks {
-			if strings.Contains(name, mark) {
-				clones[cv.symbolValue(symbols[value:])] = name
-			}
+		// A program has so many symbols that no name is copied before it is known to be a clone's.
+		name, _, _ := bytes.Cut(names[at:min(uint64(len(names)), at+maxCloneName)], []byte{0})
+		if isClone(name) {
+			clones[cv.symbolValue(symbols[value:])] = string(name)
 		}
 	}
 	return clones
+}
+
+// isClone reports whether a name is that of one of GCC's copies.
+func isClone(name []byte) bool {
+	for _, mark := range cloneMarks {
+		if bytes.Contains(name, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 // maxCloneName bounds how many bytes of a name are searched.
