@@ -148,8 +148,8 @@ func (x pending) retarget(blocked uint64) {
 	}
 }
 
-// setsAction makes an rt_sigaction call for SIGTRAP. It stores the program's action where the fallback's handler
-// finds it, and reports the program's previous action. So the handler is installed at every moment.
+// setsAction makes an rt_sigaction call for SIGTRAP. It reports the program's previous action, and stores the new one where the fallback's
+// handler finds it. So the handler is installed at every moment.
 func (x pending) setsAction(p *Point) bool {
 	act, old := x.arg(1), x.arg(2)
 	if x.process().Unguarded() && act != 0 {
@@ -160,17 +160,16 @@ func (x pending) setsAction(p *Point) bool {
 		tr.set = true // the next hit queries it
 		return false
 	}
-	was := tr.own
-	if act != 0 {
-		var text [fallback.ActionSize]byte
-		if !x.read(act, text[:]) {
-			return false
-		}
-		if !x.wantOf(fallback.ParseAction(text[:], x.t.ABI().WordSize())) {
-			return false
-		}
+	word := x.t.ABI().WordSize()
+	var text [fallback.ActionSize]byte
+	if act != 0 && !x.read(act, text[:]) {
+		return false
 	}
-	return old == 0 || x.write(old, was.Bytes(x.t.ABI().WordSize()))
+	if old != 0 && !x.write(old, tr.own.Bytes(word)) {
+		tr.set = act != 0
+		return false
+	}
+	return act == 0 || x.wantOf(fallback.ParseAction(text[:], word), x.afterCall())
 }
 
 // change returns the mask that the program believes the thread has, and the mask that the pending call asks for. ok
