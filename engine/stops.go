@@ -79,6 +79,21 @@ func (k *stops) waitFor(tid int) (st ptrace.Status, ok bool) {
 	}
 }
 
+// peekFor is waitFor, but only peeks at a stop for a signal, like wait.
+func (k *stops) peekFor(tid int) (st ptrace.Status, ok bool) {
+	for {
+		got, e := ptrace.PeekStop(tid, &k.special, true)
+		switch {
+		case e == 0 && got == tid:
+			k.takeStop(tid, k.special)
+			return k.special, true
+		case e == syscall.EINTR:
+		default:
+			return 0, false
+		}
+	}
+}
+
 // handleCome handles the stops that have come.
 func (k *stops) handleCome() {
 	k.dealWithBacklog()

@@ -167,6 +167,9 @@ func (h threadHost) HoldOthers() (release func() bool) {
 // WaitAny implements stepping.Host.
 func (h threadHost) WaitAny() (st ptrace.Status, ok bool) { return h.t.s.stops.waitFor(h.t.Tid) }
 
+// PeekAny implements stepping.Host.
+func (h threadHost) PeekAny() (st ptrace.Status, ok bool) { return h.t.s.stops.peekFor(h.t.Tid) }
+
 // Later implements stepping.Host.
 func (h threadHost) Later(st ptrace.Status) {
 	h.t.s.stops.backlog = append(h.t.s.stops.backlog, stop{h.t.Tid, st})

@@ -24,6 +24,8 @@ type Host interface {
 	HoldOthers() (release func() bool)
 	// WaitAny waits for the next stop of the thread, or its end. ok is false if it has ended without a report.
 	WaitAny() (st ptrace.Status, ok bool)
+	// PeekAny is WaitAny, but a stop for a signal is not consumed and Peeked is set.
+	PeekAny() (st ptrace.Status, ok bool)
 	// Later keeps a stop to be handled when the present one has been.
 	Later(st ptrace.Status)
 	// Watching reports whether data is watched in any process.
