@@ -120,12 +120,9 @@ func (x pending) filtered() bool {
 // still in front of the call, the thread would make the call itself: the kernel would then store the new mask as the previous one, and the
 // program would never get its own mask back. So both change together.
 func (x pending) passWithMask(mask uint64) bool {
-	if _, kept := x.queue.KeptMask(); kept {
-		x.setOwnMask(mask)
-		return true
-	}
 	at, open, meant, isClear := x.t.Regs, x.open, x.meant, x.clear
-	err := x.calls.SetMask(x.leaveTrapOpen(mask), x.afterCall())
+	mask = x.leaveTrapOpen(mask)
+	err := x.calls.SetMask(mask, func() { x.queue.SetMask(mask) }, x.afterCall())
 	x.t.Regs = at // the caller moves on
 	if err != nil {
 		x.open, x.meant, x.clear = open, meant, isClear

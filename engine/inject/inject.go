@@ -127,10 +127,10 @@ func (j *Caller) callAndReturn(home arch.Regs, blocked, mask uint64, at tracee.M
 	return result, err
 }
 
-// SetMask gives a stopped thread another signal mask and the registers home, which it is to have with it. If the session is killed
+// SetMask gives a stopped thread another signal mask, which set does, and the registers home, which it is to have with it. If the session is killed
 // in between, the thread has both or neither of them: once it is at the code of toMaskCall, it sets the mask itself. It must be
 // in a process with the fallback's region.
-func (j *Caller) SetMask(mask uint64, home arch.Regs) error {
+func (j *Caller) SetMask(mask uint64, set func(), home arch.Regs) error {
 	toMaskCall := j.toMaskCall
 	if j.t.ABI().Stepless {
 		toMaskCall = j.toMaskCallElsewhere
@@ -141,7 +141,7 @@ func (j *Caller) SetMask(mask uint64, home arch.Regs) error {
 	j.on.Checkpoint(tracee.InMask)
 	j.t.SetRegs()
 	j.on.Checkpoint(tracee.InMask)
-	ptrace.SetSigMask(j.t.Tid, &mask)
+	set()
 	j.on.Checkpoint(tracee.InMask)
 	j.t.Regs = home
 	j.t.SetRegs()
