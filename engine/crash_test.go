@@ -161,7 +161,7 @@ func crashCases() []crashCase {
 		return program(t, "sections.c", "-m32")
 	}
 	blocking := []string{"work+*", "libc:snprintf", "libc:*fork*", "libc:*spawn*", "libc:pthread_*", "libc:sig*", "libc:*clone*", "libc:exec*", "libc:malloc"}
-	all := []string{"mixed+*", "leaf+*", "other+*", "stack+*", "global+*", "recurse+*", "copies+*", "counted+*", "runner+*", "tick+*"}
+	all := []string{"mixed+*", "leaf+*", "other+*", "stack+*", "global+*", "recurse+*", "copies+*", "counted+*", "loads+*", "runner+*", "tick+*"}
 	return []crashCase{
 		{"entries", c(), []string{"3"}, []string{"leaf", "stack", "recurse", "libc:memset"}, Auto, false},
 		{"every", c(), []string{"3"}, all, Auto, false},

@@ -32,15 +32,14 @@ type stops struct {
 
 // wait waits for the next stop. It only peeks at a stop for a signal, so that the signal is delivered if we are killed
 // before the thread is resumed. Call settleStop when the stop has been handled.
-func (k *stops) wait() (int, syscall.Errno) { return k.look(&k.status, true) }
+func (k *stops) wait() (int, syscall.Errno) { return k.look(-1, &k.status, true) }
 
-func (k *stops) look(st *ptrace.Status, block bool) (int, syscall.Errno) {
-	tid, e := ptrace.PeekStop(-1, st, block)
-	if e != 0 || tid <= 0 {
-		return tid, e
+func (k *stops) look(of int, st *ptrace.Status, block bool) (int, syscall.Errno) {
+	tid, e := ptrace.PeekStop(of, st, block)
+	if e == 0 && tid > 0 {
+		k.takeStop(tid, *st)
 	}
-	k.takeStop(tid, *st)
-	return tid, 0
+	return tid, e
 }
 
 // takeStop consumes a report that was peeked at: the end of a thread, or a stop. A stop of a known thread for a signal
@@ -68,8 +67,7 @@ func (k *stops) settleStop(tid int) {
 // without a report.
 func (k *stops) waitFor(tid int) (st ptrace.Status, ok bool) {
 	for {
-		_, e := ptrace.Wait(tid, &k.special)
-		switch e {
+		switch _, e := ptrace.Wait(tid, &k.special); e {
 		case 0:
 			return k.special, true
 		case syscall.EINTR:
@@ -83,7 +81,7 @@ func (k *stops) waitFor(tid int) (st ptrace.Status, ok bool) {
 func (k *stops) handleCome() {
 	k.dealWithBacklog()
 	for range len(k.s.threads) {
-		tid, e := k.look(&k.status, false)
+		tid, e := k.look(-1, &k.status, false)
 		if e != 0 || tid <= 0 {
 			return
 		}

@@ -164,8 +164,11 @@ func (h threadHost) HoldOthers() (release func() bool) {
 	}
 }
 
-// WaitAny implements stepping.Host.
-func (h threadHost) WaitAny() (st ptrace.Status, ok bool) { return h.t.s.stops.waitFor(h.t.Tid) }
+// PeekAny implements stepping.Host.
+func (h threadHost) PeekAny() (st ptrace.Status, ok bool) {
+	tid, _ := h.t.s.stops.look(h.t.Tid, &h.t.s.stops.special, true)
+	return h.t.s.stops.special, tid > 0
+}
 
 // Later implements stepping.Host.
 func (h threadHost) Later(st ptrace.Status) {

@@ -50,7 +50,8 @@ func TestTransactions(t *testing.T) {
 	}
 }
 
-// TestStackSegment steps, in place and elsewhere, an instruction that holds traps back until the next one has run, which has a probe, too.
+// TestStackSegment steps, in place and elsewhere, an instruction that holds traps back until the next one has run. That has a probe, too,
+// except that a breakpoint of the program's own cannot have one.
 func TestStackSegment(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.GCC)
 	path := program(t, "segment.c", "-O1")
@@ -59,13 +60,17 @@ func TestStackSegment(t *testing.T) {
 			w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
 			w.do(func() error { w.patcher.InPlaceOnly(inPlace); return nil })
 			tg := w.launch(path)
-			n := w.counter()
+			n, m := w.counter(), w.counter()
 			w.probe("segment+*", Handlers{Enter: w.counts(n)})
+			for _, name := range []string{"trapped+2", "called+7"} { // the load
+				w.probe(name, Handlers{Enter: w.counts(m)})
+			}
 			w.run()
 			want(t, "output", tg.output(), "segment bad=0\n")
 			if hits := n.get(); hits%10 != 0 || hits < 50 { // each instruction of at least five, ten times
 				t.Errorf("%d hits", hits)
 			}
+			want(t, "hits of loads", m.get(), 20)
 		})
 	}
 }

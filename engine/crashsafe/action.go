@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"gotap/arch"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
@@ -81,37 +82,54 @@ func (p *Process) Check(tid int) {
 
 // want makes own the program's action: the handler forwards other signals to it.
 func (x *Thread) want(own fallback.Action) error {
-	sp := x.space()
-	head := make([]byte, fallback.HeadSize)
-	if err := x.t.Memory().Peek(sp.Base, head); err != nil {
-		return err
-	}
-	fallback.SetOwn(head, sp.Base, own, x.t.ABI().WordSize())
-	if err := x.t.Memory().Poke(sp.Base, head, x.t.Tid); err != nil {
+	if err := x.storeOwn(own); err != nil {
 		return err
 	}
 	x.process().own, x.process().once = own, false
 	return x.setTrapAction()
 }
 
-// wantAtCall is want for the breakpoint on the call by which the program sets its action. That hit itself may have
-// reset the handler and the blocked bit. Once the handler is installed again nothing shows that, so wantAtCall repairs
-// it first.
-func (x *Thread) wantAtCall(own fallback.Action) error {
+// storeOwn writes the program's action into the region.
+func (x *Thread) storeOwn(own fallback.Action) error {
+	sp := x.space()
+	head := make([]byte, fallback.HeadSize)
+	if err := x.t.Memory().Peek(sp.Base, head); err != nil {
+		return err
+	}
+	x.t.ABI().Native.SetOwn(head, sp.Base, own)
+	return x.t.Memory().Poke(sp.Base, head, x.t.Tid)
+}
+
+// wantAtCall is want for the breakpoint on the call by which the program sets its action. The thread gets the registers home, which it has
+// behind the call, but t.Regs stay: the caller moves on. If the session is killed meanwhile, the thread makes the call itself (SetAction in
+// package inject). What the call returns, the previous action, is therefore written before.
+//
+// The hit itself may have reset the handler and the blocked bit. Once the handler is installed again nothing shows that, so wantAtCall
+// repairs it first.
+func (x *Thread) wantAtCall(own fallback.Action, home arch.Regs) error {
 	if x.Taken() && x.calls.Filtered() == "" {
 		if err := x.putBack(); err != nil {
 			return err
 		}
 	}
-	return x.want(own)
+	if own.Handler == fallback.Handler(x.space().Base) { // which the program has read before its calls were seen
+		own = x.process().found
+	}
+	at := x.t.Regs
+	err := x.calls.SetAction(own, func() error { return x.storeOwn(own) }, home)
+	x.t.Regs = at
+	if err == nil {
+		x.process().own, x.process().once, x.process().ours = own, false, true
+	}
+	return err
 }
 
 // wantOf is wantAtCall for a program that may share its memory, and so the region, with others. A child that posix_spawn creates does, and
 // resets its parent's actions before it executes a program. It keeps the handler, without which it would have none until then, and
 // which execve resets anyway. In other cases wantOf reports that the kernel has to set the action.
-func (x *Thread) wantOf(own fallback.Action) bool {
+func (x *Thread) wantOf(own fallback.Action, home arch.Regs) bool {
 	if x.space().on.Users() <= 1 {
-		return x.wantAtCall(own) == nil
+		return x.wantAtCall(own, home) == nil
 	}
 	if own.Handler == fallback.Default {
 		x.process().own = own
@@ -124,14 +142,10 @@ func (x *Thread) wantOf(own fallback.Action) bool {
 // (SA_RESETHAND) stops being the program's action. It stays in the region until another SIGTRAP comes, because this
 // SIGTRAP still needs it there.
 func (x *Thread) PassTrap() {
-	tr, sp := x.process(), x.space()
+	tr := x.process()
 	if tr.once {
 		tr.once = false
-		head := make([]byte, fallback.HeadSize)
-		if x.t.Memory().Peek(sp.Base, head) == nil {
-			fallback.SetOwn(head, sp.Base, tr.own, x.t.ABI().WordSize())
-			x.t.Memory().Poke(sp.Base, head, x.t.Tid)
-		}
+		x.storeOwn(tr.own)
 	}
 	if x.leftStep && x.t.SignalCode() == ptrace.CodeTrace {
 		x.leftStep = false
@@ -151,6 +165,23 @@ func (x *Thread) setTrapAction() error {
 	return err
 }
 
+// setTrapActionOver is setTrapAction when own has just been queried and stored. A thread that runs may have set another one since: that is
+// then the program's own.
+func (x *Thread) setTrapActionOver(own fallback.Action) error {
+	base := x.space().Base
+	for {
+		was, err := x.replaceAction(ptrace.SIGTRAP, base+fallback.ActionAt)
+		x.process().ours = err == nil
+		if err != nil || was == own || was.Handler == fallback.Handler(base) || x.t.ABI().Native.Taken(was, own, base) {
+			return err
+		}
+		if own = was; x.storeOwn(own) != nil {
+			return nil
+		}
+		x.process().own, x.process().found = own, own
+	}
+}
+
 // takeOver queries the action. If it is not ours, takeOver treats it as one that the program has set.
 func (x *Thread) takeOver() error {
 	tr, g := x.process(), x.space()
@@ -159,7 +190,7 @@ func (x *Thread) takeOver() error {
 	if err != nil || g.Base != 0 && now.Handler == fallback.Handler(g.Base) {
 		return err
 	}
-	if g.Base != 0 && now.TakenFrom(tr.own, g.Base) { // by another thread's hit just now, which is still to be handled
+	if g.Base != 0 && x.t.ABI().Native.Taken(now, tr.own, g.Base) { // by another thread's hit just now, which is still to be handled
 		tr.blockers = true
 		return x.setTrapAction()
 	}
@@ -167,7 +198,11 @@ func (x *Thread) takeOver() error {
 	if g.Base == 0 {
 		return nil
 	}
-	return x.want(now)
+	if err := x.storeOwn(now); err != nil {
+		return err
+	}
+	tr.once = false
+	return x.setTrapActionOver(now)
 }
 
 // sometimes is the number of hits of a point between checks that the handler is still installed.

@@ -32,6 +32,30 @@
 // itself. An emulated instruction whose registers have not been written runs again; package fallback lists the cases
 // where that is visible.
 //
+// # Being killed between two writes
+//
+// What a session changes in a target, and why a kill right behind it does no harm. The rest is in package fallback.
+//
+//	change                                  then
+//	breakpoint's entry in the table         no breakpoint is there yet
+//	breakpoint; jump, byte by byte          the handler restores what the entry has, five bytes for a jump
+//	debug registers                         the handler was told before, and ignores what they raise
+//	CPUs                                    the record was written before: the handler or Clean puts them back
+//	memory, by an emulated instruction      the instruction runs again, and writes the same
+//	registers, behind a hit                 they are complete, and mark the SIGTRAP as handled
+//	registers, at the copy of a step        the copy runs to its jump back; the handler ignores the trap that ends the step
+//	breakpoint removed for a step in place  the instruction runs; the next one does too behind mov ss, and its stop is only peeked at until
+//	                                        the registers are right
+//	registers, at a stub (package inject)   the stub makes the call, sets the mask, loads the registers and jumps home
+//	signals blocked at a stub               the thread is in the stub, which sets its mask again
+//	signals kept from a thread              its mask and the signals were put into the list of threads before: the handler restores both
+//	mask or action that a call of the       the thread is in front of its call and makes it itself, which writes them again
+//	program returns, written for it
+//	mask set for such a call                the thread is at a stub that sets it and moves on (inject.SetMask)
+//	action stored for such a call           the thread is at a stub that hits a breakpoint, so that all are removed, sets the action itself and
+//	                                        moves on (inject.SetAction)
+//	siginfo or signal of a stop replaced    the kernel delivers what is there; the signal replaced is in the list
+//
 // While the session runs, the handler has to stay the action for SIGTRAP: action.go restores it when the kernel has
 // reset it, and hooks.go answers the program's own calls that would set it. SIGTRAP has to stay unblocked: mask.go and
 // open.go see to that. At the end of the session Unprotect restores the program's own action. If the session was killed

@@ -49,12 +49,14 @@ func (x *Thread) install() error {
 		sp.Watching = false // the page has overwritten the note to the handler
 		sp.MarkWatching()
 	}
+	trap, _ := x.t.ABI().Native.StubTrap(&sp.Region)
+	sp.Record(trap.Addr, trap.Orig, trap.Trap, x.t.Tid)
 	x.recordSignalCalls() // first, because the first entries are restored last
 	for d := range sp.on.Planted() {
 		sp.Record(d.Addr, d.Orig, d.Trap, x.t.Tid)
 	}
-	*x.process() = Process{on: x.process().on, own: own, asked: true}
-	return x.setTrapAction()
+	*x.process() = Process{on: x.process().on, own: own, found: own, asked: true}
+	return x.setTrapActionOver(own)
 }
 
 // adoptOrMap takes over a region, or maps and fills one, and returns the program's own action.
@@ -114,7 +116,11 @@ func (x *Thread) Unprotect() (gone bool) {
 	if err != nil || now.Handler != fallback.Handler(x.space().Base) {
 		return err == nil
 	}
-	if err := x.callSigaction(ptrace.SIGTRAP, x.space().Base+fallback.OwnAt, 0); err != nil {
+	was, err := x.replaceAction(ptrace.SIGTRAP, x.space().Base+fallback.OwnAt)
+	if err == nil && was != now { // a thread that runs has set it since
+		err = x.SetAction(ptrace.SIGTRAP, was)
+	}
+	if err != nil {
 		x.in.on.Warn(fmt.Sprintf("process %d: its action for SIGTRAP cannot be put back: %v", x.t.Of.Pid(), err))
 		return false
 	}

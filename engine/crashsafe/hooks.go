@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"gotap/arch"
 	"gotap/engine/abi"
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
@@ -96,18 +97,23 @@ func (x call) sigactionCalled(*Point) bool {
 		return false
 	}
 	act, old := x.pointer(1), x.pointer(2)
-	was := x.process().own
-	if act != 0 {
-		own, ok := x.readAction(act)
-		if !ok || !x.wantOf(own) {
-			return false
-		}
+	own, ok := x.readAction(act)
+	if act != 0 && !ok {
+		return false
 	}
 	if old != 0 {
-		x.writeAction(old, was)
+		x.writeAction(old, x.process().own)
 	}
-	x.on.Skip(0)
+	if home, ok := x.skipped(0); act == 0 || ok && x.wantOf(own, home) {
+		x.on.Skip(0)
+	}
 	return false
+}
+
+// skipped returns the registers with which the thread returns from the function that was just entered.
+func (x call) skipped(result uint64) (home arch.Regs, ok bool) {
+	home = x.t.Regs
+	return home, x.t.ABI().Skip(&home, x.t.Memory(), result) == nil
 }
 
 // signalCalled is sigactionCalled for signal, which returns the previous handler.
@@ -115,9 +121,9 @@ func (x call) signalCalled(*Point) bool {
 	if !x.aboutTrap(true) {
 		return false
 	}
-	was := x.process().own
-	if x.wantAtCall(fallback.Simple(x.pointer(1), x.space().Base)) == nil {
-		x.on.Skip(was.Handler)
+	was := x.process().own.Handler
+	if home, ok := x.skipped(was); ok && x.wantAtCall(x.t.ABI().Native.Simple(x.pointer(1), x.space().Base), home) == nil {
+		x.on.Skip(was)
 	}
 	return false
 }
@@ -136,18 +142,19 @@ func (x call) goSigactionCalled(*Point) bool {
 	if !ok || number != ptrace.SIGTRAP || x.space().Base == 0 {
 		return false
 	}
-	was := x.process().own
-	if at, ok := x.pointerAt(slot(act)); ok && at != 0 {
-		var p [fallback.ActionSize]byte
-		if mem.Peek(at, p[:]) != nil || x.wantAtCall(fallback.ParseAction(p[:], word)) != nil {
-			return false
-		}
+	home, ok := x.skipped(0)
+	from, _ := x.pointerAt(slot(act))
+	var p [fallback.ActionSize]byte
+	if !ok || from != 0 && mem.Peek(from, p[:]) != nil {
+		return false
 	}
-	if at, ok := x.pointerAt(slot(old)); ok && at != 0 {
-		mem.Poke(at, was.Bytes(word), x.t.Tid)
+	if to, ok := x.pointerAt(slot(old)); ok && to != 0 {
+		mem.Poke(to, x.process().own.Bytes(word), x.t.Tid)
 	}
 	mem.Poke(slot(result), make([]byte, 4), x.t.Tid)
-	x.on.Skip(0)
+	if from == 0 || x.wantAtCall(fallback.ParseAction(p[:], word), home) == nil {
+		x.on.Skip(0)
+	}
 	return false
 }
 
@@ -220,13 +227,14 @@ func (x call) readAction(addr uint64) (a fallback.Action, ok bool) {
 	if word == 8 {
 		handler = binary.LittleEndian.Uint64(p)
 	}
-	a = fallback.Simple(handler, x.space().Base)
-	a.Flags = fallback.WithRestorer(uint64(binary.LittleEndian.Uint32(p[word+libMask:])))
+	a = x.t.ABI().Native.Simple(handler, x.space().Base)
+	a.Flags = a.Flags&fallback.FlagRestorer | uint64(binary.LittleEndian.Uint32(p[word+libMask:]))&^fallback.FlagRestorer
 	copy(a.Mask[:], p[word:])
 	return a, true
 }
 
-// writeAction writes the C library's struct sigaction.
+// writeAction writes the C library's struct sigaction. How a handler returns is the library's own affair: it chooses that when the program
+// sets the action again.
 func (x call) writeAction(addr uint64, a fallback.Action) {
 	word := x.t.ABI().WordSize()
 	p := make([]byte, word+libMask+4)
@@ -235,6 +243,6 @@ func (x call) writeAction(addr uint64, a fallback.Action) {
 		binary.LittleEndian.PutUint64(p, a.Handler)
 	}
 	copy(p[word:], a.Mask[:])
-	binary.LittleEndian.PutUint32(p[word+libMask:], uint32(a.Flags))
+	binary.LittleEndian.PutUint32(p[word+libMask:], uint32(a.Flags&^fallback.FlagRestorer))
 	x.t.Memory().Poke(addr, p, x.t.Tid)
 }

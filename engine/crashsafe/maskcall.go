@@ -120,12 +120,9 @@ func (x pending) filtered() bool {
 // still in front of the call, the thread would make the call itself: the kernel would then store the new mask as the previous one, and the
 // program would never get its own mask back. So both change together.
 func (x pending) passWithMask(mask uint64) bool {
-	if _, kept := x.queue.KeptMask(); kept {
-		x.setOwnMask(mask)
-		return true
-	}
 	at, open, meant, isClear := x.t.Regs, x.open, x.meant, x.clear
-	err := x.calls.SetMask(x.leaveTrapOpen(mask), x.afterCall())
+	mask = x.leaveTrapOpen(mask)
+	err := x.calls.SetMask(mask, func() { x.queue.SetMask(mask) }, x.afterCall())
 	x.t.Regs = at // the caller moves on
 	if err != nil {
 		x.open, x.meant, x.clear = open, meant, isClear
@@ -148,8 +145,8 @@ func (x pending) retarget(blocked uint64) {
 	}
 }
 
-// setsAction makes an rt_sigaction call for SIGTRAP. It stores the program's action where the fallback's handler
-// finds it, and reports the program's previous action. So the handler is installed at every moment.
+// setsAction makes an rt_sigaction call for SIGTRAP. It reports the program's previous action, and stores the new one where the fallback's
+// handler finds it. So the handler is installed at every moment.
 func (x pending) setsAction(p *Point) bool {
 	act, old := x.arg(1), x.arg(2)
 	if x.process().Unguarded() && act != 0 {
@@ -160,17 +157,16 @@ func (x pending) setsAction(p *Point) bool {
 		tr.set = true // the next hit queries it
 		return false
 	}
-	was := tr.own
-	if act != 0 {
-		var text [fallback.ActionSize]byte
-		if !x.read(act, text[:]) {
-			return false
-		}
-		if !x.wantOf(fallback.ParseAction(text[:], x.t.ABI().WordSize())) {
-			return false
-		}
+	word := x.t.ABI().WordSize()
+	var text [fallback.ActionSize]byte
+	if act != 0 && !x.read(act, text[:]) {
+		return false
 	}
-	return old == 0 || x.write(old, was.Bytes(x.t.ABI().WordSize()))
+	if old != 0 && !x.write(old, tr.own.Bytes(word)) {
+		tr.set = act != 0
+		return false
+	}
+	return act == 0 || x.wantOf(fallback.ParseAction(text[:], word), x.afterCall())
 }
 
 // change returns the mask that the program believes the thread has, and the mask that the pending call asks for. ok

@@ -155,6 +155,7 @@ func (sp *Space) MarkWatching() {
 type Process struct {
 	on       Program
 	own      fallback.Action // the program's action
+	found    fallback.Action // the program's action when the fallback was installed
 	asked    bool            // installing the fallback has been tried
 	ours     bool            // the fallback's handler is installed over it
 	due      bool            // it may have changed and must be queried

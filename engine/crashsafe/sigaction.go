@@ -19,10 +19,13 @@ func (a signalActions) queryTrapAction() (fallback.Action, error) {
 }
 
 // QueryAction asks the kernel for the process's action for a signal, using a stopped thread.
-func (a signalActions) QueryAction(sig int) (fallback.Action, error) {
+func (a signalActions) QueryAction(sig int) (fallback.Action, error) { return a.replaceAction(sig, 0) }
+
+// replaceAction makes the action at an address that of the process for a signal, if the address is not 0, and returns the one before.
+func (a signalActions) replaceAction(sig int, act uint64) (fallback.Action, error) {
 	var p [fallback.ActionSize]byte
 	err := a.withScratch(func(addr uint64) error {
-		if err := a.callSigaction(sig, 0, addr); err != nil {
+		if err := a.callSigaction(sig, act, addr); err != nil {
 			return err
 		}
 		return a.t.Memory().Peek(addr, p[:])

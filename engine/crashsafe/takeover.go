@@ -116,7 +116,7 @@ func (x *Thread) adopt(found []LeftRegion, maps mappings, now fallback.Action) (
 		switch {
 		case now.Handler == fallback.Handler(r.Base):
 			mine = r
-		case now.TakenFrom(r.Head.Own, r.Base): // the kernel reset it
+		case x.t.ABI().Native.Taken(now, r.Head.Own, r.Base): // the kernel reset it
 			mine, own = r, r.Head.Own
 		}
 		if r.Head.Watching {
@@ -141,11 +141,7 @@ func (x *Thread) adopt(found []LeftRegion, maps mappings, now fallback.Action) (
 	for o := range x.process().on.Threads() {
 		o.leftStep = true
 	}
-	head := make([]byte, fallback.HeadSize)
-	if x.t.Memory().Peek(sp.Base, head) == nil {
-		fallback.SetOwn(head, sp.Base, own, x.t.ABI().WordSize())
-		x.t.Memory().Poke(sp.Base, head, x.t.Tid)
-	}
+	x.storeOwn(own)
 	_, at, number := fallback.StubPlace(sp.Base, sp.Stub)
 	x.t.Memory().Poke(at, number, x.t.Tid)
 	return own
@@ -171,6 +167,9 @@ func (x *Thread) LeftHit() bool {
 	now := make([]byte, len(trap))
 	if x.t.Memory().Peek(addr, now) == nil && string(now) == trap {
 		fallback.Rewrite(x.t.Memory(), addr, []byte(orig), x.t.Tid)
+	}
+	if sp.Contains(addr) { // a call by which the program sets its action
+		x.process().set = true
 	}
 	*x.t.PC() = addr
 	x.t.SetRegs()

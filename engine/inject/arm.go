@@ -8,6 +8,7 @@ import (
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/tracee"
 )
 
 // Making a target call the kernel for the engine's own purposes, on ARM. As on x86, the thread runs
@@ -52,7 +53,7 @@ func (j *Caller) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	j.t.Regs[fallback.FrameRegister(j.t.ABI().WordSize())] = room.frame
 	j.t.Consume() // leaves nothing of this stop behind
 	j.t.JumpTo(room.code)
-	return j.callAndReturn(home, ^uint64(0), mask)
+	return j.callAndReturn(home, ^uint64(0), mask, tracee.InCall)
 }
 
 // toMaskCallElsewhere is toMaskCall on ARM. The call of ReturnCode blocks all signals, and rt_sigreturn then sets the mask: behind the
@@ -107,7 +108,7 @@ func (j *Caller) callAtGadget(number uint64, args []uint64) (uint64, error) {
 	j.t.Consume()
 	j.t.JumpTo(g.At | map[bool]uint64{true: 1}[g.Thumb])
 	j.t.SetRegs()
-	result, err := j.throughCall()
+	result, err := j.throughCall(tracee.InCall)
 	j.t.Regs = saved
 	j.t.SetRegs()
 	ptrace.SetSigMask(j.t.Tid, &mask)

@@ -75,7 +75,7 @@ func (j *Caller) inject(number uint64, args ...uint64) (uint64, error) {
 		return 0, errMidCall
 	}
 	if j.t.RaisedTrap() {
-		return 0, errors.New("the thread has run into a breakpoint")
+		return 0, errRaised
 	}
 	if j.t.Regs[x86.EFLAGS]&tracee.TrapFlag != 0 {
 		return 0, errors.New("the thread single-steps itself")
@@ -106,31 +106,31 @@ func (j *Caller) inject(number uint64, args ...uint64) (uint64, error) {
 	if j.on.BlocksTrap() || mask&ptrace.TrapBit != 0 { // a SIGTRAP that waits for the program to unblock it must keep waiting
 		blocked = ^uint64(0)
 	}
-	return j.callAndReturn(home, blocked, now)
+	return j.callAndReturn(home, blocked, now, tracee.InCall)
 }
 
 // callAndReturn makes the thread, which is at code that makes a call and returns to the thread's own place, make
 // that call with signals blocked, and restores its registers and mask. Whenever signals are blocked, the thread is
-// in that code, which sets the mask again.
-func (j *Caller) callAndReturn(home arch.Regs, blocked, mask uint64) (uint64, error) {
+// in that code, which sets the mask again. What tests see of it is of kind at.
+func (j *Caller) callAndReturn(home arch.Regs, blocked, mask uint64, at tracee.Moment) (uint64, error) {
 	j.t.SetRegs()
-	j.on.Checkpoint(tracee.InCall)
+	j.on.Checkpoint(at)
 	ptrace.SetSigMask(j.t.Tid, &blocked)
-	j.on.Checkpoint(tracee.InCall)
-	result, err := j.throughCall()
-	j.on.Checkpoint(tracee.InCall)
+	j.on.Checkpoint(at)
+	result, err := j.throughCall(at)
+	j.on.Checkpoint(at)
 	ptrace.SetSigMask(j.t.Tid, &mask)
-	j.on.Checkpoint(tracee.InCall)
+	j.on.Checkpoint(at)
 	j.t.Regs = home
 	j.t.SetRegs()
-	j.on.Checkpoint(tracee.InCall)
+	j.on.Checkpoint(at)
 	return result, err
 }
 
-// SetMask gives a stopped thread another signal mask and the registers home, which it is to have with it. If the session is killed
+// SetMask gives a stopped thread another signal mask, which set does, and the registers home, which it is to have with it. If the session is killed
 // in between, the thread has both or neither of them: once it is at the code of toMaskCall, it sets the mask itself. It must be
 // in a process with the fallback's region.
-func (j *Caller) SetMask(mask uint64, home arch.Regs) error {
+func (j *Caller) SetMask(mask uint64, set func(), home arch.Regs) error {
 	toMaskCall := j.toMaskCall
 	if j.t.ABI().Stepless {
 		toMaskCall = j.toMaskCallElsewhere
@@ -141,7 +141,7 @@ func (j *Caller) SetMask(mask uint64, home arch.Regs) error {
 	j.on.Checkpoint(tracee.InMask)
 	j.t.SetRegs()
 	j.on.Checkpoint(tracee.InMask)
-	ptrace.SetSigMask(j.t.Tid, &mask)
+	set()
 	j.on.Checkpoint(tracee.InMask)
 	j.t.Regs = home
 	j.t.SetRegs()
@@ -219,7 +219,7 @@ func (j *Caller) prepareCall(stub, number uint64, args []uint64) {
 }
 
 // throughCall runs the thread into the system call and to its end, and returns the call's result.
-func (j *Caller) throughCall() (uint64, error) {
+func (j *Caller) throughCall(at tracee.Moment) (uint64, error) {
 	group := false
 	for stops := 0; stops < 2; {
 		if e := ptrace.ContToSyscall(j.t.Tid, 0); e != 0 {
@@ -232,7 +232,7 @@ func (j *Caller) throughCall() (uint64, error) {
 		}
 		if st.AtSyscall() {
 			stops++
-			j.on.Checkpoint(tracee.InCall)
+			j.on.Checkpoint(at)
 			continue
 		}
 		group = group || st.GroupStop()

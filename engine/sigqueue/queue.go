@@ -94,6 +94,7 @@ func (q *Queue) SetMask(mask uint64) {
 func (q *Queue) Block(set uint64) {
 	if q.masked {
 		q.mask |= set
+		q.noteKept(q.mask)
 		return
 	}
 	var mask uint64

@@ -3,7 +3,9 @@ package sigqueue
 import (
 	"testing"
 
+	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/tracee"
 )
 
 // TestSpots: a place counts its signals until the thread moves on from it, and the oldest place is dropped for a new one.
@@ -49,9 +51,14 @@ func TestWays(t *testing.T) {
 	}
 }
 
+// bare is a process without a fallback.
+type bare struct{ tracee.Process }
+
+func (bare) Region() *fallback.Region { return &fallback.Region{} }
+
 // TestMask: while signals are kept, changes of the thread's own mask are due later.
 func TestMask(t *testing.T) {
-	q := Queue{masked: true, mask: 1 << 9}
+	q := Queue{t: &tracee.Thread{Of: bare{}}, masked: true, mask: 1 << 9}
 	q.Block(ptrace.TrapBit)
 	if got, ok := q.Mask(); !ok || got != 1<<9|ptrace.TrapBit {
 		t.Errorf("%#x, %v", got, ok)

@@ -91,9 +91,10 @@ func (x *Thread) Thumb() bool {
 func (x *Thread) untilLanded() (st ptrace.Status, ok bool) {
 	for {
 		ptrace.Cont(x.Tid, 0)
-		if st, ok = x.on.WaitAny(); !ok || st.Ended() {
+		if st, ok = x.on.PeekAny(); !ok || st.Ended() {
 			return st, ok
 		}
+		x.Consume()
 		if st.Event() == ptrace.EventStop && !st.GroupStop() {
 			continue
 		}

@@ -124,8 +124,7 @@ func (x *Thread) Stepped() {
 		x.SignalInStep(ptrace.SIGTRAP)
 		return
 	}
-	x.leaveNext()
-	own := x.stepsItself()
+	own, raised := x.stepsItself(), x.raisedBehind()
 	if !x.afterStep() {
 		x.anotherTurn(own)
 		return
@@ -135,21 +134,29 @@ func (x *Thread) Stepped() {
 	if x.on.Watching() {
 		x.on.RunWatches(met | x.on.WatchesMet())
 	}
-	if own {
+	switch {
+	case own:
 		x.trapAfterStep()
-		return
+	case raised:
+		x.passTrap()
+	default:
+		x.on.FinishWith(0)
 	}
-	x.on.FinishWith(0)
 }
 
-// leaveNext takes a thread back to the breakpoint behind the instruction that was stepped, if the step has executed that as well. A step in
-// place does so if the instruction holds traps back until the next one has run: mov ss, pop ss (Intel SDM vol. 3, 6.8.3).
+// leaveNext takes a thread back to the breakpoint behind the instruction that is stepped in place, if the step has executed that as well. It does so
+// if the instruction holds traps back until the next one has run: mov ss, pop ss (Intel SDM vol. 3, 6.8.3).
 func (x *Thread) leaveNext() {
-	a, p := x.parts.View.Space.ABI, x.step.p
-	next := a.BreakpointPC(*x.PC())
-	if x.step.slot == p.Addr && next == p.Addr+uint64(p.Length) && p.Space.ByAddr[next] != nil && x.SignalCode() == a.TrapCode {
+	if next := x.parts.View.Space.ABI.BreakpointPC(*x.PC()); x.raisedBehind() && x.step.p.Space.ByAddr[next] != nil {
 		*x.PC() = next
+		x.SetRegs()
 	}
+}
+
+// raisedBehind reports whether a step in place has executed the breakpoint instruction behind the instruction that was stepped.
+func (x *Thread) raisedBehind() bool {
+	a, p := x.parts.View.Space.ABI, x.step.p
+	return x.step.slot == p.Addr && a.BreakpointPC(*x.PC()) == p.Addr+uint64(p.Length) && x.SignalCode() == a.TrapCode
 }
 
 // anotherTurn continues a repeated instruction that has iterations left. The watchpoints are queried now, because
@@ -270,7 +277,8 @@ const fairness = 50 * time.Microsecond
 
 // untilStepped steps in place until the instruction has completed, faulted or is about to enter the kernel, and
 // returns the stop that shows this; the usual stop handling continues from there. Every other stop is handled here,
-// because the breakpoint is restored afterwards and the step could not continue.
+// because the breakpoint is restored afterwards and the step could not continue. It peeks at a stop for a signal before it
+// consumes it: the kernel has to deliver the SIGTRAP of a breakpoint behind the instruction if the session is killed before leaveNext.
 func (x *Thread) untilStepped() (st ptrace.Status, ok bool) {
 	for {
 		if x.Single = !x.step.toCall; x.Single {
@@ -278,13 +286,16 @@ func (x *Thread) untilStepped() (st ptrace.Status, ok bool) {
 		} else {
 			ptrace.ContToSyscall(x.Tid, 0)
 		}
-		if st, ok = x.on.WaitAny(); !ok || st.Ended() || st.AtSyscall() {
+		if st, ok = x.on.PeekAny(); !ok || st.Ended() || st.AtSyscall() {
 			return st, ok
 		}
 		if st.Event() == ptrace.EventStop && !st.GroupStop() {
 			continue
 		}
-		if !x.GetRegs() || st.Event() != ptrace.EventNone {
+		ended := !x.GetRegs()
+		x.leaveNext()
+		x.Consume()
+		if ended || st.Event() != ptrace.EventNone {
 			x.cancelStep()
 			return st, true
 		}

@@ -37,7 +37,7 @@ func (h *host) Warn(string)                    {}
 func (h *host) Resume(sig int)                 { h.resumed = append(h.resumed, sig) }
 func (h *host) FinishWith(sig int)             { h.finished = append(h.finished, sig) }
 func (h *host) HoldOthers() func() bool        { return func() bool { return false } }
-func (h *host) WaitAny() (ptrace.Status, bool) { return 0, false }
+func (h *host) PeekAny() (ptrace.Status, bool) { return 0, false }
 func (h *host) Later(ptrace.Status)            {}
 func (h *host) Watching() bool                 { return h.watching }
 func (h *host) WatchesMet() uint64             { return 2 }

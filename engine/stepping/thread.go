@@ -22,8 +22,9 @@ type Host interface {
 	FinishWith(sig int)
 	// HoldOthers stops the other threads that share the memory. release resumes them, and reports whether there were any.
 	HoldOthers() (release func() bool)
-	// WaitAny waits for the next stop of the thread, or its end. ok is false if it has ended without a report.
-	WaitAny() (st ptrace.Status, ok bool)
+	// PeekAny waits for the next stop of the thread, or its end. A stop for a signal is not consumed, and Peeked is set. ok is false if the
+	// thread has ended without a report.
+	PeekAny() (st ptrace.Status, ok bool)
 	// Later keeps a stop to be handled when the present one has been.
 	Later(st ptrace.Status)
 	// Watching reports whether data is watched in any process.

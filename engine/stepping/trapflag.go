@@ -18,6 +18,11 @@ func (x *Thread) stepsItself() bool {
 // it.
 func (x *Thread) trapAfterStep() {
 	x.Info.SetAddr(*x.PC())
+	x.passTrap()
+}
+
+// passTrap delivers to the program the SIGTRAP of the stop that ends the step, which it has raised itself, with the siginfo in Info.
+func (x *Thread) passTrap() {
 	x.parts.Queue.Unmask()
 	x.parts.Queue.Requeue()
 	ptrace.SetSigInfo(x.Tid, &x.Info)

@@ -52,6 +52,17 @@ FUNC long counted(long n)
 	return r;
 }
 
+/* loads the stack segment, which holds traps back for one instruction */
+FUNC long loads(long i)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__asm__ volatile("mov %%ss, %%ecx\n\tmov %%ecx, %%ss\n\tadd $1, %0" : "+r"(i) : : "ecx", "cc");
+	return i;
+#else
+	return i + 1;
+#endif
+}
+
 FUNC long mixed(long i)
 {
 	char from[40], to[40];
@@ -64,6 +75,7 @@ FUNC long mixed(long i)
 	r += copies(to, from, sizeof from);
 	r += memcmp(to, from, sizeof from) != 0;
 	r += counted(4) - 12;
+	r += loads(i) - i - 1;
 	return r;
 }
 

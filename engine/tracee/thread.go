@@ -135,6 +135,8 @@ const (
 	InCall Moment = iota
 	// InMask is after each step of a change of a thread's signal mask in its place.
 	InMask
+	// InAction is after each step of a change of a process's action for SIGTRAP in a thread's place.
+	InAction
 	// InSignal is when the stop of a thread has another signal's siginfo.
 	InSignal
 	// InFork is between the steps in which a child is taken in, from the stop of its parent on.

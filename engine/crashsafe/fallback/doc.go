@@ -75,7 +75,8 @@
 // library, as Go's runtime does, or in a C library whose calls are not recognised (patterns.go there). A child made by
 // CLONE_UNTRACED together with CLONE_CLEAR_SIGHAND: no tracer is notified of it, and it has no handler. A program that installs a handler for
 // SIGTRAP by a system call of its own (Go's runtime does) replaces ours until the tracer notices. A program that
-// queries its action by a bare system call sees ours.
+// queries its action by a bare system call sees ours. A program that sets its action after the tracer's death does so itself, and the handler
+// has removed all breakpoints before; but another thread may have hit one whose SIGTRAP is still to come, and then the program gets that.
 //
 // A session killed in the moment in which it plants or removes the breakpoints that keep SIGTRAP unblocked. Threads that run are held
 // meanwhile, but one that sleeps may wake, begin a section at a place without a breakpoint, and come to one that has a breakpoint. Threads are
@@ -91,7 +92,8 @@
 // the process.
 //
 // A session killed in the microseconds between the two halves of an emulated instruction: an instruction that
-// reads, changes and writes a word of the stack then runs twice. A call of 64-bit code that is stepped, which
+// reads, changes and writes a word of the stack then runs twice. So does on ARM an atomic instruction, and one of the vector unit, whose registers are
+// written before the others: if its result is one of its operands, it is wrong. A call of 64-bit code that is stepped, which
 // happens only if calls cannot be emulated or steps were requested, pushes a return address in the copy: the thread
 // returns from there to its own code, but code that reads the stack meanwhile sees it. Signals that were kept from
 // a thread come back only once and without their siginfo. A command whose session is killed during the launch ends

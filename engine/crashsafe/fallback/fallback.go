@@ -23,6 +23,8 @@ var arm []byte
 type Native struct {
 	code  []byte
 	word  int      // size in bytes
+	trap  []byte   // a breakpoint, in the instruction set of the code for calls
+	nop   []byte   // an instruction of the same length that does nothing
 	calls []uint64 // open rt_sigaction rt_sigprocmask rt_sigreturn pread64 pwrite64 close getpid gettid tgkill rt_tgsigqueueinfo
 }
 
@@ -32,10 +34,10 @@ func (n *Native) Calls() []uint64 { return n.calls }
 
 // The handlers.
 var (
-	AMD64 = &Native{amd64, 8, []uint64{2, 13, 14, 15, 17, 18, 3, 39, 186, 234, 297}}
-	IA32  = &Native{ia32, 4, []uint64{5, 174, 175, 173, 180, 181, 6, 20, 224, 270, 335}}
-	ARM64 = &Native{arm64, 8, []uint64{56, 134, 135, 139, 67, 68, 57, 172, 178, 131, 240}}
-	ARM   = &Native{arm, 4, []uint64{5, 174, 175, 173, 181, 6, 20, 224, 268, 363, 0xf0002}} // cacheflush for pread64
+	AMD64 = &Native{amd64, 8, []byte{int3}, []byte{0x90}, []uint64{2, 13, 14, 15, 17, 18, 3, 39, 186, 234, 297}}
+	IA32  = &Native{ia32, 4, []byte{int3}, []byte{0x90}, []uint64{5, 174, 175, 173, 180, 181, 6, 20, 224, 270, 335}}
+	ARM64 = &Native{arm64, 8, []byte{0x00, 0x00, 0x20, 0xd4}, []byte{0x1f, 0x20, 0x03, 0xd5}, []uint64{56, 134, 135, 139, 67, 68, 57, 172, 178, 131, 240}}
+	ARM   = &Native{arm, 4, []byte{0xf0, 0x01, 0xf0, 0xe7}, []byte{0x00, 0x00, 0xa0, 0xe1}, []uint64{5, 174, 175, 173, 181, 6, 20, 224, 268, 363, 0xf0002}} // cacheflush for pread64
 )
 
 // The layout of a region, in bytes from its start.
@@ -78,10 +80,12 @@ const Magic = "gotap fallback 1"
 // ActionSize is the size of an action, in the kernel's layout, for both word sizes.
 const ActionSize = 32
 
-// Flags of an action.
+// FlagRestorer is the flag of an action that specifies how its handler returns.
+const FlagRestorer = 0x04000000
+
+// Other flags of an action.
 const (
 	flagSigInfo   = 4
-	flagRestorer  = 0x04000000
 	flagOnStack   = 0x08000000
 	flagRestart   = 0x10000000
 	flagNoDefer   = 0x40000000
@@ -139,25 +143,31 @@ func (a Action) Bytes(word int) []byte {
 // the program has no handler, all signals are blocked while ours runs. Otherwise another thread's note that arrived
 // during the handler would remove the thread from the list and restore its mask only inside the handler, which
 // would then return to the tracer's mask; and a handler of another signal could hit a breakpoint.
-func (a Action) Over(base uint64) Action {
+//
+// A program that reads this action after a tracer has died, and sets it again, does so through the C library, which chooses
+// how the handler returns. That of IA32 ignores the address here, but not the flag; so there the handler returns through the kernel's code.
+func (n *Native) Over(a Action, base uint64) Action {
 	over := Action{Handler: Handler(base), Restorer: base + restorerAt,
-		Flags: flagSigInfo | flagRestorer | flagOnStack | flagRestart, Mask: [8]byte{255, 255, 255, 255, 255, 255, 255, 255}}
+		Flags: flagSigInfo | FlagRestorer | flagOnStack | flagRestart, Mask: [8]byte{255, 255, 255, 255, 255, 255, 255, 255}}
 	if a.Caught() {
 		over.Mask = a.Mask
-		over.Flags = a.Flags&^flagResetHand&0xffffffff | flagSigInfo | flagRestorer
+		over.Flags = a.Flags&^flagResetHand&0xffffffff | flagSigInfo | FlagRestorer
+	}
+	if n == IA32 {
+		over.Flags, over.Restorer = over.Flags&^FlagRestorer, 0
 	}
 	return over
 }
 
-// TakenFrom reports whether an action, as the kernel returns it, is the one that was installed over own in a region
+// Taken reports whether an action, as the kernel returns it, is the one that was installed over own in a region
 // at base, with the default in place of the handler. The kernel leaves the action like that when it forces a signal
 // on a thread that blocks it; a program that sets the default also sets all other fields.
-func (a Action) TakenFrom(own Action, base uint64) bool {
-	over := own.Over(base)
+func (n *Native) Taken(a, own Action, base uint64) bool {
+	over := n.Over(own, base)
 	over.Handler = Default
-	for _, n := range []int{sigKill, sigStop} { // the kernel does not keep them in a mask
-		a.Mask[(n-1)/8] &^= 1 << ((n - 1) % 8)
-		over.Mask[(n-1)/8] &^= 1 << ((n - 1) % 8)
+	for _, sig := range []int{sigKill, sigStop} { // the kernel does not keep them in a mask
+		a.Mask[(sig-1)/8] &^= 1 << ((sig - 1) % 8)
+		over.Mask[(sig-1)/8] &^= 1 << ((sig - 1) % 8)
 	}
 	return a == over
 }
@@ -174,15 +184,15 @@ func Handler(base uint64) uint64 { return base + handlerAt }
 // Page returns the first part of a region at base, for a program with the given action of its own.
 func (n *Native) Page(base uint64, own Action) []byte {
 	page := slices.Clone(n.code)
-	SetOwn(page, base, own, n.word)
+	n.SetOwn(page, base, own)
 	return page
 }
 
 // SetOwn writes the program's own action into the head of a page.
-func SetOwn(page []byte, base uint64, own Action, word int) {
+func (n *Native) SetOwn(page []byte, base uint64, own Action) {
 	binary.LittleEndian.PutUint64(page[chainAt:], own.Handler)
-	copy(page[ActionAt:OwnAt], own.Over(base).Bytes(word))
-	copy(page[OwnAt:MaskAt], own.Bytes(word))
+	copy(page[ActionAt:OwnAt], n.Over(own, base).Bytes(n.word))
+	copy(page[OwnAt:MaskAt], own.Bytes(n.word))
 }
 
 // HeadSize is the size of the part of a page that is data.
@@ -313,11 +323,11 @@ func ReadThread(mem Memory, base uint64, i int) (t Thread, ok bool) {
 	return ParseThread(p), true
 }
 
-// Simple returns the action for a handler as signal() sets it. If the handler is a function, it returns through the
-// region at base.
-func Simple(handler, base uint64) Action {
-	return Action{Handler: handler, Flags: WithRestorer(flagRestart), Restorer: base + restorerAt}
+// Simple returns the action for a handler as signal() sets it. If the handler is a function of x86-64, it returns through the region at base;
+// elsewhere through code of the kernel, which knows the frame of a handler without SA_SIGINFO as well.
+func (n *Native) Simple(handler, base uint64) Action {
+	if n != AMD64 {
+		return Action{Handler: handler, Flags: flagRestart}
+	}
+	return Action{Handler: handler, Flags: flagRestart | FlagRestorer, Restorer: base + restorerAt}
 }
-
-// WithRestorer returns flags with the flag added that says that the action specifies how its handler returns.
-func WithRestorer(flags uint64) uint64 { return flags&0xffffffff | flagRestorer }

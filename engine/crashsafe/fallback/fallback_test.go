@@ -63,18 +63,18 @@ func TestHeadComesBack(t *testing.T) {
 // What the kernel leaves of an installed action is told from all that a program may have set.
 func TestTakenFrom(t *testing.T) {
 	const base = 0x7000
-	for _, own := range []Action{{}, {Handler: Ignore}, {Handler: 0x1234, Flags: flagRestart | flagRestorer, Restorer: 0x99, Mask: [8]byte{1, 2}}} {
-		left := own.Over(base)
+	for _, own := range []Action{{}, {Handler: Ignore}, {Handler: 0x1234, Flags: flagRestart | FlagRestorer, Restorer: 0x99, Mask: [8]byte{1, 2}}} {
+		left := AMD64.Over(own, base)
 		left.Mask[1] &^= 1 // SIGKILL
 		left.Mask[2] &^= 4 // SIGSTOP
-		if left.TakenFrom(own, base) {
+		if AMD64.Taken(left, own, base) {
 			t.Errorf("%+v: the handler is still there", own)
 		}
 		left.Handler = Default
-		if !left.TakenFrom(own, base) || left.TakenFrom(own, base+0x1000) {
+		if !AMD64.Taken(left, own, base) || AMD64.Taken(left, own, base+0x1000) {
 			t.Errorf("%+v is not told from others", left)
 		}
-		if (Action{Flags: flagRestart | flagRestorer, Restorer: 0x99}).TakenFrom(own, base) || (Action{}).TakenFrom(own, base) {
+		if AMD64.Taken(Action{Flags: flagRestart | FlagRestorer, Restorer: 0x99}, own, base) || AMD64.Taken(Action{}, own, base) {
 			t.Errorf("what a program set is taken for what is left of %+v", own)
 		}
 	}

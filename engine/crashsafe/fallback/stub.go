@@ -3,6 +3,7 @@ package fallback
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 
 	"gotap/arch"
 	"gotap/arch/x86"
@@ -38,10 +39,49 @@ const setMask = 2
 // of home. So if a tracer sends a thread through the code and then dies, the thread continues as if nothing had
 // happened: nobody has to restore its registers. A mov changes no flags, and the kernel preserves them.
 func Stub(at uint64, home *arch.Regs, mask uint64, word int) []byte {
+	return stub(nil, at, home, mask, word)
+}
+
+func stub(before []byte, at uint64, home *arch.Regs, mask uint64, word int) []byte {
 	if word == 4 {
-		return stub32(uint32(at), home, mask)
+		return stub32(before, uint32(at), home, mask)
 	}
-	return stub64(at, home, mask)
+	return stub64(before, at, home, mask)
+}
+
+// Code that sets the program's action for SIGTRAP itself, in place of a thread's call for which the tracer has put the action into the
+// region instead. It is made for the case that the tracer dies before the thread has left it: then the code begins with a breakpoint, which
+// is in the table, so the handler removes all breakpoints, and then makes the call with the program's action.
+
+// ActionStub returns such code for x86, to be placed where StubTrap says. It makes the system call for which the registers are set, like
+// that of Stub.
+func ActionStub(at uint64, home *arch.Regs, own Action, mask uint64, word int) []byte {
+	c := stub([]byte{int3}, at, home, mask, word)
+	copy(c[stubOwn:], own.Bytes(word))
+	return c
+}
+
+// ReturnTrap returns such code for ARM, without the frame: see ReturnCode.
+func (n *Native) ReturnTrap(own Action) []byte {
+	c := append(slices.Clone(n.trap), ReturnCode(n.word)...)
+	return append(append(c, make([]byte, returnOwn-len(c))...), own.Bytes(n.word)...)
+}
+
+// Offsets in such code of the program's action, which is its argument.
+const (
+	stubOwn   = maskOffset - ActionSize
+	returnOwn = FrameAt - StubAt - ActionSize
+)
+
+// StubTrap returns the breakpoint that such code begins with, for the table: it has to be restored after all others. own is the address
+// of the program's action.
+func (n *Native) StubTrap(r *Region) (d Displaced, own uint64) {
+	at, off := r.Base+StubAt, uint64(returnOwn)
+	if len(n.trap) == 1 {
+		at, _, _ = StubPlace(r.Base, r.Stub)
+		off = stubOwn
+	}
+	return Displaced{at, n.nop, n.trap}, at + off
 }
 
 // BeginsStub reports whether code begins like the code that a thread is sent through: that of Stub or of
@@ -56,9 +96,9 @@ func (n *Native) BeginsStub(code []byte) bool {
 // maskOffset is the offset of the mask in a stub.
 const maskOffset = StubSize - 8
 
-func stub64(at uint64, home *arch.Regs, mask uint64) []byte {
+func stub64(before []byte, at uint64, home *arch.Regs, mask uint64) []byte {
 	le := binary.LittleEndian
-	c := append(make([]byte, 0, StubSize), calls[8].insn...)
+	c := append(append(make([]byte, 0, StubSize), before...), calls[8].insn...)
 	c = le.AppendUint32(append(c, 0xb8), calls[8].procmask)   // mov $…, %eax
 	c = le.AppendUint32(append(c, 0xbf), setMask)             // mov $…, %edi
 	c = le.AppendUint64(append(c, 0x48, 0xbe), at+maskOffset) // mov $…, %rsi
@@ -79,9 +119,9 @@ func stub64(at uint64, home *arch.Regs, mask uint64) []byte {
 	return withMask(c, mask)
 }
 
-func stub32(at uint32, home *arch.Regs, mask uint64) []byte {
+func stub32(before []byte, at uint32, home *arch.Regs, mask uint64) []byte {
 	le := binary.LittleEndian
-	c := append(make([]byte, 0, StubSize), calls[4].insn...)
+	c := append(append(make([]byte, 0, StubSize), before...), calls[4].insn...)
 	c = le.AppendUint32(append(c, 0xb8), calls[4].procmask) // mov $…, %eax
 	c = le.AppendUint32(append(c, 0xbb), setMask)           // mov $…, %ebx
 	c = le.AppendUint32(append(c, 0xb9), at+maskOffset)     // mov $…, %ecx

@@ -143,7 +143,7 @@ func Rewrite(mem Memory, addr uint64, orig []byte, stopped int) error {
 }
 
 // Restore restores the instructions in the table of a region that still have breakpoints, and returns their
-// addresses. It leaves alone addresses that isData reports to be data: the code there was unmapped since, and a
+// addresses, except those in the region itself. It leaves alone addresses that isData reports to be data: the code there was unmapped since, and a
 // byte that looks like a breakpoint is the program's own. It begins with the last entry, as the handlers
 // do, because the first entries are the engine's own breakpoints, which stop threads from blocking SIGTRAP while
 // there are other breakpoints (mask.go in package crashsafe).
@@ -158,7 +158,7 @@ func Restore(mem Memory, base uint64, head Head, isData func(addr uint64) bool) 
 		if addr == 0 || mem.Peek(addr, now) != nil || !bytes.Equal(now, trap) || isData(addr) {
 			continue
 		}
-		if Rewrite(mem, addr, orig, 0) == nil {
+		if Rewrite(mem, addr, orig, 0) == nil && addr-base >= Size {
 			restored = append(restored, addr)
 		}
 	}

@@ -178,7 +178,7 @@ const (
 // PeekStop waits for the next stop like Wait but does not consume it: until the thread is resumed the kernel keeps its
 // siginfo, and delivers a signal if the tracer dies in between. The same stop is returned again until the thread is
 // resumed or ConsumeStop consumes it. Ends are returned in the same way until Poll consumes them. Without block, tid is
-// 0 when nothing has happened.
+// 0 when nothing has happened. A signal to this process ends the wait for any thread, not that for one.
 func PeekStop(tid int, s *Status, block bool) (int, syscall.Errno) {
 	const all, one = 0, 1 // P_ALL, P_PID
 	var info [128]byte
@@ -189,7 +189,9 @@ func PeekStop(tid int, s *Status, block bool) (int, syscall.Errno) {
 	flags := uintptr(waitFlags | unix.WNOWAIT | unix.WEXITED | unix.WSTOPPED)
 	var e syscall.Errno
 	if block {
-		_, _, e = unix.Syscall6(unix.SYS_WAITID, which, id, uintptr(unsafe.Pointer(&info)), flags, 0, 0)
+		for again := true; again; again = tid > 0 && e == unix.EINTR {
+			_, _, e = unix.Syscall6(unix.SYS_WAITID, which, id, uintptr(unsafe.Pointer(&info)), flags, 0, 0)
+		}
 	} else {
 		_, _, e = unix.RawSyscall6(unix.SYS_WAITID, which, id, uintptr(unsafe.Pointer(&info)), flags|unix.WNOHANG, 0, 0)
 	}
