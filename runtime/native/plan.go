@@ -66,9 +66,11 @@ type Place struct {
 	Thread bool   // the stack of calls of its thread, by which it knows the thread
 	Clock  bool   // the time
 	Reads  bool   // which memory can be read
-	Call   bool   // a call begins or ends, which has a frame
-	Ends   bool   // Call: it ends
-	This   int    // Call: bytes of its storage
+	// Returns is set where the return address of the function lies at the stack pointer: at its entry, and at its end.
+	Returns bool
+	Call    bool // a call begins or ends, which has a frame
+	Ends    bool // Call: it ends
+	This    int  // Call: bytes of its storage
 }
 
 // Plan is what native code does for one program. It is immutable.

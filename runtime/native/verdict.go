@@ -46,6 +46,10 @@ func (p *planner) lacks(pc int) string {
 		if ReadSize(in.Op) > 0 && p.Place.Reads && (in.Op != opcode.LoadF32 || p.floats()) {
 			return ""
 		}
+	case opcode.Access:
+		if _, ok := p.Probed(pc); ok && p.Place.Reads {
+			return ""
+		}
 	}
 	return interpreted(row)
 }
@@ -63,6 +67,18 @@ func ReadSize(op opcode.Op) int {
 		return 8
 	}
 	return 0
+}
+
+// maxProbed is how many bytes Readable may ask for natively: they lie in two pages at most.
+const maxProbed = 4096
+
+// Probed returns how many bytes a native operation asks for whether they can be read, 1 to 4096; ok is false for other operations.
+func (p *Plan) Probed(pc int) (n int, ok bool) {
+	if p.Insts[pc].Op != opcode.Readable || pc == 0 || p.targets[pc] || p.Insts[pc-1].Op != opcode.PushD {
+		return 0, false
+	}
+	v := p.Insts[pc-1].V
+	return int(v), v >= 1 && v <= maxProbed
 }
 
 // interpreted is the reason of operations that native code never executes.
@@ -149,6 +165,10 @@ func (p *planner) lacksField(pc int, row *opcode.Row) string {
 	case runtime.FieldTid:
 		if p.Place.Thread {
 			p.Ops[pc].Thread = true
+			return ""
+		}
+	case runtime.FieldCaller:
+		if p.Place.Returns && p.Place.Reads {
 			return ""
 		}
 	case runtime.FieldTime:
@@ -246,10 +266,12 @@ func (p *planner) adds(op opcode.Op) bool {
 }
 
 // MayRing reports whether native code may stop before an operation that it can execute.
-func MayRing(op opcode.Op) bool {
-	switch op {
+func MayRing(in *runtime.Inst) bool {
+	switch in.Op {
+	case opcode.Field:
+		return runtime.Field(in.A) == runtime.FieldCaller // it is read from the stack
 	case opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.KeyText, opcode.Fadd, opcode.Fmul:
 		return true
 	}
-	return op == opcode.Str || ReadSize(op) > 0
+	return in.Op == opcode.Str || in.Op == opcode.Readable || ReadSize(in.Op) > 0
 }

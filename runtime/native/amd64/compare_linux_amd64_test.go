@@ -29,7 +29,7 @@ type ran struct {
 func (w *world) context(regs *regFile) *runtime.Context {
 	at := *regs
 	at[fileRIP] = testPlace
-	return &runtime.Context{Thread: &thread{&at, &w.fp, w.c.data(), w.names}, Regs: at[:], Word: 8, Tid: testTid}
+	return &runtime.Context{Thread: &thread{&at, &w.fp, w.c.data(), w.c.stack(), w.names}, Regs: at[:], Word: 8, Tid: testTid}
 }
 
 // interpret runs programs as the engine does, on the interpreter alone.

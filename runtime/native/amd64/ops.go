@@ -43,6 +43,8 @@ func (p *part) execute(in *runtime.Inst) {
 		p.perThread(in)
 	case opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32, opcode.LoadF32:
 		p.read(in)
+	case opcode.Readable:
+		p.probe()
 	case opcode.Str:
 		p.compareText()
 	case opcode.PushS, opcode.Text:
@@ -130,6 +132,8 @@ func (p *part) context(in *runtime.Inst) {
 			p.result(x)
 		case runtime.FieldTid:
 			p.frames.tid()
+		case runtime.FieldCaller:
+			p.caller()
 		case runtime.FieldTime:
 			p.now()
 			p.result(rax)

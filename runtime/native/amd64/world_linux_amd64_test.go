@@ -204,7 +204,7 @@ func (w *world) site(s Site) Site {
 
 // inTracee is what native code finds besides the registers.
 func (w *world) inTracee() native.Place {
-	return native.Place{Thread: true, Clock: w.clock != nil, Reads: true, Names: w.names}
+	return native.Place{Thread: true, Clock: w.clock != nil, Reads: true, Returns: true, Names: w.names}
 }
 
 // usedOffset returns where used has a word of the arena that was allocated.
@@ -284,9 +284,10 @@ func register(name string) (index, bits, shift int, ok bool) {
 
 // thread is the thread of a hit as the interpreter sees it.
 type thread struct {
-	regs *regFile
-	fp   *fpRegs
-	data []byte // at dataAddr
+	regs  *regFile
+	fp    *fpRegs
+	data  []byte // at dataAddr
+	stack []byte // at stackAddr
 
 	names *native.Names
 }
@@ -341,6 +342,8 @@ func (h *thread) Field(f runtime.Field) uint64 {
 		return h.regs[fileRSP]
 	case runtime.FieldTid:
 		return testTid
+	case runtime.FieldCaller:
+		return binary.LittleEndian.Uint64(h.stack[h.regs[fileRSP]-stackAddr:])
 	}
 	return 77 + uint64(f)
 }
