@@ -25,7 +25,7 @@ func (p *planner) lacks(pc int) string {
 	case opcode.Context:
 		return p.lacksContext(pc, row)
 	case opcode.Calls:
-		return p.lacksStorage(in, row)
+		return p.lacksStorage(pc, row)
 	case opcode.PerThread:
 		return p.lacksOwn(pc, row)
 	case opcode.Shared:
@@ -184,8 +184,10 @@ func (p *planner) lacksField(pc int, row *opcode.Row) string {
 }
 
 // lacksStorage decides about the storage of a call.
-func (p *planner) lacksStorage(in *runtime.Inst, row *opcode.Row) string {
-	switch {
+func (p *planner) lacksStorage(pc int, row *opcode.Row) string {
+	switch in := &p.Insts[pc]; {
+	case in.Op == opcode.PushThisS || in.Op == opcode.PopThisS:
+		return p.lacksThisText(pc, row)
 	case in.Op != opcode.PushThis && in.Op != opcode.PopThis:
 		return interpreted(row)
 	case !p.Place.Call:
@@ -270,7 +272,7 @@ func MayRing(in *runtime.Inst) bool {
 	switch in.Op {
 	case opcode.Field:
 		return runtime.Field(in.A) == runtime.FieldCaller // it is read from the stack
-	case opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.KeyText, opcode.Fadd, opcode.Fmul:
+	case opcode.PushThisS, opcode.PopThisS, opcode.LogText, opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.KeyText, opcode.Fadd, opcode.Fmul:
 		return true
 	}
 	return in.Op == opcode.Str || in.Op == opcode.Readable || ReadSize(in.Op) > 0

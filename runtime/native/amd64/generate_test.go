@@ -22,6 +22,7 @@ type generator struct {
 	assigned native.TempSet
 	bells    bool // operations that native code does not execute are among them
 	nested   int
+	calls    bool // it runs where a call begins
 }
 
 // genTexts are the constants of programs. They are in the memory that programs read, too.
@@ -34,9 +35,9 @@ const (
 )
 
 // program returns a random program.
-func (o *objects) program(r *rand.Rand) *compile.Program {
-	g := &generator{Rand: r, objects: o, bells: r.IntN(3) == 0}
-	p := &compile.Program{Name: "random", Temps: genTemps + textTemps, Stack: genStack, Texts: append(genTexts[:len(genTexts):len(genTexts)], moreTexts...), Regs: registers, Objects: o.ids(),
+func (o *objects) program(r *rand.Rand, call bool) *compile.Program {
+	g := &generator{calls: call, Rand: r, objects: o, bells: r.IntN(3) == 0}
+	p := &compile.Program{Name: "random", This: thisBytes, Temps: genTemps + textTemps, Stack: genStack, Texts: append(genTexts[:len(genTexts):len(genTexts)], moreTexts...), Regs: registers, Objects: o.ids(),
 		Formats: append([]record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}},
 			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}, {Kind: value.KindInt}, {Kind: value.KindInt}}},
 			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindFloat}}}}, textFormats...)}
@@ -230,6 +231,8 @@ func (g *generator) statement() {
 		g.bell()
 	case n == 20 && g.nested < 3:
 		g.loop()
+	case n == 18 && g.calls && g.IntN(2) == 0:
+		g.storage()
 	case n == 18 && g.IntN(2) == 0:
 		g.item()
 	case n == 18:

@@ -46,7 +46,15 @@ func (p *part) execute(in *runtime.Inst) {
 	case opcode.Readable:
 		p.probe()
 	case opcode.Str:
-		p.compareText()
+		if _, compares := p.plan.Comparison(p.pc); compares {
+			p.compareText()
+		} else {
+			p.texts.copyText()
+		}
+	case opcode.PushThisS:
+		p.texts.pushThis(at(p.frame, int32(calls.ThisAt+in.A)))
+	case opcode.PopThisS:
+		p.texts.popThis(at(p.frame, int32(calls.ThisAt+in.A)))
 	case opcode.PushS, opcode.Text:
 		text, _ := p.plan.Text(p.pc)
 		p.pushConst(uint64(text.Ref))
@@ -133,7 +141,7 @@ func (p *part) context(in *runtime.Inst) {
 		case runtime.FieldTid:
 			p.frames.tid()
 		case runtime.FieldCaller:
-			p.caller()
+			p.frames.caller()
 		case runtime.FieldTime:
 			p.now()
 			p.result(rax)

@@ -92,10 +92,10 @@ func (p *part) probe() {
 }
 
 // caller pushes the return address, which is at the stack pointer.
-func (p *part) caller() {
-	bell, to := p.bellBefore(), p.target()
-	p.mayFault(bell, true, func() { p.mov(r(to), at(rsp, int32(p.below))) })
-	p.result(to)
+func (f *frames) caller() {
+	bell, to := f.bellBefore(), f.target()
+	f.mayFault(bell, true, func() { f.mov(r(to), at(rsp, int32(f.below))) })
+	f.result(to)
 }
 
 // readBell makes a doorbell for a read of some bytes at an address, before the current operation or before the key that is being
