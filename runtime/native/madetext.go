@@ -49,8 +49,10 @@ func (p *Plan) textMemory() (bytes int) {
 // longestText is the length of the longest text that a native operation can have on the stack.
 func (p *Plan) longestText() int {
 	most := value.DefaultText
-	for _, t := range p.Code.Texts {
-		most = max(most, min(len(t), value.MaxText))
+	for pc := range p.Insts {
+		if t, ok := p.Text(pc); ok {
+			most = max(most, len(t.Bytes))
+		}
 	}
 	return most
 }

@@ -73,6 +73,7 @@ func (w *world) interpret(programs []native.Program, regs *regFile) hit {
 func (w *world) execute(s *Stub, programs []native.Program, site Site, regs *regFile, want hit) error {
 	live, state := *regs, runtime.State{}
 	live[fileRIP] = site.Addr
+	w.stack.Clear()
 	answered := map[[2]int]bool{}
 	if w.floats {
 		w.c.ptrace(syscall.PTRACE_SETFPREGS, unsafe.Pointer(&w.fp))
@@ -149,7 +150,6 @@ func (w *world) execute(s *Stub, programs []native.Program, site Site, regs *reg
 
 // compareCalls takes the call that has begun from the thread's stack of calls, and compares its storage.
 func (w *world) compareCalls(programs []native.Program, want hit) error {
-	defer w.stack.Clear()
 	f, ok := w.stack.Newest()
 	if _, ran := want[[2]int{0, 1}]; programs[0].Call == nil || !ran {
 		if ok {

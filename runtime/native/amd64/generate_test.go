@@ -211,6 +211,10 @@ func (g *generator) balanced(n int) {
 }
 
 func (g *generator) statement() {
+	if g.calls && g.IntN(6) == 0 {
+		g.storage()
+		return
+	}
 	switch n := g.IntN(24); {
 	case n > 21:
 		g.texts()

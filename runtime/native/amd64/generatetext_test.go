@@ -45,7 +45,11 @@ func (g *generator) anyText() {
 	case n >= 24:
 		g.madeText()
 	case n < 10:
-		g.op(opcode.PushS, g.IntN(len(genTexts)+len(moreTexts)))
+		n := g.IntN(len(genTexts) + len(moreTexts))
+		if n >= len(genTexts)+3 && g.IntN(4) != 0 { // with a long one no log is certain to fit
+			n = g.IntN(len(genTexts))
+		}
+		g.op(opcode.PushS, n)
 	case n < 12 && g.bells:
 		g.op(opcode.Text, int(pick(g.Rand, runtime.TextComm, runtime.TextCgroup)))
 	default:
@@ -76,6 +80,9 @@ func (g *generator) madeText() {
 	g.depth++
 	g.op(opcode.Str, 0)
 }
+
+// thisBytes is the size of the storage of calls.
+const thisBytes = 1 << 10
 
 // thisTexts are positions of texts in the storage of a call. Some overlap.
 var thisTexts = []int{0, 0, 264, 264, 528, 760, 8}

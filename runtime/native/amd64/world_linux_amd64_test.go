@@ -350,9 +350,6 @@ func (h *thread) Field(f runtime.Field) uint64 {
 	return 77 + uint64(f)
 }
 
-// thisBytes is the size of the storage of calls.
-const thisBytes = 1 << 10
-
 // anyPrograms returns one to three random programs with predicates and gates.
 func (w *world) anyPrograms(r *rand.Rand) (*testCase, error) {
 	c := &testCase{}
