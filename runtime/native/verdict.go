@@ -91,6 +91,9 @@ func (p *planner) lacksInline(pc int, row *opcode.Row) string {
 		return interpreted(row)
 	case opcode.Exit:
 		// An event without a log notifies nobody.
+		if in.A == uint32(outcome.ExitHold) {
+			return "exit.hold keeps the thread until its callback returns"
+		}
 		if in.A > uint32(outcome.ExitEvent) || p.Ops[pc].Log.Open {
 			return interpreted(row)
 		}
