@@ -8,6 +8,7 @@ import (
 
 	"gotap/engine/testenv"
 	"gotap/runtime"
+	"gotap/runtime/arena"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	rtoutcome "gotap/runtime/outcome"
@@ -82,5 +83,47 @@ func TestInlineTexts(t *testing.T) {
 				t.Errorf("%d stops, and %d when every hit stops", stops[1], stops[0])
 			}
 		})
+	}
+}
+
+// keepsText is a program that keeps the text at the first argument in the storage of the call, "none" if there is none, and the caller behind it.
+func (w *world) keepsText() *runtime.Code {
+	c := w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 1}, runtime.Inst{Op: opcode.Readable}, runtime.Inst{Op: opcode.Jz, A: 8},
+		runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: value.DefaultText}, runtime.Inst{Op: opcode.Str}, runtime.Inst{Op: opcode.Jmp, A: 9},
+		runtime.Inst{Op: opcode.PushS}, runtime.Inst{Op: opcode.PopThisS}, runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldCaller)},
+		runtime.Inst{Op: opcode.PopThis, A: arena.TextCell / 8})
+	c.Texts = []string{"none"}
+	return c
+}
+
+// logsKept is a program that logs what keepsText has kept, and whether the caller is the same.
+func (w *world) logsKept() *runtime.Code {
+	c := &runtime.Code{Stack: 16, LogMax: 1024, Insts: []runtime.Inst{
+		{Op: opcode.Item}, {Op: opcode.PushThisS}, {Op: opcode.LogText}, {Op: opcode.PushThis, A: arena.TextCell / 8},
+		{Op: opcode.Field, A: uint32(runtime.FieldCaller)}, {Op: opcode.Eq}, {Op: opcode.LogInt}, {Op: opcode.EndItem}, {Op: opcode.Exit, A: uint32(rtoutcome.ExitPlain)}}}
+	c.ID = w.arena.Register(record.Program{Name: "kept", Formats: []record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindText}, {Kind: value.KindInt}}}}})
+	return c
+}
+
+// TestInlineMadeTexts: native code keeps and logs texts in all kinds of memory as the interpreter does, in calls that call themselves.
+func TestInlineMadeTexts(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.FSBase)
+	var seen [2][]string
+	var stops [2]uint64
+	for i, engine := range []Engine{Step, Inline} {
+		w := newWorld(t, Config{Engine: engine})
+		w.launch(program(t, "texts.c"), "500")
+		w.probe("name", Handlers{Enter: w.keepsText(), Leave: w.logsKept()}, func(p *ProbeSpec) { p.ThisBytes = arena.TextCell + 8 })
+		w.records(func(r record.Record) { seen[i] = append(seen[i], fmt.Sprint(r.Items[0].Values)) })
+		stops[i] = w.Stats().Hits
+		if len(w.arena.Lost()) > 0 {
+			t.Errorf("lost %v", w.arena.Lost())
+		}
+	}
+	if !slices.Equal(seen[0], seen[1]) || len(seen[0]) < 1500 {
+		t.Errorf("%d records stepped, %d inline", len(seen[0]), len(seen[1]))
+	}
+	if stops[1] > stops[0]/2 {
+		t.Errorf("%d stops, and %d when every hit stops", stops[1], stops[0])
 	}
 }

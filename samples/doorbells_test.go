@@ -44,7 +44,7 @@ func planOf(t *testing.T, c *gotap.Checked, p gotap.Program) (*native.Plan, erro
 		t.Fatalf("%s: %v", p.Title, err)
 	}
 	const this = 4 << 10
-	return native.PlanOf(code, c.Arena, amd64.Features, native.Place{Thread: true, Clock: true, Reads: true, Call: true,
+	return native.PlanOf(code, c.Arena, amd64.Features, native.Place{Thread: true, Clock: true, Reads: true, Call: true, Returns: true, Texts: 1 << 10,
 		Ends: strings.HasSuffix(p.Title, " leave"), This: this, Names: &native.Names{Func: "function", Module: "/usr/lib/library.so", Probe: "probe"}})
 }
 

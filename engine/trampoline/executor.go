@@ -208,6 +208,9 @@ func nativeRuns(p *space.Point) (runs []space.Run) {
 	return runs
 }
 
+// textMemory is how many bytes of its stack the texts of a program may take.
+const textMemory = 1 << 10
+
 // nativeProgram plans a part of what runs natively at a point.
 func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Program, err error) {
 	code, counts, at, m := r.Placement.Code, true, native.Place{}, machineOf(p.Space)
@@ -216,12 +219,16 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	c.calls.prepare(c)
 	if m.follows {
 		at.Thread, at.Clock, at.Reads = c.calls.none == nil, c.calls.noClock == nil, codeIn(p.Space).reads.refused == nil
+		if !p.Jump.InGo { // Go's stacks have little room
+			at.Texts = textMemory
+		}
 	}
 	if code.When != nil && r.Ends == nil {
 		if program.When, err = m.plan(code.When, c.set.Arena, at); err != nil {
 			return program, err
 		}
 	}
+	at.Returns = r.Ends != nil || r.Placement.Target.Entry()
 	run := code.Enter
 	if code.Leave != nil {
 		counts = code.CountsEntry() == (r.Ends == nil)

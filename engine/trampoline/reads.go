@@ -234,7 +234,7 @@ func (t reader) missed(addr uint64, n int) {
 		return
 	}
 	var buf [ranges.Wide]byte
-	if t.proc.Space.Mem.ReadAvailable(addr, buf[:n]) < n {
+	if some := min(n, len(buf)); t.proc.Space.Mem.ReadAvailable(addr, buf[:some]) < some {
 		return
 	}
 	wait := r.wait

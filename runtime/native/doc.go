@@ -36,6 +36,13 @@
 // Reads of the target's memory are native for addresses that package ranges has in a table, and ring for others. A read may
 // fault nevertheless; the tracer then lets it count as a doorbell.
 //
+// # Texts
+//
+// A text is a word on the stack, its runtime.Ref. Where it is known (Plan.Operands), native code has its bytes as constants. Texts that are made
+// when the program runs lie in memory of the program, as in the interpreter's scratch memory, so that references and doorbells are the
+// interpreter's: Str copies one, and so does PushThisS from the storage of the call. They can be stored there again and logged; a log has their
+// references, and is as long as they are when the record is written. All other operations on them ring.
+//
 // # Floats
 //
 // Operations on floats are native if the architecture says so, and give the interpreter's results bit by bit. Where the processor chooses

@@ -1,6 +1,7 @@
 package native
 
 import (
+	"gotap/runtime"
 	"gotap/runtime/key"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
@@ -39,7 +40,7 @@ func (p *planner) lacksKey(pc int) string {
 				p.Ops[i].Key = true
 			}
 			return ""
-		case !repeatable(in.Op):
+		case !repeatable(in):
 			return opcode.RowOf(in.Op).Name + " stands while the key is built"
 		default:
 			if why := p.lacks(i); why != "" {
@@ -82,14 +83,14 @@ func (p *planner) addPart(pc int, parts *key.Buffer) string {
 
 // repeatable reports whether an operation only looks and calculates, and cannot trap. One that reads memory may, and one on
 // floats may ring: native code then rings before the first part.
-func repeatable(op opcode.Op) bool {
-	switch op {
+func repeatable(in *runtime.Inst) bool {
+	switch in.Op {
 	case opcode.Nop, opcode.PushD, opcode.Dup, opcode.DupN, opcode.Over, opcode.Drop, opcode.Pick, opcode.Depth, opcode.PushTV,
 		opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field, opcode.Text, opcode.PushGV, opcode.PushThis, opcode.PushPT, opcode.PushS, opcode.Scmp, opcode.Seq, opcode.Sprefix,
-		opcode.Slen:
+		opcode.Slen, opcode.Readable:
 		return true
 	}
-	return isInteger(op) && !MayRing(op) || IsFloat(op) || ReadSize(op) > 0
+	return isInteger(in.Op) && !MayRing(in) || IsFloat(in.Op) || ReadSize(in.Op) > 0
 }
 
 // lacksUse decides about the use of a key with the given parts.

@@ -66,9 +66,12 @@ type Place struct {
 	Thread bool   // the stack of calls of its thread, by which it knows the thread
 	Clock  bool   // the time
 	Reads  bool   // which memory can be read
-	Call   bool   // a call begins or ends, which has a frame
-	Ends   bool   // Call: it ends
-	This   int    // Call: bytes of its storage
+	// Returns is set where the return address of the function lies at the stack pointer: at its entry, and at its end.
+	Returns bool
+	Texts   int  // bytes of the thread's stack that texts may take
+	Call    bool // a call begins or ends, which has a frame
+	Ends    bool // Call: it ends
+	This    int  // Call: bytes of its storage
 }
 
 // Plan is what native code does for one program. It is immutable.
@@ -82,6 +85,7 @@ type Plan struct {
 	Counted  bool           // steps are counted at run time
 	Fuel     int            // steps that the program may take
 	Limited  bool           // Counted: the program may run out of fuel
+	Texts    int            // bytes of memory for texts that are made when the program runs
 	Place    Place
 	origin   []uint32 // of each of Insts, its operation in the program; nil: Insts are the program's
 	targets  []bool   // those of Insts that are named by a label
@@ -135,6 +139,7 @@ func PlanOf(c *runtime.Code, a *arena.Arena, f Features, at Place) (*Plan, error
 		return nil, err
 	}
 	p.count()
+	p.Plan.Texts = p.textMemory()
 	return p.Plan, nil
 }
 

@@ -23,7 +23,7 @@ const maxCompared = 64
 // Comparison returns the comparison that begins at an operation; ok is false if there is none that native code executes.
 func (p *Plan) Comparison(pc int) (c Comparison, ok bool) {
 	insts := p.Insts
-	if pc < 1 || pc+2 >= len(insts) || insts[pc-1].Op != opcode.PushD || insts[pc].Op != opcode.Str || insts[pc+1].Op != opcode.PushS {
+	if pc < 1 || pc+2 >= len(insts) || !p.Place.Reads || p.targets[pc] || p.targets[pc+1] || p.targets[pc+2] || insts[pc-1].Op != opcode.PushD || insts[pc].Op != opcode.Str || insts[pc+1].Op != opcode.PushS {
 		return c, false
 	}
 	end := insts[pc+2].Op
@@ -160,9 +160,12 @@ func (p *planner) lacksText(pc int, row *opcode.Row) string {
 		if p.Insts[first].Op != opcode.Str {
 			continue
 		}
-		if _, ok := p.Comparison(first); ok && p.Place.Reads && !p.targets[first] && !p.targets[first+1] && !p.targets[first+2] {
+		if _, ok := p.Comparison(first); ok {
 			return ""
 		}
+	}
+	if _, ok := p.Copied(pc); ok {
+		return ""
 	}
 	return interpreted(row)
 }

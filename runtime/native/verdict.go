@@ -25,7 +25,7 @@ func (p *planner) lacks(pc int) string {
 	case opcode.Context:
 		return p.lacksContext(pc, row)
 	case opcode.Calls:
-		return p.lacksStorage(in, row)
+		return p.lacksStorage(pc, row)
 	case opcode.PerThread:
 		return p.lacksOwn(pc, row)
 	case opcode.Shared:
@@ -44,6 +44,10 @@ func (p *planner) lacks(pc int) string {
 		}
 	case opcode.Loads:
 		if ReadSize(in.Op) > 0 && p.Place.Reads && (in.Op != opcode.LoadF32 || p.floats()) {
+			return ""
+		}
+	case opcode.Access:
+		if _, ok := p.Probed(pc); ok && p.Place.Reads {
 			return ""
 		}
 	}
@@ -65,6 +69,18 @@ func ReadSize(op opcode.Op) int {
 	return 0
 }
 
+// maxProbed is how many bytes Readable may ask for natively: they lie in two pages at most.
+const maxProbed = 4096
+
+// Probed returns how many bytes a native operation asks for whether they can be read, 1 to 4096; ok is false for other operations.
+func (p *Plan) Probed(pc int) (n int, ok bool) {
+	if p.Insts[pc].Op != opcode.Readable || pc == 0 || p.targets[pc] || p.Insts[pc-1].Op != opcode.PushD {
+		return 0, false
+	}
+	v := p.Insts[pc-1].V
+	return int(v), v >= 1 && v <= maxProbed
+}
+
 // interpreted is the reason of operations that native code never executes.
 func interpreted(row *opcode.Row) string { return row.Name + " is left to the interpreter" }
 
@@ -75,6 +91,9 @@ func (p *planner) lacksInline(pc int, row *opcode.Row) string {
 		return interpreted(row)
 	case opcode.Exit:
 		// An event without a log notifies nobody.
+		if in.A == uint32(outcome.ExitHold) {
+			return "exit.hold keeps the thread until its callback returns"
+		}
 		if in.A > uint32(outcome.ExitEvent) || p.Ops[pc].Log.Open {
 			return interpreted(row)
 		}
@@ -151,6 +170,10 @@ func (p *planner) lacksField(pc int, row *opcode.Row) string {
 			p.Ops[pc].Thread = true
 			return ""
 		}
+	case runtime.FieldCaller:
+		if p.Place.Returns && p.Place.Reads {
+			return ""
+		}
 	case runtime.FieldTime:
 		if p.Place.Clock {
 			return ""
@@ -164,8 +187,10 @@ func (p *planner) lacksField(pc int, row *opcode.Row) string {
 }
 
 // lacksStorage decides about the storage of a call.
-func (p *planner) lacksStorage(in *runtime.Inst, row *opcode.Row) string {
-	switch {
+func (p *planner) lacksStorage(pc int, row *opcode.Row) string {
+	switch in := &p.Insts[pc]; {
+	case in.Op == opcode.PushThisS || in.Op == opcode.PopThisS:
+		return p.lacksThisText(pc, row)
 	case in.Op != opcode.PushThis && in.Op != opcode.PopThis:
 		return interpreted(row)
 	case !p.Place.Call:
@@ -246,10 +271,12 @@ func (p *planner) adds(op opcode.Op) bool {
 }
 
 // MayRing reports whether native code may stop before an operation that it can execute.
-func MayRing(op opcode.Op) bool {
-	switch op {
-	case opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.KeyText, opcode.Fadd, opcode.Fmul:
+func MayRing(in *runtime.Inst) bool {
+	switch in.Op {
+	case opcode.Field:
+		return runtime.Field(in.A) == runtime.FieldCaller // it is read from the stack
+	case opcode.PushThisS, opcode.PopThisS, opcode.LogText, opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.KeyText, opcode.Fadd, opcode.Fmul:
 		return true
 	}
-	return op == opcode.Str || ReadSize(op) > 0
+	return in.Op == opcode.Str || in.Op == opcode.Readable || ReadSize(in.Op) > 0
 }

@@ -34,6 +34,8 @@ var forms = []struct {
 	{"lea    rsp,[rsp-0x80]", func(a *asm) { a.lea(rsp, at(rsp, -128)) }},
 	{"lea    rsp,[rsp+0x80]", func(a *asm) { a.lea(rsp, at(rsp, 128)) }},
 	{"lea    r11,[rip+0xfffffffffffffff9]        # 0x10000000", func(a *asm) { a.lea(r11, address(testAddress)) }},
+	{"lea    r9,[rip+0x0]        # 0x10000007", func(a *asm) { l := a.newLabel(); a.leaLabel(r9, l); a.place(l) }},
+	{"bsf    rax,r12", func(a *asm) { a.bsf(rax, r(r12)) }},
 	{"lea    rax,[r9+r9*1+0x1]", func(a *asm) { a.leaSum(rax, r9, r9, 1) }},
 	{"lea    r8,[r13+rcx*1-0x1]", func(a *asm) { a.leaSum(r8, r13, rcx, -1) }},
 	{"lea    rcx,[rcx+rax*1+0x800]", func(a *asm) { a.leaSumWide(rcx, rcx, rax, 0x800) }},

@@ -67,6 +67,7 @@ func (b *doorbells) newBell() Doorbell {
 	if b.flagsAt > 0 {
 		d.Flags = b.below - b.flagsAt
 	}
+	d.texts = b.keptTexts()
 	for x := range numRegs {
 		if b.saved[x] > 0 {
 			d.Saved = append(d.Saved, Saved{int(fileIndex[x]), b.below - b.saved[x]})

@@ -12,6 +12,7 @@ import (
 	"unsafe"
 
 	"gotap/runtime"
+	"gotap/runtime/calls"
 	"gotap/runtime/native"
 	"gotap/runtime/outcome"
 	"gotap/runtime/record"
@@ -29,7 +30,7 @@ type ran struct {
 func (w *world) context(regs *regFile) *runtime.Context {
 	at := *regs
 	at[fileRIP] = testPlace
-	return &runtime.Context{Thread: &thread{&at, &w.fp, w.c.data(), w.names}, Regs: at[:], Word: 8, Tid: testTid}
+	return &runtime.Context{Thread: &thread{&at, &w.fp, w.c.data(), w.c.stack(), w.names}, Regs: at[:], Word: 8, Tid: testTid}
 }
 
 // interpret runs programs as the engine does, on the interpreter alone.
@@ -38,7 +39,12 @@ func (w *world) interpret(programs []native.Program, regs *regFile) hit {
 	run := func(key [2]int, c *runtime.Code) outcome.Outcome {
 		var log record.Log
 		log.Reset()
-		out := w.machine.Run(c, w.context(regs), &log)
+		ctx := w.context(regs)
+		if key[1] == 1 && programs[key[0]].Call != nil {
+			clear(w.memory[w.this:][:thisBytes])
+			ctx.This = w.this
+		}
+		out := w.machine.Run(c, ctx, &log)
 		h[key] = ran{out, log.Items()}
 		return out
 	}
@@ -67,6 +73,7 @@ func (w *world) interpret(programs []native.Program, regs *regFile) hit {
 func (w *world) execute(s *Stub, programs []native.Program, site Site, regs *regFile, want hit) error {
 	live, state := *regs, runtime.State{}
 	live[fileRIP] = site.Addr
+	w.stack.Clear()
 	answered := map[[2]int]bool{}
 	if w.floats {
 		w.c.ptrace(syscall.PTRACE_SETFPREGS, unsafe.Pointer(&w.fp))
@@ -123,6 +130,9 @@ func (w *world) execute(s *Stub, programs []native.Program, site Site, regs *reg
 	if err := sameRegs(&live, regs, site.Flags); err != nil {
 		return err
 	}
+	if err := w.compareCalls(programs, want); err != nil {
+		return err
+	}
 	w.got = w.used(w.got[:0])
 	w.ignoreRing(w.got)
 	w.ignoreRing(w.wanted)
@@ -134,6 +144,24 @@ func (w *world) execute(s *Stub, programs []native.Program, site Site, regs *reg
 	}
 	if !bytes.Equal(w.got, w.wanted) {
 		return fmt.Errorf("the arena differs: %s", difference(w.got, w.wanted))
+	}
+	return nil
+}
+
+// compareCalls takes the call that has begun from the thread's stack of calls, and compares its storage.
+func (w *world) compareCalls(programs []native.Program, want hit) error {
+	f, ok := w.stack.Newest()
+	if _, ran := want[[2]int{0, 1}]; programs[0].Call == nil || !ran {
+		if ok {
+			return errors.New("a call has begun")
+		}
+		return nil
+	}
+	if !ok || f.Busy {
+		return fmt.Errorf("the call is %+v", f)
+	}
+	if got, want := w.memory[f.This:][:thisBytes], w.memory[w.this:][:thisBytes]; !bytes.Equal(got, want) {
+		return fmt.Errorf("the storage of the call differs: %s", difference(got, want))
 	}
 	return nil
 }
@@ -206,7 +234,13 @@ func (w *world) answer(d *Doorbell, programs []native.Program, live, regs *regFi
 	}
 	var log record.Log
 	log.Reset()
-	out = w.machine.Resume(code, w.context(&was), &log, s)
+	ctx := w.context(&was)
+	if d.Call == InCall {
+		ctx.This = d.FrameOffset(live[:], frame, arenaAddr) + calls.ThisAt
+	} else if d.Call != NoCall {
+		return out, fmt.Errorf("the call is not recorded: %v", d.Call)
+	}
+	out = w.machine.Resume(code, ctx, &log, s)
 	if out != want.out || string(log.Items()) != string(want.log) {
 		return out, fmt.Errorf("state %+v\nends as   %+v, log %x\nand not %+v, log %x", *s, out, log.Items(), want.out, want.log)
 	}
@@ -265,7 +299,7 @@ func (w *world) compare(stub *Stub, programs []native.Program, site Site, regs *
 	if !bytes.Equal(stack[keep:], before[keep:]) {
 		return errors.New("the stack has changed")
 	}
-	if low := keep - 1024; !bytes.Equal(stack[:low], before[:low]) {
+	if low := keep - 3072; !bytes.Equal(stack[:low], before[:low]) {
 		return errors.New("the stack has changed far below")
 	}
 	return nil

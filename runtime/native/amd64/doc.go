@@ -32,7 +32,7 @@
 //
 // # A doorbell, from start to end
 //
-// A thread reaches an operation that native code does not execute, say one that logs a text. It jumps behind the tail, onto
+// A thread reaches an operation that native code does not execute, say one that joins texts. It jumps behind the tail, onto
 // an int3. The kernel stops it. The tracer finds the Doorbell by the offset of the int3, reads the registers and
 // Doorbell.Frame words of the stack, and calls
 //

@@ -37,9 +37,10 @@ type Doorbell struct {
 	program uint32      // the number of the program, for its log
 	log     *native.Log // what it has logged; nil: it does not matter
 	fields  []Word      // of the log
-	frame   Word        // InCall: the address of the call's frame
-	steps   uint64      // operations executed, plus left
-	left    *Word       // the counter; nil: there is none
+	texts   keptTexts
+	frame   Word   // InCall: the address of the call's frame
+	steps   uint64 // operations executed, plus left
+	left    *Word  // the counter; nil: there is none
 
 	at, resume, pass label
 }
@@ -121,6 +122,7 @@ func (d *Doorbell) Written() int {
 // State writes the program to s, for Machine.Resume. regs are the registers with which the doorbell rang, in the order of
 // the register file; frame are the words on the stack. It reuses the memory of s and allocates nothing if that suffices.
 func (d *Doorbell) State(regs, frame []uint64, s *runtime.State) {
+	text := d.texts.appendAll(s.Text[:0], regs, frame)
 	stack, temps := s.Stack[:0], s.Temps[:0]
 	for _, w := range d.Stack {
 		stack = append(stack, w.read(regs, frame))
@@ -134,9 +136,9 @@ func (d *Doorbell) State(regs, frame []uint64, s *runtime.State) {
 	}
 	log := s.Log
 	if log = (record.Part{Items: log.Items[:0], Item: log.Item[:0]}); d.log != nil {
-		d.logOf(regs, frame, &log)
+		d.log.Write(&log, d.program, func(i int) uint64 { return d.fields[i].read(regs, frame) }, &native.Texts{Constants: d.texts.constants, Made: text})
 	}
-	*s = runtime.State{PC: d.PC, Steps: uint32(steps), Depth: len(stack), Stack: stack, Temps: temps, Log: log}
+	*s = runtime.State{PC: d.PC, Steps: uint32(steps), Depth: len(stack), Stack: stack, Temps: temps, Log: log, Text: text}
 }
 
 // Status flags of the processor.

@@ -218,6 +218,16 @@ func (a *asm) extend(to reg, from operand, bits int, signed bool) {
 	}
 }
 
+// leaLabel computes the address of a label.
+func (a *asm) leaLabel(to reg, l label) {
+	a.bytes(0x48|byte(to>>3)<<2, 0x8d)
+	a.modRM(0, to, rbp)
+	a.long(l)
+}
+
+// bsf finds the lowest bit that is set; the operand must not be 0.
+func (a *asm) bsf(to reg, from operand) { a.encode(wide(0x0f, 0xbc), to, from) }
+
 // bsr finds the highest bit that is set; the operand must not be 0.
 func (a *asm) bsr(to reg, from operand) { a.encode(wide(0x0f, 0xbd), to, from) }
 

@@ -22,6 +22,7 @@ type generator struct {
 	assigned native.TempSet
 	bells    bool // operations that native code does not execute are among them
 	nested   int
+	calls    bool // it runs where a call begins
 }
 
 // genTexts are the constants of programs. They are in the memory that programs read, too.
@@ -34,9 +35,9 @@ const (
 )
 
 // program returns a random program.
-func (o *objects) program(r *rand.Rand) *compile.Program {
-	g := &generator{Rand: r, objects: o, bells: r.IntN(3) == 0}
-	p := &compile.Program{Name: "random", Temps: genTemps + textTemps, Stack: genStack, Texts: append(genTexts[:len(genTexts):len(genTexts)], moreTexts...), Regs: registers, Objects: o.ids(),
+func (o *objects) program(r *rand.Rand, call bool) *compile.Program {
+	g := &generator{calls: call, Rand: r, objects: o, bells: r.IntN(3) == 0}
+	p := &compile.Program{Name: "random", This: thisBytes, Temps: genTemps + textTemps, Stack: genStack, Texts: append(genTexts[:len(genTexts):len(genTexts)], moreTexts...), Regs: registers, Objects: o.ids(),
 		Formats: append([]record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}},
 			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}, {Kind: value.KindInt}, {Kind: value.KindInt}}},
 			{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindFloat}}}}, textFormats...)}
@@ -166,6 +167,27 @@ func (g *generator) load() {
 	g.op(pick(g.Rand, loadOps...), 0)
 }
 
+// probed pushes whether some bytes can be read.
+func (g *generator) probed() {
+	g.emit(opcode.PushD, 0, anyAddress(g.Rand))
+	g.depth++
+	if g.IntN(4) == 0 {
+		g.op(opcode.Drop, 1)
+		g.push()
+	}
+	n := pick(g.Rand, 1, 1, 2, 7, 8, 9, 16, 64, 4095, 4096, 1+g.Uint64N(4096))
+	if g.bells {
+		n = pick(g.Rand, n, n, 0, 4097, 5000, ^uint64(0), 1<<20, 1<<20+1)
+	}
+	g.emit(opcode.PushD, 0, n)
+	g.depth++
+	if g.IntN(8) == 0 { // then the number is not known
+		g.op(opcode.PopTV, g.temp())
+		g.push()
+	}
+	g.op(opcode.Readable, 0)
+}
+
 // block appends statements. They leave the stack as deep as it was, or deeper.
 func (g *generator) block(n int) {
 	for range n {
@@ -189,6 +211,10 @@ func (g *generator) balanced(n int) {
 }
 
 func (g *generator) statement() {
+	if g.calls && g.IntN(6) == 0 {
+		g.storage()
+		return
+	}
 	switch n := g.IntN(24); {
 	case n > 21:
 		g.texts()
@@ -209,6 +235,8 @@ func (g *generator) statement() {
 		g.bell()
 	case n == 20 && g.nested < 3:
 		g.loop()
+	case n == 18 && g.calls && g.IntN(2) == 0:
+		g.storage()
 	case n == 18 && g.IntN(2) == 0:
 		g.item()
 	case n == 18:
@@ -217,6 +245,9 @@ func (g *generator) statement() {
 		g.op(opcode.Nop, 0)
 	case n == 21 && g.room() && g.IntN(3) == 0:
 		g.text()
+		g.sink()
+	case n == 21 && g.room() && g.IntN(3) == 0:
+		g.probed()
 		g.sink()
 	case n == 21 && g.room():
 		g.load()
@@ -274,6 +305,10 @@ func (g *generator) calculated() {
 	}
 	switch g.IntN(20) {
 	case 0:
+		if g.IntN(2) == 0 {
+			g.probed()
+			return
+		}
 		g.load()
 	case 1, 2:
 		g.op(opcode.PushPT, pick(g.Rand, g.objects.own...))
@@ -326,7 +361,7 @@ func (g *generator) push() {
 		}
 		g.op(opcode.PushGV, pick(g.Rand, g.objects.numbers...))
 	case 6:
-		g.op(opcode.Field, int(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid)))
+		g.op(opcode.Field, int(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid, runtime.FieldCaller)))
 	case 7:
 		g.op(opcode.Depth, 0)
 	case 8:

@@ -41,13 +41,67 @@ const firstTextFormat = 3
 
 // anyText pushes a text, mostly one that is known when code is made.
 func (g *generator) anyText() {
-	switch n := g.IntN(24); {
+	switch n := g.IntN(30); {
+	case n >= 24:
+		g.madeText()
 	case n < 10:
-		g.op(opcode.PushS, g.IntN(len(genTexts)+len(moreTexts)))
+		n := g.IntN(len(genTexts) + len(moreTexts))
+		if n >= len(genTexts)+3 && g.IntN(4) != 0 { // with a long one no log is certain to fit
+			n = g.IntN(len(genTexts))
+		}
+		g.op(opcode.PushS, n)
 	case n < 12 && g.bells:
 		g.op(opcode.Text, int(pick(g.Rand, runtime.TextComm, runtime.TextCgroup)))
 	default:
 		g.op(opcode.Text, int(pick(g.Rand, runtime.TextFunc, runtime.TextFunc, runtime.TextModule, runtime.TextProbe)))
+	}
+}
+
+// madeText pushes a text that is made when the program runs: one in memory, or one in the storage of the call.
+func (g *generator) madeText() {
+	if g.calls && g.IntN(2) == 0 {
+		g.op(opcode.PushThisS, pick(g.Rand, thisTexts...))
+		return
+	}
+	addr := pick[uint64](g.Rand, dataAddr, dataAddr+4*pageSize) + g.Uint64N(3000)
+	switch g.IntN(6) {
+	case 0:
+		addr = anyAddress(g.Rand)
+	case 1:
+		addr = dataAddr + pageSize*g.Uint64N(uint64(len(dataPages))) - g.Uint64N(300)
+	}
+	g.emit(opcode.PushD, 0, addr)
+	g.depth++
+	most := pick[uint64](g.Rand, 1, 2, 7, 8, 9, 15, 16, 17, 64, 255, 256, 256, 256)
+	if g.bells {
+		most = pick(g.Rand, most, 0, 257, value.MaxText, ^uint64(0))
+	}
+	g.emit(opcode.PushD, 0, most)
+	g.depth++
+	g.op(opcode.Str, 0)
+}
+
+// thisBytes is the size of the storage of calls.
+const thisBytes = 1 << 10
+
+// thisTexts are positions of texts in the storage of a call. Some overlap.
+var thisTexts = []int{0, 0, 264, 264, 528, 760, 8}
+
+// storage appends something with the storage of the call.
+func (g *generator) storage() {
+	if !g.room() {
+		return
+	}
+	switch g.IntN(5) {
+	case 0:
+		g.push()
+		g.op(opcode.PopThis, pick(g.Rand, 0, 1, 33, g.IntN(thisBytes/8)))
+	case 1:
+		g.op(opcode.PushThis, g.IntN(thisBytes/8))
+		g.sink()
+	default:
+		g.usedText()
+		g.op(opcode.PopThisS, pick(g.Rand, thisTexts...))
 	}
 }
 
@@ -97,6 +151,9 @@ func (g *generator) measured() {
 		}
 		g.op(opcode.Slen, 0)
 	default:
+		if g.code[len(g.code)-1].Op == opcode.Str { // else it is compared where it lies, to the first difference: see generator.text
+			g.op(opcode.Nop, 0)
+		}
 		g.usedText()
 		g.op(pick(g.Rand, opcode.Seq, opcode.Seq, opcode.Sprefix, opcode.Scmp), 0)
 	}
@@ -153,7 +210,13 @@ func (g *generator) texts() {
 	if !g.room() || g.depth > genStack-10 {
 		return
 	}
-	switch g.IntN(5) {
+	switch g.IntN(6) {
+	case 5:
+		if g.calls {
+			g.storage()
+			return
+		}
+		g.textItem()
 	case 0:
 		g.measured()
 		g.sink()

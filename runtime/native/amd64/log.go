@@ -1,11 +1,8 @@
 package amd64
 
 import (
-	"encoding/binary"
-
 	"gotap/runtime"
 	"gotap/runtime/calls"
-	"gotap/runtime/native"
 	"gotap/runtime/outcome"
 	"gotap/runtime/record"
 )
@@ -23,10 +20,15 @@ func (s *words) field() {
 	s.logged = append(s.logged, w)
 }
 
-// textField pops a text that is known into the next words of the log.
+// textField pops a text into the log: the words of one that is known, the reference of another one.
 func (p *part) textField() {
+	text, known := p.plan.Operands(p.pc, 1)
+	if !known {
+		p.texts.find(p.stack[len(p.stack)-1], p.bell())
+		p.field()
+		return
+	}
 	p.popWord()
-	text, _ := p.plan.Operands(p.pc, 1)
 	for _, v := range text[0].Words() {
 		p.logged = append(p.logged, word{constant, v})
 	}
@@ -42,11 +44,6 @@ func (s *words) settleFields() {
 	}
 }
 
-// header returns the first word of an item.
-func header(program uint32, it native.LogItem) uint64 {
-	return uint64(program)<<32 | uint64(it.Format)<<16 | uint64(record.ItemHeader+8*it.Fields)
-}
-
 // commit writes the record of what the program has logged. If the thread is not known, or the ring is full, the interpreter does it: a stop
 // gives the reader time.
 func (p *part) commit(in *runtime.Inst) {
@@ -60,12 +57,16 @@ func (p *part) commit(in *runtime.Inst) {
 	if hdr.Kind == outcome.ExitEvent {
 		hdr.Flags = record.FlagEvent
 	}
-	p.log.reserve(uint64(hdr.Size), unable)
+	if log.HasTexts() {
+		p.log.commitTexts(&hdr, log, p.logged, unable)
+		return
+	}
+	p.log.reserve(recordSize{bytes: uint64(hdr.Size)}, unable)
 	p.log.storeHeader(&hdr)
 	at8 := int32(record.HeaderSize)
 	next := 0
 	for _, it := range log.Items {
-		p.storeConst(at(p.log.record, at8), header(hdr.Program, it))
+		p.storeConst(at(p.log.record, at8), it.Header(hdr.Program))
 		for i := range it.Fields {
 			p.store(at(p.log.record, at8+8+8*int32(i)), p.logged[next])
 			next++
@@ -85,11 +86,19 @@ func (s *words) storeConst(to operand, v uint64) { s.store(to, word{constant, v}
 type recordWriter struct {
 	*doorbells
 	frames *frames
+	texts  *texts
 	record reg // the address of the record, while it is written
 }
 
+// recordSize is the size of a record: a number of bytes, or what is in a register.
+type recordSize struct {
+	bytes uint64
+	in    reg
+	isReg bool
+}
+
 // reserve reserves room for a record in the ring, whose address is then in the record register, or jumps to full.
-func (w *recordWriter) reserve(size uint64, full label) {
+func (w *recordWriter) reserve(size recordSize, full label) {
 	l := &w.site.Ring
 	again, wraps, reserved := w.newLabel(), w.newLabel(), w.newLabel()
 	head := w.arena(l.Head)
@@ -108,20 +117,36 @@ func (w *recordWriter) reserve(size uint64, full label) {
 	w.mov(r(rax), head)
 	w.mov(r(rcx), r(rax))
 	w.aluImm(opAnd, r(rcx), int32(l.Size-1))
-	w.aluImm(opCmp, r(rcx), int32(l.Size-size))
-	w.jcc(condA, wraps)
-	w.lea(rdx, at(rax, int32(size)))
+	if size.isReg {
+		w.lea(rdx, at(rcx, 0))
+		w.alu(opAdd, r(rdx), r(size.in))
+		w.aluImm(opCmp, r(rdx), int32(l.Size))
+		w.jcc(condA, wraps)
+		w.mov(r(rdx), r(rax))
+		w.alu(opAdd, r(rdx), r(size.in))
+	} else {
+		w.aluImm(opCmp, r(rcx), int32(l.Size-size.bytes))
+		w.jcc(condA, wraps)
+		w.lea(rdx, at(rax, int32(size.bytes)))
+	}
 	try()
 	w.lea(w.record, w.arena(l.Data))
 	w.alu(opAdd, r(w.record), r(rcx))
 	w.place(reserved)
-	w.storeConst(at(w.record, 0), size)
+	if size.isReg {
+		w.mov(at(w.record, 0), r(size.in))
+	} else {
+		w.storeConst(at(w.record, 0), size.bytes)
+	}
 
 	w.cold = append(w.cold, func() {
 		w.place(wraps) // the record begins at the start of the data, and a filler is in front
 		w.mov(r(rdx), r(rax))
 		w.alu(opSub, r(rdx), r(rcx))
-		w.aluImm(opAdd, r(rdx), int32(l.Size+size))
+		w.aluImm(opAdd, r(rdx), int32(l.Size+size.bytes))
+		if size.isReg {
+			w.alu(opAdd, r(rdx), r(size.in))
+		}
 		try()
 		w.lea(w.record, w.arena(l.Data))
 		w.alu(opAdd, r(w.record), r(rcx))
@@ -169,23 +194,4 @@ func (w *recordWriter) wake() {
 		w.jcc(condNE, d.at)
 		w.jmp(done)
 	})
-}
-
-// logOf writes what a program has logged when a doorbell rings.
-func (d *Doorbell) logOf(regs, frame []uint64, part *record.Part) {
-	items, open := part.Items[:0], part.Item[:0]
-	fields := d.fields
-	for i, it := range d.log.Items {
-		h := header(d.program, it)
-		to := &items
-		if d.log.Open && i == len(d.log.Items)-1 {
-			h, to = h&^0xffff, &open
-		}
-		*to = binary.LittleEndian.AppendUint64(*to, h)
-		for range it.Fields {
-			*to = binary.LittleEndian.AppendUint64(*to, fields[0].read(regs, frame))
-			fields = fields[1:]
-		}
-	}
-	*part = record.Part{Items: items, Item: open, InItem: d.log.Open}
 }

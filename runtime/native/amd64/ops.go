@@ -43,8 +43,18 @@ func (p *part) execute(in *runtime.Inst) {
 		p.perThread(in)
 	case opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32, opcode.LoadF32:
 		p.read(in)
+	case opcode.Readable:
+		p.probe()
 	case opcode.Str:
-		p.compareText()
+		if _, compares := p.plan.Comparison(p.pc); compares {
+			p.compareText()
+		} else {
+			p.texts.copyText()
+		}
+	case opcode.PushThisS:
+		p.texts.pushThis(at(p.frame, int32(calls.ThisAt+in.A)))
+	case opcode.PopThisS:
+		p.texts.popThis(at(p.frame, int32(calls.ThisAt+in.A)))
 	case opcode.PushS, opcode.Text:
 		text, _ := p.plan.Text(p.pc)
 		p.pushConst(uint64(text.Ref))
@@ -130,6 +140,8 @@ func (p *part) context(in *runtime.Inst) {
 			p.result(x)
 		case runtime.FieldTid:
 			p.frames.tid()
+		case runtime.FieldCaller:
+			p.frames.caller()
 		case runtime.FieldTime:
 			p.now()
 			p.result(rax)

@@ -18,6 +18,7 @@ type part struct {
 	tables tables       // of maps, and of variables that each thread has
 	memory memoryCheck  // of memory that programs read
 	log    recordWriter // of what programs log
+	texts  texts        // that are made when programs run
 
 	needs   usage    // what is saved
 	outer   int      // below, before the prologue
@@ -50,6 +51,7 @@ func (e *emitter) newPart(index int, plan *native.Plan) *part {
 	p.frames.doorbells, p.cells.words, p.memory.words = &p.doorbells, &p.words, &p.words
 	p.tables.doorbells, p.tables.cells = &p.doorbells, &p.cells
 	p.log.doorbells, p.log.frames = &p.doorbells, &p.frames
+	p.texts.doorbells, p.texts.check, p.log.texts = &p.doorbells, &p.memory, &p.texts
 	for pc := range plan.Ops {
 		p.labels[pc] = e.newLabel()
 	}
@@ -87,6 +89,9 @@ func (p *part) assignHomes() {
 	if p.plan.Fields > 0 || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Log != nil && len(op.Log.Items) > 0 }) {
 		p.log.record = next().reg
 	}
+	if p.plan.Chooses() {
+		p.texts.from, p.texts.to, p.texts.left = next().reg, next().reg, next().reg
+	}
 	own := slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Own })
 	if own || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Key || op.Rings }) {
 		p.cells.search = searchRegs{next().reg, next().reg, next().reg, next().reg}
@@ -107,6 +112,10 @@ func (p *part) assignHomes() {
 	if usesVectors(p.plan) {
 		p.vectors = &home{slot: p.slots, onSlot: true}
 		p.slots += vectorSlots
+	}
+	if n := p.plan.Texts / 8; n > 0 {
+		p.memoryOfTexts = &textMemory{used: home{slot: p.slots, onSlot: true}, slot: p.slots + 1, bytes: p.plan.Texts}
+		p.slots += 1 + n
 	}
 	for range p.plan.Fields {
 		p.fields = append(p.fields, home{slot: p.slots, onSlot: true})
@@ -154,6 +163,7 @@ func (p *part) prologue() {
 		p.below += 8 * p.needs.slots
 	}
 	p.saveVectors()
+	p.texts.begin()
 	if p.plan.Counted {
 		p.setHome(p.counter, word{constant, uint64(p.plan.Fuel)})
 	}

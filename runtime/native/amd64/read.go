@@ -23,7 +23,7 @@ type Read struct {
 	At   int // offset of the instruction
 	Bell int // offset of the doorbell that is to be answered instead, as if it had rung
 
-	// Own is set if it reads the thread's own data, which programs do not ask for and the table of ranges need not have.
+	// Own is set if it reads the thread's own data, or the return address at the stack pointer: the table of ranges need not have them.
 	Own bool
 
 	test, at, bell label
@@ -75,6 +75,27 @@ func (p *part) read(in *runtime.Inst) {
 		p.widen(to)
 	}
 	p.result(to)
+}
+
+// probe replaces an address and a number of bytes by 1 if they can be read, and rings if they may not be readable.
+func (p *part) probe() {
+	n, _ := p.plan.Probed(p.pc)
+	w := p.stack[len(p.stack)-2]
+	bell := p.readBell(w, n)
+	x := p.memory.checked(w, bell, n)
+	for _, off := range []int{0, n - 1}[:min(n, 2)] {
+		p.mayFault(bell, false, func() { p.extend(rax, at(x, int32(off)), 8, false) })
+	}
+	p.popWord()
+	p.popWord()
+	p.pushConst(1)
+}
+
+// caller pushes the return address, which is at the stack pointer.
+func (f *frames) caller() {
+	bell, to := f.bellBefore(), f.target()
+	f.mayFault(bell, true, func() { f.mov(r(to), at(rsp, int32(f.below))) })
+	f.result(to)
 }
 
 // readBell makes a doorbell for a read of some bytes at an address, before the current operation or before the key that is being
@@ -166,7 +187,7 @@ func (g *memoryCheck) searchRange(x reg, size int, bell label) {
 	g.pop(rdx)
 }
 
-// mayFault makes the code of one instruction that reads the thread's own data, or what has been checked.
+// mayFault makes the code of one instruction that reads what is the thread's own (Read.Own), or what has been checked.
 func (b *doorbells) mayFault(bell label, own bool, instruction func()) {
 	f := Read{Own: own, test: b.newLabel(), at: b.newLabel(), bell: bell}
 	b.place(f.test)

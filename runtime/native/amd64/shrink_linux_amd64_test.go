@@ -75,7 +75,7 @@ func (w *world) shorter(plan *native.Plan) (list []*native.Plan) {
 			if c == nil || err != nil {
 				continue
 			}
-			if plan, err := native.PlanOf(c, w.arena, Features, w.inTracee()); err == nil {
+			if plan, err := native.PlanOf(c, w.arena, Features, plan.Place); err == nil {
 				w.sources[plan] = q
 				list = append(list, plan)
 			}
@@ -95,7 +95,7 @@ func (w *world) shorterCode(plan *native.Plan) (list []*native.Plan) {
 			if slices.Equal(c.Insts, plan.Code.Insts) {
 				continue
 			}
-			if plan, err := native.PlanOf(&c, w.arena, Features, w.inTracee()); err == nil {
+			if plan, err := native.PlanOf(&c, w.arena, Features, plan.Place); err == nil {
 				list = append(list, plan)
 			}
 		}

@@ -35,12 +35,13 @@ type words struct {
 	key      keyed
 	assigned native.TempSet
 
-	vectors *home  // where vector registers are saved; nil: they are not used
-	slots   int    // homes on the target's stack
-	homes   []home // by index on the stack
-	temps   []home // of scratch words
-	fields  []home // of the log
-	thread  home   // the number of the thread, while a variable of its own is searched
+	vectors       *home       // where vector registers are saved; nil: they are not used
+	slots         int         // homes on the target's stack
+	homes         []home      // by index on the stack
+	temps         []home      // of scratch words
+	fields        []home      // of the log
+	memoryOfTexts *textMemory // nil: no texts are made
+	thread        home        // the number of the thread, while a variable of its own is searched
 }
 
 // home is a place for a word: a register, or a slot on the target's stack.

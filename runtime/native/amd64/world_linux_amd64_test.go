@@ -58,6 +58,7 @@ type world struct {
 	floats    bool              // the programs of the case use vector registers
 	fp        fpRegs            // of the hit, if they do
 	names     *native.Names     // of the place
+	this      uint64            // the storage of calls for the interpreter, an offset in the arena
 	from      uint64            // what is allocated from here on is compared
 	normalize func(used []byte) // removes what may differ; may be nil
 
@@ -89,6 +90,7 @@ func newWorld(t testing.TB) *world {
 	if w.ranges, err = ranges.New(a); err != nil {
 		t.Fatal(err)
 	}
+	w.this, _, _ = a.Reserve(thisBytes)
 	w.from = a.Used()
 	w.declare()
 	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
@@ -204,7 +206,7 @@ func (w *world) site(s Site) Site {
 
 // inTracee is what native code finds besides the registers.
 func (w *world) inTracee() native.Place {
-	return native.Place{Thread: true, Clock: w.clock != nil, Reads: true, Names: w.names}
+	return native.Place{Thread: true, Clock: w.clock != nil, Reads: true, Returns: true, Texts: 1 << 10, Names: w.names}
 }
 
 // usedOffset returns where used has a word of the arena that was allocated.
@@ -284,9 +286,10 @@ func register(name string) (index, bits, shift int, ok bool) {
 
 // thread is the thread of a hit as the interpreter sees it.
 type thread struct {
-	regs *regFile
-	fp   *fpRegs
-	data []byte // at dataAddr
+	regs  *regFile
+	fp    *fpRegs
+	data  []byte // at dataAddr
+	stack []byte // at stackAddr
 
 	names *native.Names
 }
@@ -341,6 +344,8 @@ func (h *thread) Field(f runtime.Field) uint64 {
 		return h.regs[fileRSP]
 	case runtime.FieldTid:
 		return testTid
+	case runtime.FieldCaller:
+		return binary.LittleEndian.Uint64(h.stack[h.regs[fileRSP]-stackAddr:])
 	}
 	return 77 + uint64(f)
 }
@@ -350,9 +355,16 @@ func (w *world) anyPrograms(r *rand.Rand) (*testCase, error) {
 	c := &testCase{}
 	for range 1 + r.IntN(3)*r.IntN(2) {
 		p := native.Program{}
+		if len(c.programs) == 0 && r.IntN(3) == 0 {
+			p.Call = &native.Call{Func: 5, This: thisBytes}
+		}
 		for _, plan := range []**native.Plan{&p.Run, &p.When}[:1+r.IntN(2)] {
 			var err error
-			if *plan, err = w.anyPlan(r); err != nil {
+			in := w.inTracee()
+			if plan == &p.Run && p.Call != nil {
+				in.Call, in.This = true, p.Call.This
+			}
+			if *plan, err = w.anyPlan(r, in); err != nil {
 				return nil, err
 			}
 		}
@@ -366,13 +378,13 @@ func (w *world) anyPrograms(r *rand.Rand) (*testCase, error) {
 }
 
 // anyPlan returns the plan of a random program, or of instructions that nobody has verified.
-func (w *world) anyPlan(r *rand.Rand) (*native.Plan, error) {
+func (w *world) anyPlan(r *rand.Rand, in native.Place) (*native.Plan, error) {
 	for {
 		var p *compile.Program
 		var c *runtime.Code
 		var err error
 		if r.IntN(4) != 0 {
-			p = w.objects.program(r)
+			p = w.objects.program(r, in.Call)
 			if c, err = w.code(p); err != nil {
 				return nil, err
 			}
@@ -383,7 +395,7 @@ func (w *world) anyPlan(r *rand.Rand) (*native.Plan, error) {
 			w.counts.rejected++
 			continue
 		}
-		plan, err := native.PlanOf(c, w.arena, Features, w.inTracee())
+		plan, err := native.PlanOf(c, w.arena, Features, in)
 		if err == nil {
 			w.sources[plan] = p
 			return plan, nil

@@ -1,0 +1,130 @@
+package native
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/opcode"
+	"gotap/runtime/value"
+)
+
+// Texts that are made when a program runs, and those of which it is not known which of several they are.
+
+// TextRoom is how many bytes behind a text native code may write when it makes one.
+const TextRoom = 8
+
+// Copied returns how many bytes of text an operation reads at most: Str, behind a PushD with that number. ok is false if native code does not
+// execute it.
+func (p *Plan) Copied(pc int) (most int, ok bool) {
+	if pc < 1 || p.targets[pc] || p.Insts[pc].Op != opcode.Str || p.Insts[pc-1].Op != opcode.PushD {
+		return 0, false
+	}
+	n := p.Insts[pc-1].V
+	return int(n), n >= 1 && n <= value.DefaultText && p.Place.Reads && p.made(int(n)) <= p.Place.Texts
+}
+
+// made returns how many bytes a text takes that is made when the program runs, at most.
+func (p *Plan) made(most int) int { return (most + TextRoom + 7) &^ 7 }
+
+// textMemory returns how many bytes the texts take that native code makes, each of them once. A program that makes more of them rings.
+func (p *Plan) textMemory() (bytes int) {
+	for pc := range p.Ops {
+		if p.Ops[pc].Verdict != Native {
+			continue
+		}
+		if _, compares := p.Comparison(pc); compares {
+			continue
+		}
+		if n, ok := p.Copied(pc); ok {
+			bytes += p.made(n)
+		} else if p.Insts[pc].Op == opcode.PushThisS {
+			bytes += p.made(value.DefaultText)
+		}
+	}
+	return min(bytes, p.Place.Texts)
+}
+
+// longestText is the length of the longest text that a native operation can have on the stack.
+func (p *Plan) longestText() int {
+	most := value.DefaultText
+	for pc := range p.Insts {
+		if t, ok := p.Text(pc); ok {
+			most = max(most, len(t.Bytes))
+		}
+	}
+	return most
+}
+
+// Chooses reports whether native code uses texts that are not known.
+func (p *Plan) Chooses() bool {
+	for pc := range p.Ops {
+		if p.Ops[pc].Verdict != Native {
+			continue
+		}
+		switch p.Insts[pc].Op {
+		case opcode.Str:
+			if _, compares := p.Comparison(pc); !compares {
+				return true
+			}
+		case opcode.PushThisS:
+			return true
+		case opcode.PopThisS, opcode.LogText:
+			if _, known := p.Operands(pc, 1); !known {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Constants returns the texts that are known where native code pushes them, without the empty one.
+func (p *Plan) Constants() (list []Text) {
+	for pc := range p.Ops {
+		if p.Ops[pc].Verdict != Native {
+			continue
+		}
+		if t, ok := p.Text(pc); ok && t.Ref.Len() > 0 && !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// lacksThisText decides about a text in the storage of a call.
+func (p *planner) lacksThisText(pc int, row *opcode.Row) string {
+	_, known := p.Operands(pc, 1)
+	switch at := int(p.Insts[pc].A); {
+	case !p.Place.Call:
+		return "no call is followed natively"
+	case at%8 != 0 || at+arena.TextCell > p.Place.This:
+		return "the storage of the call has no such text"
+	case p.Insts[pc].Op == opcode.PopThisS && known:
+		return ""
+	case p.made(value.DefaultText) > p.Place.Texts:
+		return interpreted(row)
+	}
+	return ""
+}
+
+// Texts are those of a program that native code has begun.
+type Texts struct {
+	Constants []Text
+	Made      []byte // one behind the other, as in the interpreter's scratch memory
+}
+
+// appendTo appends a text as it stands in records.
+func (t *Texts) appendTo(to []byte, ref runtime.Ref) []byte {
+	to = binary.LittleEndian.AppendUint64(to, value.HeaderWord(ref.Len(), ref.Cut()))
+	if i := slices.IndexFunc(t.Constants, func(c Text) bool { return c.Ref == ref }); i >= 0 {
+		to = append(to, t.Constants[i].Bytes...)
+	} else if n := ref.Len(); n > 0 {
+		start := min(int(uint32(ref)), len(t.Made))
+		to = append(to, t.Made[start:min(start+n, len(t.Made))]...)
+	}
+	for len(to)%8 != 0 {
+		to = append(to, 0)
+	}
+	return to
+}
