@@ -19,45 +19,34 @@
 //       0x7fe920856305 __libc_start_main+0x85 (libc.so.6) at libc-start.c:360
 //   …
 
+import { releases, requests } from "gotap/memory";
 import { signalName } from "gotap/signals";
 
 const keep = option("keep", 16, "how many frees to keep");
-const module = option("lib", "libc", "where free is");
+const module = option("lib", "", "where free is; by default it is searched in the C library, jemalloc, tcmalloc, mimalloc and the program");
 const blocks = map("blocks freed", { keys: 1, max: 8192 }), callers = map("who freed them", { keys: 1, max: 8192 });
-const free = map("free now", { keys: 1, max: 65536, full: "evict" });
+const free = map("free now", { keys: 2, max: 65536, full: "evict" });
 let frees = 0;
 
-probe(`${module}:free`, {
-  enter(c) {
-    if (c.arg0 === 0) return;
+releases({
+  module,
+  on: (c, address) => {
     const n = frees;
     frees = n + 1;
-    blocks.set(n % keep, c.arg0);
+    blocks.set(n % keep, address);
     callers.set(n % keep, c.caller);
-    const before = free.get(c.arg0);
-    free.set(c.arg0, c.caller);
-    if (before !== 0) exit({ p: c.arg0, before, stack: c.stack(8) });
+    const before = free.get(address, c.pid);
+    free.set(address, c.pid, c.caller);
+    if (before !== 0) exit({ p: address, before, stack: c.stack(8) });
   },
-  exit(e) {
+  told: e => {
     const before = callsym(e.pid, e.before);
     report({ name: "freed twice", event: e, data: { block: hex(e.p), before, stack: e.stack } },
       `${e.comm}/${e.tid} frees ${hex(e.p)} again; first by ${before}, now by\n${e.stack}`);
   },
 });
-probe(["malloc", "calloc", "realloc", "memalign", "aligned_alloc", "valloc", "pvalloc"].map(name => `${module}:${name}`), {
-  leave(c) { if (free.has(c.ret)) free.delete(c.ret); },
-  optional: true,
-});
-
-probe(`${module}:posix_memalign`, {
-  enter(c) { this.to = c.arg0; },
-  leave(c) {
-    if ((c.ret << 32) >> 32 !== 0) return;
-    const p = ptr(this.to);
-    if (free.has(p)) free.delete(p);
-  },
-  optional: true,
-});
+const given = (c, size, address) => { if (free.has(address, c.pid)) free.delete(address, c.pid); };
+requests({ module, on: given, again: given });
 
 const crashes = [6, 7, 11];
 let crashed = false;

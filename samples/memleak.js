@@ -25,7 +25,7 @@ const older = option("older", 0, "seconds: younger blocks do not count");
 const top = option("top", 10, "how many stacks to print");
 const frames = option("frames", 12, "frames of a stack");
 
-const stacks = new Map(); // where blocks were allocated, by address
+const stacks = new Map(); // where blocks were allocated, by address and process
 const heap = allocations({ module, least, every: rate, on: (c, address, size) => { exit({ address, caller: c.caller, stack: c.stack(frames + 1) }); }, told });
 
 // asked returns the lines of a stack from the caller on: malloc has several returns, and each would make another stack.
@@ -35,22 +35,22 @@ function asked(e) {
 }
 
 function told(e) {
-  stacks.set(String(e.address), { text: asked(e), time: e.time });
+  stacks.set(`${e.address},${e.pid}`, { text: asked(e), time: e.time });
   if (stacks.size > 1e5) sweep();
 }
 
 // sweep deletes the entries of blocks that were freed.
 function sweep() {
   const live = new Set(heap.live.entries().map(entry => String(entry[0])));
-  for (const address of stacks.keys()) if (!live.has(address)) stacks.delete(address);
+  for (const block of stacks.keys()) if (!live.has(block)) stacks.delete(block);
 }
 
 end(() => {
   const latest = now() - older * 1e9;
   const groups = new Map();
   let blocks = 0, bytes = 0;
-  for (const [address, n] of heap.live.entries()) {
-    const known = stacks.get(String(address));
+  for (const [block, n] of heap.live.entries()) {
+    const known = stacks.get(String(block));
     if (known && known.time > latest) continue;
     const text = known?.text ?? "    (stack lost)";
     const group = groups.get(text) ?? { blocks: 0, bytes: 0 };

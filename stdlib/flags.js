@@ -16,6 +16,8 @@
 // signalfdFlags(n) inotifyMask(n) fallocateMode(n) spliceFlags(n) xattrFlags(n) memfdFlags(n) closeRangeFlags(n) syncRangeFlags(n) msyncFlags(n)
 // mlockFlags(n) mlockallFlags(n) resolveFlags(n) rwFlags(n) sealFlags(n) timerfdFlags(n) pidfdFlags(n) unmountFlags(n) mountFlags(n) leaseType(n) policy(n)
 // priorityWhich(n) ipcKey(n) ipcFlags(n) ipcCommand(n) shmFlags(n) membarrierCommand(n) persona(n) dumpable(n) notifyMask(n)
+// ioprioWhich(n) ioprio(n) seccompOp(n) seccompFlags(n) seccompMode(n) keyctlOp(n) keySerial(n) bpfCommand(n) uringEnter(n) uringRegister(n) landlockAccess(n)
+// fanotifyInit(n) fanotifyMark(n) fanotifyMask(n) perfFlags(n) quotaCommand(n) kcmpType(n) fsconfigCommand(n) mountAttributes(n) openTree(n) moveMount(n)
 // flags(n, table, zero?, unknown?)                for tables of your own: { NAME: bit, … }
 // one(n, names, prefix?, unknown?)                a number's name in a list or object
 //
@@ -68,9 +70,9 @@ export function fileMode(n) {
 const kinds = { 1: "S_IFIFO", 2: "S_IFCHR", 4: "S_IFDIR", 6: "S_IFBLK", 8: "S_IFREG", 10: "S_IFLNK", 12: "S_IFSOCK" };
 
 export function fileKind(mode) {
-  const names = [kinds[mode >> 12 & 15] ?? "0x" + (mode & 0xf000).toString(16)];
+  const kind = mode >> 12 & 15, names = kind === 0 ? [] : [kinds[kind] ?? "0x" + (mode & 0xf000).toString(16)];
   for (const [name, bit] of Object.entries({ S_ISUID: 0o4000, S_ISGID: 0o2000, S_ISVTX: 0o1000 })) if (mode & bit) names.push(name);
-  return `${names.join("|")}|${fileMode(mode & 0o777)}`;
+  return [...names, fileMode(mode & 0o777)].join("|");
 }
 
 export const mmapProt = n => flags(n, { PROT_READ: 1, PROT_WRITE: 2, PROT_EXEC: 4, PROT_GROWSDOWN: 1 << 24 }, "PROT_NONE");
@@ -172,7 +174,7 @@ export const epollOp = n => one(n, { 1: "ADD", 2: "DEL", 3: "MOD" }, "EPOLL_CTL_
 export const clockName = n => one(n, ["REALTIME", "MONOTONIC", "PROCESS_CPUTIME_ID", "THREAD_CPUTIME_ID", "MONOTONIC_RAW", "REALTIME_COARSE",
   "MONOTONIC_COARSE", "BOOTTIME", "REALTIME_ALARM", "BOOTTIME_ALARM"], "CLOCK_");
 export const madvice = n => one(n, { 0: "NORMAL", 1: "RANDOM", 2: "SEQUENTIAL", 3: "WILLNEED", 4: "DONTNEED", 8: "FREE", 9: "REMOVE",
-  10: "DONTFORK", 11: "DOFORK", 12: "MERGEABLE", 13: "UNMERGEABLE", 14: "HUGEPAGE", 15: "NOHUGEPAGE", 16: "DONTDUMP", 17: "DODUMP", 22: "POPULATE_READ",
+  10: "DONTFORK", 11: "DOFORK", 12: "MERGEABLE", 13: "UNMERGEABLE", 14: "HUGEPAGE", 15: "NOHUGEPAGE", 16: "DONTDUMP", 17: "DODUMP", 18: "WIPEONFORK", 19: "KEEPONFORK", 20: "COLD", 21: "PAGEOUT", 22: "POPULATE_READ",
   23: "POPULATE_WRITE", 25: "COLLAPSE" }, "MADV_");
 export const fadvice = n => one(n, ["NORMAL", "RANDOM", "SEQUENTIAL", "WILLNEED", "DONTNEED", "NOREUSE"], "POSIX_FADV_");
 export const atFlags = n => flags(n, { AT_SYMLINK_NOFOLLOW: 0x100, AT_REMOVEDIR: 0x200, AT_SYMLINK_FOLLOW: 0x400, AT_NO_AUTOMOUNT: 0x800,
@@ -267,6 +269,7 @@ const membarriers = { MEMBARRIER_CMD_GLOBAL: 1, MEMBARRIER_CMD_GLOBAL_EXPEDITED:
   MEMBARRIER_CMD_PRIVATE_EXPEDITED_RSEQ: 128, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED_RSEQ: 256 };
 export const membarrierCommand = n => flags(n, membarriers, "MEMBARRIER_CMD_QUERY", "MEMBARRIER_CMD_");
 export function persona(n) {
+  if (BigInt.asUintN(32, BigInt(n)) === 0xffffffffn) return "0xffffffff"; // asks for what it is
   const number = Number(BigInt.asUintN(32, BigInt(n))), kind = (number & 255) === 0 ? "PER_LINUX" : (number & 255) === 8 ? "PER_LINUX32" : `0x${(number & 255).toString(16)} /* PER_??? */`;
   const rest = (number & ~255) >>> 0;
   return rest === 0 ? kind : `${kind}|${flags(rest, { UNAME26: 0x20000, ADDR_NO_RANDOMIZE: 0x40000, FDPIC_FUNCPTRS: 0x80000, MMAP_PAGE_ZERO: 0x100000, ADDR_COMPAT_LAYOUT: 0x200000,
@@ -274,3 +277,51 @@ export function persona(n) {
 }
 export const dumpable = n => one(n, ["DISABLE", "USER", "ROOT"], "SUID_DUMP_");
 export const notifyMask = n => flags(n, { DN_ACCESS: 1, DN_MODIFY: 2, DN_CREATE: 4, DN_DELETE: 8, DN_RENAME: 16, DN_ATTRIB: 32, DN_MULTISHOT: 2 ** 31 }, "0", "DN_");
+
+export const ioprioWhich = n => one(n, { 1: "PROCESS", 2: "PGRP", 3: "USER" }, "IOPRIO_WHO_");
+export function ioprio(n) {
+  const all = Number(BigInt.asUintN(32, BigInt(n))), data = all & 0x1fff;
+  return `IOPRIO_PRIO_VALUE(${one(all >>> 13, ["NONE", "RT", "BE", "IDLE"], "IOPRIO_CLASS_")}, ${data})`;
+}
+export const seccompOp = n => one(n, ["SET_MODE_STRICT", "SET_MODE_FILTER", "GET_ACTION_AVAIL", "GET_NOTIF_SIZES"], "SECCOMP_");
+export const seccompFlags = n => flags(n, { SECCOMP_FILTER_FLAG_TSYNC: 1, SECCOMP_FILTER_FLAG_LOG: 2, SECCOMP_FILTER_FLAG_SPEC_ALLOW: 4, SECCOMP_FILTER_FLAG_NEW_LISTENER: 8,
+  SECCOMP_FILTER_FLAG_TSYNC_ESRCH: 16, SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV: 32 }, "0", "SECCOMP_FILTER_FLAG_");
+export const seccompMode = n => one(n, ["DISABLED", "STRICT", "FILTER"], "SECCOMP_MODE_");
+export const keyctlOp = n => one(n, ["GET_KEYRING_ID", "JOIN_SESSION_KEYRING", "UPDATE", "REVOKE", "CHOWN", "SETPERM", "DESCRIBE", "CLEAR", "LINK", "UNLINK", "SEARCH", "READ",
+  "INSTANTIATE", "NEGATE", "SET_REQKEY_KEYRING", "SET_TIMEOUT", "ASSUME_AUTHORITY", "GET_SECURITY", "SESSION_TO_PARENT", "REJECT", "INSTANTIATE_IOV", "INVALIDATE", "GET_PERSISTENT"], "KEYCTL_");
+export const keySerial = n => one(n, { "-1": "KEY_SPEC_THREAD_KEYRING", "-2": "KEY_SPEC_PROCESS_KEYRING", "-3": "KEY_SPEC_SESSION_KEYRING", "-4": "KEY_SPEC_USER_KEYRING",
+  "-5": "KEY_SPEC_USER_SESSION_KEYRING", "-6": "KEY_SPEC_GROUP_KEYRING", "-7": "KEY_SPEC_REQKEY_AUTH_KEY", "-8": "KEY_SPEC_REQUESTOR_KEYRING" });
+export const bpfCommand = n => one(n, ["MAP_CREATE", "MAP_LOOKUP_ELEM", "MAP_UPDATE_ELEM", "MAP_DELETE_ELEM", "MAP_GET_NEXT_KEY", "PROG_LOAD", "OBJ_PIN", "OBJ_GET", "PROG_ATTACH", "PROG_DETACH",
+  "PROG_TEST_RUN", "PROG_GET_NEXT_ID", "MAP_GET_NEXT_ID", "PROG_GET_FD_BY_ID", "MAP_GET_FD_BY_ID", "OBJ_GET_INFO_BY_FD", "PROG_QUERY", "RAW_TRACEPOINT_OPEN", "BTF_LOAD", "BTF_GET_FD_BY_ID",
+  "TASK_FD_QUERY", "MAP_LOOKUP_AND_DELETE_ELEM", "MAP_FREEZE", "BTF_GET_NEXT_ID", "MAP_LOOKUP_BATCH", "MAP_LOOKUP_AND_DELETE_BATCH", "MAP_UPDATE_BATCH", "MAP_DELETE_BATCH", "LINK_CREATE",
+  "LINK_UPDATE", "LINK_GET_FD_BY_ID", "LINK_GET_NEXT_ID", "ENABLE_STATS", "ITER_CREATE", "LINK_DETACH", "PROG_BIND_MAP"], "BPF_");
+export const uringEnter = n => flags(n, { IORING_ENTER_GETEVENTS: 1, IORING_ENTER_SQ_WAKEUP: 2, IORING_ENTER_SQ_WAIT: 4, IORING_ENTER_EXT_ARG: 8, IORING_ENTER_REGISTERED_RING: 16 }, "0", "IORING_ENTER_");
+export const uringRegister = n => one(n, ["REGISTER_BUFFERS", "UNREGISTER_BUFFERS", "REGISTER_FILES", "UNREGISTER_FILES", "REGISTER_EVENTFD", "UNREGISTER_EVENTFD", "REGISTER_FILES_UPDATE",
+  "REGISTER_EVENTFD_ASYNC", "REGISTER_PROBE", "REGISTER_PERSONALITY", "UNREGISTER_PERSONALITY", "REGISTER_RESTRICTIONS", "REGISTER_ENABLE_RINGS"], "IORING_");
+export const landlockAccess = n => flags(n, Object.fromEntries(["EXECUTE", "WRITE_FILE", "READ_FILE", "READ_DIR", "REMOVE_DIR", "REMOVE_FILE", "MAKE_CHAR", "MAKE_DIR", "MAKE_REG", "MAKE_SOCK",
+  "MAKE_FIFO", "MAKE_BLOCK", "MAKE_SYM", "REFER", "TRUNCATE"].map((name, k) => [`LANDLOCK_ACCESS_FS_${name}`, 1 << k])), "0", "LANDLOCK_ACCESS_FS_");
+export function fanotifyInit(n) {
+  const level = Number(BigInt.asUintN(32, BigInt(n))) & 12, rest = BigInt(n) & ~12n;
+  const kind = { 0: "FAN_CLASS_NOTIF", 4: "FAN_CLASS_CONTENT", 8: "FAN_CLASS_PRE_CONTENT" }[level] ?? "0xc /* FAN_CLASS_??? */";
+  return rest === 0n ? kind : `${kind}|${flags(rest, { FAN_CLOEXEC: 1, FAN_NONBLOCK: 2, FAN_UNLIMITED_QUEUE: 0x10, FAN_UNLIMITED_MARKS: 0x20, FAN_ENABLE_AUDIT: 0x40,
+    FAN_REPORT_PIDFD: 0x80, FAN_REPORT_TID: 0x100, FAN_REPORT_FID: 0x200, FAN_REPORT_DIR_FID: 0x400, FAN_REPORT_NAME: 0x800, FAN_REPORT_TARGET_FID: 0x1000 })}`;
+}
+export const fanotifyMark = n => flags(n, { FAN_MARK_ADD: 1, FAN_MARK_REMOVE: 2, FAN_MARK_DONT_FOLLOW: 4, FAN_MARK_ONLYDIR: 8, FAN_MARK_MOUNT: 0x10, FAN_MARK_IGNORED_MASK: 0x20,
+  FAN_MARK_IGNORED_SURV_MODIFY: 0x40, FAN_MARK_FLUSH: 0x80, FAN_MARK_FILESYSTEM: 0x100 }, "0", "FAN_MARK_");
+export const fanotifyMask = n => flags(n, { FAN_ACCESS: 1, FAN_MODIFY: 2, FAN_ATTRIB: 4, FAN_CLOSE_WRITE: 8, FAN_CLOSE_NOWRITE: 0x10, FAN_OPEN: 0x20, FAN_MOVED_FROM: 0x40, FAN_MOVED_TO: 0x80,
+  FAN_CREATE: 0x100, FAN_DELETE: 0x200, FAN_DELETE_SELF: 0x400, FAN_MOVE_SELF: 0x800, FAN_OPEN_EXEC: 0x1000, FAN_Q_OVERFLOW: 0x4000, FAN_OPEN_PERM: 0x10000, FAN_ACCESS_PERM: 0x20000,
+  FAN_OPEN_EXEC_PERM: 0x40000, FAN_EVENT_ON_CHILD: 0x8000000, FAN_ONDIR: 0x40000000 }, "0", "FAN_");
+export const perfFlags = n => flags(n, { PERF_FLAG_FD_NO_GROUP: 1, PERF_FLAG_FD_OUTPUT: 2, PERF_FLAG_PID_CGROUP: 4, PERF_FLAG_FD_CLOEXEC: 8 }, "0", "PERF_FLAG_");
+const quotas = { 0x800001: "SYNC", 0x800002: "QUOTAON", 0x800003: "QUOTAOFF", 0x800004: "GETFMT", 0x800005: "GETINFO", 0x800006: "SETINFO", 0x800007: "GETQUOTA", 0x800008: "SETQUOTA",
+  0x800009: "GETNEXTQUOTA" };
+export function quotaCommand(n) {
+  const all = Number(BigInt.asUintN(32, BigInt(n)));
+  return `QCMD(${one(all >>> 8, quotas, "Q_")}, ${one(all & 255, ["USRQUOTA", "GRPQUOTA", "PRJQUOTA"], "", "???QUOTA")})`;
+}
+export const kcmpType = n => one(n, ["FILE", "VM", "FILES", "FS", "SIGHAND", "IO", "SYSVSEM", "EPOLL_TFD"], "KCMP_");
+export const fsconfigCommand = n => one(n, ["SET_FLAG", "SET_STRING", "SET_BINARY", "SET_PATH", "SET_PATH_EMPTY", "SET_FD", "CMD_CREATE", "CMD_RECONFIGURE"], "FSCONFIG_");
+export const mountAttributes = n => flags(n, { MOUNT_ATTR_RDONLY: 1, MOUNT_ATTR_NOSUID: 2, MOUNT_ATTR_NODEV: 4, MOUNT_ATTR_NOEXEC: 8, MOUNT_ATTR_NOATIME: 0x10, MOUNT_ATTR_STRICTATIME: 0x20,
+  MOUNT_ATTR_NODIRATIME: 0x80 }, "0", "MOUNT_ATTR_");
+export const openTree = n => flags(n, { OPEN_TREE_CLONE: 1, OPEN_TREE_CLOEXEC: 0o2000000, AT_SYMLINK_NOFOLLOW: 0x100, AT_NO_AUTOMOUNT: 0x800, AT_EMPTY_PATH: 0x1000, AT_RECURSIVE: 0x8000 });
+export const moveMount = n => flags(n, { MOVE_MOUNT_F_SYMLINKS: 1, MOVE_MOUNT_F_AUTOMOUNTS: 2, MOVE_MOUNT_F_EMPTY_PATH: 4, MOVE_MOUNT_T_SYMLINKS: 0x10, MOVE_MOUNT_T_AUTOMOUNTS: 0x20,
+  MOVE_MOUNT_T_EMPTY_PATH: 0x40, MOVE_MOUNT_SET_GROUP: 0x100 }, "0", "MOVE_MOUNT_");

@@ -14,7 +14,7 @@
 // sigactionText(b) sigsetText(b) sigaltstackText(b) siginfoText(b) waitStatus(n) flockText(b, owner?) ownerText(b) itimerText(b) cloneText(b)
 // dateText(seconds)           2026-11-27T21:23:53+0000
 // intsText(b)                 [5, 7], an array of int
-// tmsText(b) openHowText(b) sigeventText(b) capHeadText(b) capDataText(b) controlText(b) semText(b) personText(b)
+// tmsText(b) openHowText(b) sigeventText(b) capHeadText(b) capDataText(b) controlText(b) semText(b) personText(b) schedText(b)
 // signalText(e)               {si_signo=SIGUSR1, si_code=SI_USER, si_pid=7, si_uid=0}, of an event of on("signal")
 // sockaddrText(b)             {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}
 // pollText(b, returned?)      [{fd=3, events=POLLIN}] of an array of struct pollfd; returned: revents of those that have some
@@ -28,7 +28,7 @@
 //
 // The texts are those of strace, of 64-bit programs. Host only.
 
-import { fileKind, statxMask, sigactionFlags, whence, cloneFlags, pollEvents, epollEvents, flags, one, leaseType, openFlags, resolveFlags, fileMode, capability, socketLevel } from "gotap/flags";
+import { fileKind, statxMask, sigactionFlags, whence, cloneFlags, pollEvents, epollEvents, flags, one, leaseType, openFlags, resolveFlags, policy, fileMode, capability, socketLevel } from "gotap/flags";
 import { signalName } from "gotap/signals";
 import { decode } from "gotap/sockets";
 
@@ -275,3 +275,8 @@ export function epollText(b, size) {
 const members = (b, n) => Array.from({ length: Math.min(n, 8 * b.length) }, (_, k) => k).filter(k => b[k >> 3] >> (k & 7) & 1);
 export const fdSet = (b, n) => `[${members(b, n).join(" ")}]`;
 export const cpuSet = b => `[${members(b, 8 * b.length).join(" ")}]`;
+
+export const schedText = b => `{size=${u32At(b, 0)}, sched_policy=${policy(u32At(b, 4))}, sched_flags=${flags(u64At(b, 8), schedBits, "0", "SCHED_FLAG_")}, sched_nice=${i32At(b, 16)}, ` +
+  `sched_priority=${u32At(b, 20)}, sched_runtime=${u64At(b, 24)}, sched_deadline=${u64At(b, 32)}, sched_period=${u64At(b, 40)}}`;
+const schedBits = { SCHED_FLAG_RESET_ON_FORK: 1, SCHED_FLAG_RECLAIM: 2, SCHED_FLAG_DL_OVERRUN: 4, SCHED_FLAG_KEEP_POLICY: 8, SCHED_FLAG_KEEP_PARAMS: 16, SCHED_FLAG_UTIL_CLAMP_MIN: 32,
+  SCHED_FLAG_UTIL_CLAMP_MAX: 64 };

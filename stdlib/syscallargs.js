@@ -273,6 +273,7 @@ function prctlFirst(word, k, call) {
     case "PR_SET_PDEATHSIG": return structs.kernelSignal(small(word));
     case "PR_GET_PDEATHSIG": return got ? `[${u32At(got, 0) === 0 ? "0" : structs.kernelSignal(u32At(got, 0))}]` : pointer(word);
     case "PR_SET_DUMPABLE": return names.dumpable(word);
+    case "PR_SET_SECCOMP": return names.seccompMode(word);
     case "PR_CAPBSET_READ": case "PR_CAPBSET_DROP": return names.capability(word);
     case "PR_SET_NO_NEW_PRIVS": case "PR_SET_CHILD_SUBREAPER": case "PR_SET_KEEPCAPS": case "PR_SET_TIMERSLACK": return unsigned(word);
   }
@@ -359,7 +360,32 @@ const types = {
   futexlast: plain((w, k, call) => isUnknown(call) ? String(BigInt.asUintN(32, BigInt(w))) : futexName(call) === "WAIT_BITSET" ? bitset(w) : moves.test(futexName(call)) && futexName(call) !== "REQUEUE" ? futexWakeOp(w, call) : null),
   prctl: plain(names.prctlOption), prname: { before: NAME, after: fixed(16), text: prctlFirst },
   prrest: plain((w, k, call) => prctlRest[names.prctlOption(call.words[0])] === undefined ? hex(w) : null),
+  iopriowhich: plain(names.ioprioWhich), ioprio: plain(names.ioprio), persona: plain(names.persona), seccompop: plain(names.seccompOp),
+  seccompflags: plain((w, k, call) => small(call.words[0]) === 1 ? names.seccompFlags(w) : hex(w)),
+  keyctl: plain(names.keyctlOp), key: plain(names.keySerial), keyarg: plain(keyArgument),
+  bpf: plain(names.bpfCommand), uringflags: plain(names.uringEnter), uringop: plain(names.uringRegister),
+  schedattr: input(48, structs.schedText), rschedattr: output(48, structs.schedText),
+  landlockattr: read(SIZED, 0, b => `{handled_access_fs=${names.landlockAccess(u64At(b, 0))}}`), landlockflags: plain(n => names.flags(n, { LANDLOCK_CREATE_RULESET_VERSION: 1 }, "0", "LANDLOCK_CREATE_RULESET_")),
+  landlockrule: plain(n => names.one(n, { 1: "PATH_BENEATH", 2: "NET_PORT" }, "LANDLOCK_RULE_")),
+  faninit: plain(names.fanotifyInit), fanmark: plain(names.fanotifyMark), fanmask: plain(names.fanotifyMask), perfflags: plain(names.perfFlags), quotacmd: plain(names.quotaCommand),
+  userfault: plain(n => names.flags(n, { UFFD_USER_MODE_ONLY: 1, O_NONBLOCK: 0o4000, O_CLOEXEC: 0o2000000 })), opentree: plain(names.openTree), movemount: plain(names.moveMount),
+  fsopen: plain(n => names.flags(n, { FSOPEN_CLOEXEC: 1 }, "0", "FSOPEN_")), fsconfig: plain(names.fsconfigCommand),
+  fsvalue: read(STRING, 0, (b, parts, call, k) => [1, 3, 4].includes(small(call.words[1])) ? quoted(parts[0].text) : pointer(call.words[k])),
+  fsmount: plain(n => names.flags(n, { FSMOUNT_CLOEXEC: 1 }, "0", "FSMOUNT_")), mountattr: plain(names.mountAttributes),
+  fspick: plain(n => names.flags(n, { FSPICK_CLOEXEC: 1, FSPICK_SYMLINK_NOFOLLOW: 2, FSPICK_NO_AUTOMOUNT: 4, FSPICK_EMPTY_PATH: 8 }, "0", "FSPICK_")), kcmp: plain(names.kcmpType),
+  msgflg: plain(n => names.flags(n, { MSG_NOERROR: 0o10000, MSG_EXCEPT: 0o20000, MSG_COPY: 0o40000, IPC_NOWAIT: 0o4000 }, "0", "MSG_")),
+  mqattr: plain((w, k, call) => BigInt(call.words[1]) & 0o100n ? pointer(w) : null),
 };
+
+// What the operations of keyctl take: a key, an int, a pointer, a length, or bits. The arguments of others are shown as four numbers.
+const keyctlTakes = { 0: "kd", 1: "p", 2: "kpu", 3: "k", 4: "kdd", 5: "kx", 6: "kpu", 7: "k", 8: "kk", 9: "kk", 11: "kpu", 15: "ku", 16: "k", 17: "kpu", 18: "", 21: "k", 22: "dk" };
+
+function keyArgument(word, k, call) {
+  const kinds = keyctlTakes[small(call.words[0])];
+  if (kinds === undefined) return hex(word);
+  const kind = { k: names.keySerial, d: int, p: pointer, u: unsigned, x: hex }[kinds[k - 1]];
+  return kind === undefined ? null : kind(word);
+}
 
 const wakeOps = ["SET", "ADD", "OR", "ANDN", "XOR"], comparisons = ["EQ", "NE", "LT", "LE", "GT", "GE"];
 

@@ -24,7 +24,7 @@
 import { options, inOrder } from "gotap/module";
 import { errno, errorText, isError } from "gotap/errno";
 import { typeOf, plan, takes } from "gotap/syscallargs";
-import { fileMode, openFlags, leaseType, sealFlags, policy, persona, membarrierCommand, dumpable, prctlOption } from "gotap/flags";
+import { fileMode, openFlags, leaseType, sealFlags, policy, persona, ioprio, membarrierCommand, dumpable, prctlOption } from "gotap/flags";
 import { pollText, fdSet, pointer, timevalText, timespecText, kernelSignal, dateText } from "gotap/kernelstructs";
 
 export { openFlags, accessMode, fileMode, mmapProt, mmapFlags, family, socketType, messageFlags, whence, futexOp, cloneFlags, pollEvents, clockName, madvice, atFlags, fcntlOp,
@@ -54,13 +54,21 @@ vmsplice: d iov u splice; sync_file_range: d l l syncrange; removexattr,lremovex
 fadvise64: d l u fadvice; readahead: d l u; getxattr,lgetxattr: path path rbuf u; fgetxattr: d path rbuf u; setxattr,lsetxattr: path path buf u xattr; fsetxattr: d path buf u xattr; listxattr,llistxattr: path rbuf u
 flistxattr: d rbuf u; chroot: path; rt_sigaction: sig sigaction rsigaction size; rt_sigprocmask: how sigset rsigset size; rt_sigreturn: frame; rt_sigsuspend: sigset size
 rt_sigpending: rsigset size; sigaltstack: altstack raltstack; rt_sigtimedwait: sigset waited ts size; rt_sigqueueinfo: d sig insiginfo; rt_tgsigqueueinfo: d d sig insiginfo; arch_prctl: archop archarg; prctl: prctl prname prrest prrest prrest; set_tid_address: p
-set_robust_list: p u; get_robust_list: d p p; rseq: p x x x; prlimit64: d resource rlim rrlim; getrlimit: resource rrlim; setrlimit: resource rlim; getrusage: who rusage
+set_robust_list: p u; get_robust_list: d p p; rseq: x x x x; prlimit64: d resource rlim rrlim; getrlimit: resource rrlim; setrlimit: resource rlim; getrusage: who rusage
 getrandom: random u grnd; uname: utsname; sysinfo: sysinfo; getpriority: prio d; setpriority: prio d d; sched_getaffinity: d u cpus; sched_setaffinity: d u incpus; sched_getscheduler: d; memfd_create: path memfd
 sched_getparam: d rint; sched_setparam: d inint; sched_setscheduler: d policy inint; sched_get_priority_max,sched_get_priority_min: policy; sched_rr_get_interval: d rts; getcpu: rint rint p
 membarrier: membarrier x membarriercpu; timerfd_create: clock pflags2; timerfd_settime: d tfdtimer its rits; timerfd_gettime: d rits; inotify_init1: inflags; inotify_add_watch: d path inmask; inotify_rm_watch: d d; capget: caphead capdata
-personality: x; timer_create: clock sigevent rint; timer_settime: d timerflags its rits; timer_gettime: d rits; timer_getoverrun,timer_delete: d; shmget: ipckey u ipcflags; shmat: d p shmflags
+personality: persona; timer_create: clock sigevent rint; timer_settime: d timerflags its rits; timer_gettime: d rits; timer_getoverrun,timer_delete: d; shmget: ipckey u ipcflags; shmat: d p shmflags
 shmdt: p; shmctl: d ipccmd p; semget: ipckey d ipcflags; semop: d sems u; semtimedop: d sems u ts; semctl: d d ipccmd p; msgget: ipckey ipcflags; msgctl: d ipccmd p; pidfd_open: d pidfdflags
 pidfd_send_signal: d sig insiginfo x; pidfd_getfd: d d x; unshare: nsflags; setns: d nsflags; mount: path path path mountflags mountdata; umount2: path umount; sethostname,setdomainname: buf u
+ioprio_set: iopriowhich d ioprio; ioprio_get: iopriowhich d; seccomp: seccompop seccompflags p; keyctl: keyctl keyarg keyarg keyarg keyarg; add_key: path path buf u key; request_key: path path path key
+bpf: bpf p u; io_uring_setup: u p; io_uring_enter: d u u uringflags sigset u; io_uring_register: d uringop p u; sched_setattr: d schedattr x; sched_getattr: d rschedattr u x
+landlock_create_ruleset: landlockattr u landlockflags; landlock_add_rule: d landlockrule p x; landlock_restrict_self: d x; futex_waitv: p u x ts clock; process_madvise: d p u madvice x
+fanotify_init: faninit oflags; fanotify_mark: d fanmark fanmask at path; perf_event_open: p d d d perfflags; quotactl: quotacmd path d p; name_to_handle_at: at path p p atflags; open_by_handle_at: d p oflags
+mount_setattr: at path atflags p u; userfaultfd: userfault; memfd_secret: x; clock_settime: clock ts; open_tree: at path opentree; move_mount: at path at path movemount; fsopen: path fsopen
+fsconfig: d fsconfig path fsvalue d; fsmount: d fsmount mountattr; fspick: at path fspick; pivot_root: path path; kcmp: d d kcmp u u; process_vm_readv,process_vm_writev: d p u p u u
+msgsnd: d p u msgflg; msgrcv: d p u l msgflg; mq_open: path oflags omode mqattr; mq_unlink: path; mq_timedsend: d buf u u ts; mq_timedreceive: d rbuf u p ts; swapoff,acct: path; vhangup,inotify_init:
+fchmodat2: at path mode atflags; pkey_alloc: x x; pkey_free: d; pkey_mprotect: p u prot d; io_setup: u p; io_destroy: p; io_submit: p l p; io_getevents: p l l p ts; process_mrelease: d x; getdents: d p u
 `;
 
 const signatures = new Map();
@@ -114,6 +122,7 @@ const details = {
   pselect6: (ret, args, memory) => selected(ret, args, memory, part(memory, "outs", 4), timespecText),
   rt_sigtimedwait: ret => `${ret} (${kernelSignal(ret)})`,
   sched_getscheduler: ret => `${ret} (${policy(ret)})`,
+  ioprio_get: ret => `${ret} (${ioprio(ret)})`,
   personality: ret => `${ret === 0 ? "0" : hex(ret)} (${persona(ret)})`,
   membarrier: (ret, args) => Number(args[0]) === 0 ? `${ret === 0 ? "0" : hex(ret)}${ret === 0 ? "" : ` (${membarrierCommand(ret)})`}` : String(ret),
   time: ret => `${ret} (${dateText(ret)})`,

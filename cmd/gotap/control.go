@@ -5,6 +5,7 @@ import (
 	"os/signal"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // A control passes on the user's signals: from the supervisor's pipe, or received directly when there is none.
@@ -34,12 +35,31 @@ func newControl(w *World) control {
 	return control{interrupts, dumps, gone, orphaned}
 }
 
+// samePress is how long after an interrupt another one is the same: timeout(1) sends its signal to gotap and then to gotap's process group.
+// Nobody presses Ctrl-C twice in so short a time, nor does a keyboard repeat a key so soon.
+const samePress = 200 * time.Millisecond
+
+// presses distinguishes a second interrupt from the first one's copies.
+type presses struct{ last time.Time }
+
+// counts reports whether an interrupt that comes now is one of its own.
+func (p *presses) counts(now time.Time) bool {
+	if !p.last.IsZero() && now.Sub(p.last) < samePress {
+		return false
+	}
+	p.last = now
+	return true
+}
+
 func listenSignals(signals <-chan os.Signal, interrupts, dumps chan<- struct{}, gone chan struct{}) {
+	var pressed presses
 	for s := range signals {
 		switch s {
 		case syscall.SIGPIPE: // the failed write reports its own error
 		case syscall.SIGINT:
-			notify(interrupts)
+			if pressed.counts(time.Now()) {
+				notify(interrupts)
+			}
 		case syscall.SIGUSR1:
 			notify(dumps)
 		default:

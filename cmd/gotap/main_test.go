@@ -32,7 +32,7 @@ var needs = map[string][]testenv.Need{
 	"sqlite3": {testenv.SQLite}, "openssl": {testenv.OpenSSL}, "node": {testenv.Node}, "sdt": {testenv.SDT},
 	"strace": {testenv.Strace}, "postgres": {testenv.Postgres}, "clang++": {testenv.Clang}, "libc++": {testenv.LibCxx}, "rustc": {testenv.Rust}, "gdbserver": {testenv.GDBServer},
 	"taskset": {testenv.Taskset}, "cpus": {testenv.CPUs}, "watched": {testenv.Watched}, "fsbase": {testenv.FSBase},
-	"cgroups": {testenv.Cgroups},
+	"cgroups": {testenv.Cgroups}, "musl": {"musl-gcc"},
 }
 
 // patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as long.

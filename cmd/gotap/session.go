@@ -296,6 +296,7 @@ func (r *run) trace() error {
 func (r *run) hurry(c control) {
 	select {
 	case <-c.Interrupts:
+		r.complain(errors.New("interrupted a second time: detached at once; what was not printed yet is lost"))
 	case <-c.Gone:
 	}
 	err := r.session.Abort()

@@ -56,6 +56,7 @@ subprocess.run(["cat", "sub/four"])`}},
 	{"files", nil},
 	{"sockets", nil},
 	{"process", nil},
+	{"rare", nil},
 }
 
 // stracedFiles empties a folder and fills it. Both tracers use the same one, so that all names are the same.

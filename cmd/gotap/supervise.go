@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -174,8 +175,9 @@ func ignoreAgain(list string) {
 // passSignals writes signals into the control pipe; SIGINT and SIGUSR1 may come more than once. In the background
 // SIGHUP is ignored, because gotap has no terminal.
 func passSignals(signals <-chan os.Signal, control int, background bool) {
+	var pressed presses
 	for s := range signals {
-		if background && s == syscall.SIGHUP {
+		if background && s == syscall.SIGHUP || s == syscall.SIGINT && !pressed.counts(time.Now()) {
 			continue
 		}
 		word := byte(controlTerminate)

@@ -74,7 +74,7 @@ func TestVerdicts(t *testing.T) {
 		{"remove", 0, "remove is left", []runtime.Inst{op(opcode.Remove)}},
 		{"exit", 0, "", []runtime.Inst{exit}},
 		{"an event", 0, "", []runtime.Inst{opA(opcode.Exit, uint32(outcome.ExitEvent))}},
-		{"hold", 0, "exit is left", []runtime.Inst{opA(opcode.Exit, uint32(outcome.ExitHold))}},
+		{"hold", 0, "exit.hold keeps", []runtime.Inst{opA(opcode.Exit, uint32(outcome.ExitHold))}},
 		{"an impossible exit", 0, "exit is left", []runtime.Inst{opA(opcode.Exit, 256)}},
 		{"an argument", 0, "", []runtime.Inst{opA(opcode.Arg, 1), exit}},
 		{"an argument on the stack", 0, "argument 2 is not in a register", []runtime.Inst{opA(opcode.Arg, 2), exit}},
