@@ -35,8 +35,7 @@ func newControl(w *World) control {
 	return control{interrupts, dumps, gone, orphaned}
 }
 
-// samePress is how long after an interrupt another one is the same: timeout(1) sends its signal to gotap and then to gotap's process group.
-// Nobody presses Ctrl-C twice in so short a time, nor does a keyboard repeat a key so soon.
+// samePress is how long another interrupt is the same: timeout(1) signals gotap, then its process group. Nobody presses Ctrl-C twice so soon.
 const samePress = 200 * time.Millisecond
 
 // presses distinguishes a second interrupt from the first one's copies.
@@ -44,11 +43,11 @@ type presses struct{ last time.Time }
 
 // counts reports whether an interrupt that comes now is one of its own.
 func (p *presses) counts(now time.Time) bool {
-	if !p.last.IsZero() && now.Sub(p.last) < samePress {
-		return false
+	again := now.Sub(p.last) >= samePress
+	if again {
+		p.last = now
 	}
-	p.last = now
-	return true
+	return again
 }
 
 func listenSignals(signals <-chan os.Signal, interrupts, dumps chan<- struct{}, gone chan struct{}) {
