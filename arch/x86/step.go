@@ -52,10 +52,15 @@ func (in *inst) pushesPC() bool {
 // pushedSize returns the size of the return address that a call pushes. Far calls use the operand size in 64-bit
 // mode too.
 func (in *inst) pushedSize() uint8 {
-	if in.opcode == 0x9a || in.opcode == 0xff && in.regField() == 3 {
+	if in.pushesSegment() {
 		return in.operandSize()
 	}
 	return in.stackSize()
+}
+
+// pushesSegment reports far calls, which push the code segment in front of the return address.
+func (in *inst) pushesSegment() bool {
+	return in.opcode == 0x9a || in.opcode == 0xff && in.regField() == 3
 }
 
 // The words of StepState.Saved.
@@ -156,7 +161,7 @@ func (s *site) afterRedirect(regs *arch.Regs, slot uint64) bool {
 // slot.
 func (s *site) afterCall(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.StepState) (bool, error) {
 	if regs[RSP] == st.Saved[savedSP] {
-		return s.home(regs, slot), nil
+		return s.home(regs, slot), s.repairFaultingCall(regs, mem, slot)
 	}
 	if s.in.relLen != 0 {
 		regs[RIP] = s.insn.Target
@@ -165,6 +170,21 @@ func (s *site) afterCall(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.
 		return true, nil
 	}
 	return true, store(regs, mem, regs[RSP], s.next(), s.in.pushedSize())
+}
+
+// repairFaultingCall corrects the return address that a call has written although it did not run. Some processors of Intel write it before
+// they find that the target is no canonical address. The program's handler of SIGSEGV can read it below the stack pointer.
+func (s *site) repairFaultingCall(regs *arch.Regs, mem arch.Memory, slot uint64) error {
+	size := s.in.pushedSize()
+	at := regs[RSP] - uint64(size)
+	if s.in.pushesSegment() {
+		at -= uint64(size)
+	}
+	pushed, err := load(regs, mem, at, size)
+	if err != nil || slot == s.insn.Addr || pushed != s.isa.wrap(slot+uint64(s.insn.Len)) {
+		return nil // nothing is written there, as usual
+	}
+	return store(regs, mem, at, s.next(), size)
 }
 
 // afterPushF replaces the step's trap flag in the pushed flags by the program's.
