@@ -99,3 +99,15 @@ func TestUnfiltered(t *testing.T) {
 		t.Errorf("filters of an earlier image are kept: %+v", j.filters)
 	}
 }
+
+// TestGapNearLoader has the first mappings of a 32-bit program: between its heap and its loader is room for both, and nowhere else is any.
+func TestGapNearLoader(t *testing.T) {
+	const size, loader, brk = 1 << 20, 0xf7fae000, 0x565e0000
+	for name, heap := range map[string][]module.Mapping{"no heap yet": nil, "a heap": {{Start: brk, End: brk + 0x22000, Path: "[heap]"}}} {
+		maps := append([]module.Mapping{{Start: 0x565db000, End: brk, Path: "/bin/program"}}, heap...)
+		maps = append(maps, module.Mapping{Start: loader, End: loader + 0x35000}, module.Mapping{Start: 0xff8a9000, End: 0xff8ca000, Path: "[stack]"})
+		if got := gapNear(maps, brk, loader+0x2120, size, SlotReach); got != loader-size {
+			t.Errorf("%s: %#x, want %#x", name, got, uint64(loader-size))
+		}
+	}
+}

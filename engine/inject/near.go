@@ -70,6 +70,9 @@ func gapNear(maps []module.Mapping, brk, addr, size, reach uint64) uint64 {
 		}
 	}
 	above := func(heap, to uint64) {
+		if to > heap && to-heap >= aboveHeap+size { // at the other end, where libraries are loaded
+			consider(to - size)
+		}
 		for _, far := range []uint64{aboveHeap, apart} {
 			if at := heap + far; last == 0 && to > at && to-at >= size && Near(at, addr, reach) {
 				last = at
