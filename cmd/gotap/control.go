@@ -35,7 +35,7 @@ func newControl(w *World) control {
 	return control{interrupts, dumps, gone, orphaned}
 }
 
-// samePress is how long another interrupt is the same: timeout(1) signals gotap, then its process group. Nobody presses Ctrl-C twice so soon.
+// samePress is how soon another interrupt is a copy of the first: timeout(1) signals gotap, then its process group. No user is as quick.
 const samePress = 200 * time.Millisecond
 
 // presses distinguishes a second interrupt from the first one's copies.

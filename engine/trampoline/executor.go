@@ -14,7 +14,6 @@ import (
 	"gotap/engine/registry"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/space"
-	"gotap/runtime/native"
 	"gotap/runtime/opcode"
 	"gotap/runtime/ranges"
 )
@@ -206,47 +205,6 @@ func nativeRuns(p *space.Point) (runs []space.Run) {
 		}
 	}
 	return runs
-}
-
-// textMemory is how many bytes of its stack the texts of a program may take.
-const textMemory = 1 << 10
-
-// nativeProgram plans a part of what runs natively at a point.
-func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Program, err error) {
-	code, counts, at, m := r.Placement.Code, true, native.Place{}, machineOf(p.Space)
-	program.Probe = r.Placement.Probe.Spec.ID
-	at.Names = namesAt(r.Placement)
-	c.calls.prepare(c)
-	if m.follows {
-		at.Thread, at.Clock, at.Reads = c.calls.none == nil, c.calls.noClock == nil, codeIn(p.Space).reads.refused == nil
-		if !p.Jump.InGo { // Go's stacks have little room
-			at.Texts = textMemory
-		}
-	}
-	if code.When != nil && r.Ends == nil {
-		if program.When, err = m.plan(code.When, c.set.Arena, at); err != nil {
-			return program, err
-		}
-	}
-	at.Returns = r.Ends != nil || r.Placement.Target.Entry()
-	run := code.Enter
-	if code.Leave != nil {
-		counts = code.CountsEntry() == (r.Ends == nil)
-		at.Call, at.Ends, at.This = true, r.Ends != nil, r.Placement.Probe.Spec.ThisBytes
-		program.Call = &native.Call{Ends: at.Ends, This: at.This, Timed: timed(r.Placement)}
-		if program.Call.Ends {
-			run, p = code.Leave, r.Ends
-		}
-		program.Call.Func = codeIn(p.Space).calls.number(p, r.Placement)
-	}
-	if counts {
-		program.Gate = r.Placement.Probe.Gate
-	}
-	if err = native.Admits(program.Gate); err != nil || run == nil {
-		return program, err
-	}
-	program.Run, err = m.plan(run, c.set.Arena, at)
-	return program, err
 }
 
 // findWindow finds the instructions that a jump at a point replaces.
