@@ -47,8 +47,8 @@ func (e *untypedError) Hint() string {
 // Name implements PlaceInfo.
 func (i *Info) Name() string { return i.Target.Name }
 
-// Addr implements js.Located: operands of static marks may be variables of the file.
-func (i *Info) Addr() (addr uint64, ok bool) { return i.Target.Vaddr, true }
+// Addr implements js.Located. It is where the thread is stopped, which in Go is behind the stack check.
+func (i *Info) Addr() (addr uint64, ok bool) { return PlantedAt(i.Target), true }
 
 // Access implements PlaceInfo.
 func (i *Info) Access(path []string) (compile.Access, error) {
@@ -108,7 +108,7 @@ func (i *Info) ReturnType() (compile.Access, bool, error) {
 	if !ok || i.Target.Func == nil {
 		return compile.Access{}, false, i.goResult(nil)
 	}
-	a, err := i.own(in.ReturnAccess(i.Target.Func.Addr))
+	a, err := i.own(in.ResultAccess(i.Target.Func.Addr, 0))
 	switch {
 	case err == nil && a.Type == compile.TypeVoid:
 		return a, false, &compile.NoNumberError{Err: fmt.Errorf("%s returns nothing", i.Target.Func.Name)}
@@ -130,7 +130,7 @@ func (i *Info) ResultMember(path []string) (compile.Access, error) {
 	if !ok || i.Target.Func == nil {
 		return compile.Access{}, &untypedError{fmt.Sprintf("%s in the result of %s", strings.Join(path, "."), i.Target.Name), "c.ret is its result"}
 	}
-	return i.own(in.ReturnAccess(i.Target.Func.Addr, path...))
+	return i.own(in.ResultAccess(i.Target.Func.Addr, 0, path...))
 }
 
 // Arg implements PlaceInfo.
