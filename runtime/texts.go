@@ -109,6 +109,13 @@ func (m textOps) texts(in *Inst) outcome.Trap {
 		}
 		m.pushText(len(strconv.AppendInt(p[:0], int64(m.pop()), 10)), false)
 		return outcome.NoTrap
+	case opcode.Sudec:
+		p := m.room(20)
+		if p == nil {
+			return outcome.TrapText
+		}
+		m.pushText(len(strconv.AppendUint(p[:0], m.pop(), 10)), false)
+		return outcome.NoTrap
 	case opcode.Shex:
 		p := m.room(18)
 		if p == nil {

@@ -67,6 +67,7 @@ func TestTexts(t *testing.T) {
 		{"scat of a cut", seq(opA(opcode.PushS, 0), push(0x1000), push(2), op(opcode.Str), op(opcode.Scat)), "abche", true},
 		{"scat beyond the longest", seq(push(0x1040), push(4096), op(opcode.Bytes), opA(opcode.PushS, 0), op(opcode.Scat)), letters[:4096], true},
 		{"sdec", seq(push(minInt), op(opcode.Sdec)), "-9223372036854775808", false},
+		{"sudec", seq(push(minInt), op(opcode.Sudec)), "9223372036854775808", false},
 		{"sfloat", seq(push(bitsOf(-1.25e-9)), op(opcode.Sfloat)), "-1.25e-9", false},
 		{"shared", seq(opV(opcode.PushGVS, shared)), "first", false},
 		{"shared set", seq(opA(opcode.PushS, 0), opV(opcode.PopGVS, shared), opV(opcode.PushGVS, shared)), "abc", false},

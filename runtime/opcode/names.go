@@ -134,6 +134,7 @@ const (
 	Sprefix               // ( s s -- w ) s t: does s begin with t
 	Scat                  // ( s s -- s ) s t: both, one after the other
 	Sdec                  // ( w -- s ) signed decimal digits
+	Sudec                 // ( w -- s ) decimal digits of an unsigned word
 	Sfloat                // ( w -- s ) a float's digits
 	Shex                  // ( w -- s ) hexadecimal digits of an unsigned word, after 0x
 	Slen                  // ( s -- w ) length in bytes

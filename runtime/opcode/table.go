@@ -149,6 +149,7 @@ var Table = [...]Row{
 	{"Sprefix", "sprefix", 0x85, NoOperand, "ss", "w", Texts, 0, Truth, NeedText, "s t: does s begin with t"},
 	{"Scat", "scat", 0x86, NoOperand, "ss", "s", Texts, 0, JoinedText, NeedText, "s t: both, one after the other"},
 	{"Sdec", "sdec", 0x87, NoOperand, "w", "s", Texts, 0, DigitsText, NeedText, "signed decimal digits"},
+	{"Sudec", "sudec", 0x8c, NoOperand, "w", "s", Texts, 0, DigitsText, NeedText, "decimal digits of an unsigned word"},
 	{"Sfloat", "sfloat", 0x88, NoOperand, "w", "s", Texts, 0, FloatText, NeedFloat | NeedText, "a float's digits"},
 	{"Shex", "shex", 0x8b, NoOperand, "w", "s", Texts, 0, DigitsText, NeedText, "hexadecimal digits of an unsigned word, after 0x"},
 	{"Slen", "slen", 0x89, NoOperand, "s", "w", Texts, 0, Length, NeedText, "length in bytes"},

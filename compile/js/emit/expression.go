@@ -211,6 +211,9 @@ func (e *emitter) textOf(x *tree.Expr) {
 		e.place(no)
 		e.withA(opcode.PushS, e.Text("false"), x.At, 0, 1)
 		e.place(end)
+	case tree.KindUint:
+		e.value(x)
+		e.plain(opcode.Sudec, x.At, 1, 1)
 	default:
 		e.value(x)
 		e.plain(opcode.Sdec, x.At, 1, 1)
