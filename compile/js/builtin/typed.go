@@ -1,6 +1,8 @@
 package builtin
 
 import (
+	"github.com/dop251/goja/ast"
+
 	"gotap/compile/diag"
 	"gotap/compile/js/fetch"
 	"gotap/compile/js/operand"
@@ -61,6 +63,9 @@ func (s *Call) sizeof() *tree.Expr {
 func (s *Call) defined() *tree.Expr {
 	e := s.Node.ArgumentList[0]
 	at := s.reader.At(e)
+	if s.isGoroutine(e) {
+		return s.known(s.fetch.KnowsGoroutine(), at)
+	}
 	o := s.reader.Operand(e)
 	if operand.IsBad(o) {
 		return tree.Poison(s.at)
@@ -74,6 +79,16 @@ func (s *Call) defined() *tree.Expr {
 		return tree.Poison(s.at)
 	}
 	return s.known(s.fetch.IsDefined(a), at)
+}
+
+// isGoroutine reports whether an expression is c.goid.
+func (s *Call) isGoroutine(e ast.Expression) bool {
+	d, ok := e.(*ast.DotExpression)
+	if !ok || d.Identifier.Name != "goid" {
+		return false
+	}
+	_, ok = s.reader.Operand(d.Left).(operand.Context)
+	return ok
 }
 
 // known is true or false at a place. Without one it is neither.

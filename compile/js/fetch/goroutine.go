@@ -19,10 +19,7 @@ func (f *Fetcher) Goroutine(at diag.Span) *tree.Expr {
 	if f.State.Unit.Place == nil {
 		return tree.Apply(at, tree.KindInt, opcode.Arg) // any word will do: this is compiled again at the place
 	}
-	g, err := js.Goroutine{}, errNoGo
-	if p, ok := f.State.Unit.Place.(js.Goroutines); ok {
-		g, err = p.Goroutine()
-	}
+	g, err := f.goroutine()
 	if err != nil {
 		f.Errorf(at, report.HintOf(err), "%v", err)
 		return tree.Poison(at)
@@ -47,6 +44,24 @@ func (f *Fetcher) Goroutine(at diag.Span) *tree.Expr {
 	return f.unlessZero(base, at, func(base *tree.Expr) *tree.Expr { // 0: the thread has no storage yet
 		return f.unlessZero(loadPointer(base, g.Offset, at), at, ofThread)
 	})
+}
+
+// goroutine asks the place for it.
+func (f *Fetcher) goroutine() (js.Goroutine, error) {
+	p, ok := f.State.Unit.Place.(js.Goroutines)
+	if !ok {
+		return js.Goroutine{}, errNoGo
+	}
+	return p.Goroutine()
+}
+
+// KnowsGoroutine reports whether c.goid is known at the place.
+func (f *Fetcher) KnowsGoroutine() bool {
+	if f.State.Unit.Place == nil {
+		return true
+	}
+	_, err := f.goroutine()
+	return err == nil
 }
 
 // loadPointer reads a pointer behind an address.
