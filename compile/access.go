@@ -93,7 +93,7 @@ type Shape struct {
 	Length, Start, End string       // paths below the value
 	Stride             int64        // bytes of an element
 	Inner              string       // of a smart pointer: path of what is shown in its place
-	Flag, Value        string       // paths of an optional value, and of whether it is there
+	Optional           Optional     // of a value that may be there or not
 	Count              string       // path of the number of elements, which are not shown
 	First, Next        string       // of a sequence that ends with a null link: path of the link to the first element, and from one to the next
 	Set                bool         // of a sequence: those who use it do not number its elements
@@ -103,7 +103,22 @@ type Shape struct {
 	Parts              []string     // paths of what it consists of, which have no names
 	Index              string       // path of what chooses among Cases; "": Discriminant
 	Cases              []ShapeCase
-	Other              bool // of a pointer: its target is known and is neither text nor bytes
+	Other              bool     // of a pointer: its target is known and is neither text nor bytes
+	Handle             bool     // of a pointer: those who use it know it as the container that it points to, as a map of Go
+	Dynamic            *Dynamic // of an interface of Go
+}
+
+// Optional names the members of an optional value: whether it is there, "" for other values, and what it is.
+type Optional struct{ Flag, Value string }
+
+// Dynamic names the members of an interface of Go, of the description of its value's type, and of the variable that says where such
+// descriptions lie.
+type Dynamic struct {
+	First             string // 0: it has no value
+	Type, Data        string // the address of the type's description; the address of the value, or a value that is a pointer
+	Kind, Flags, Name string // below the description; the name is counted from Types
+	Module            string // a variable
+	Types, TypesEnd   string // below it, addresses
 }
 
 // MayBeText reports whether a value is text, or an address that may point to text.

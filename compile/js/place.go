@@ -46,6 +46,8 @@ type Typed interface {
 	Enumerator(name string) (v int64, ok bool, err error)
 	// ResultAccess resolves c.rets[index].field…
 	ResultAccess(index int, path []string) (compile.Access, error)
+	// Results returns how many results the function has; 0 if that is not known.
+	Results() int
 }
 
 // Goroutines is a Place that knows how Go's runtime keeps the goroutine that a thread runs.

@@ -95,3 +95,12 @@ func (i *Info) ResultAccess(index int, path []string) (compile.Access, error) {
 	}
 	return i.own(in.ResultAccess(i.Target.Func.Addr, index, path...))
 }
+
+// Results implements js.Typed.
+func (i *Info) Results() int {
+	in, ok := i.Files.Info(i.Target.File)
+	if !ok || i.Target.Func == nil {
+		return 0
+	}
+	return in.Results(i.Target.Func.Addr)
+}

@@ -75,7 +75,17 @@ func (a Path) below(path string) Path {
 
 // isContainer reports whether a shape is shown otherwise than by its members.
 func isContainer(s *compile.Shape) bool {
-	return s != nil && (s.Sequence || s.Inner != "" || s.Flag != "" || s.Count != "" || len(s.Parts) > 0 || len(s.Cases) > 0)
+	return s != nil && (s.Sequence || s.Inner != "" || s.Optional.Flag != "" || s.Count != "" || len(s.Parts) > 0 || len(s.Cases) > 0)
+}
+
+// handle is the text of the container that a pointer points to.
+func (p *prettier) handle(a Path, access compile.Access, depth int) *tree.Expr {
+	before := p.within
+	defer func() { p.within = before }()
+	p.within = depth > 0
+	return p.ifReadable(p.f.access(a, access, p.at), func() *tree.Expr {
+		return p.container(a.Below(compile.Target), access.Shape, depth+1)
+	})
 }
 
 // container is the text of a container.
@@ -87,12 +97,12 @@ func (p *prettier) container(a Path, s *compile.Shape, depth int) *tree.Expr {
 		return p.cases(a, s, depth)
 	case len(s.Parts) > 0:
 		return p.parts(a, s.Parts, depth)
-	case s.Flag != "":
-		flag, err := p.f.valueBelow(a, s.Flag, p.at)
+	case s.Optional.Flag != "":
+		flag, err := p.f.valueBelow(a, s.Optional.Flag, p.at)
 		if err != nil {
 			return tree.Text(p.at, UnknownText)
 		}
-		return p.f.Ops.Choose(p.at, p.f.Ops.Truth(flag), p.at1(a.below(s.Value), depth), tree.Text(p.at, "none"))
+		return p.f.Ops.Choose(p.at, p.f.Ops.Truth(flag), p.at1(a.below(s.Optional.Value), depth), tree.Text(p.at, "none"))
 	case s.Inner != "":
 		return p.inner(a.below(s.Inner), depth)
 	case s.Sequence:

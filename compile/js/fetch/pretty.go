@@ -18,6 +18,7 @@ const (
 	prettyLeaves   = 32 // numbers and texts
 	prettyDepth    = 3  // structs and arrays in each other
 	prettyElements = 8  // of an array
+	handleElements = 2  // of a map in a structure, whose other members are to be seen, too
 	prettyText     = 64 // bytes of a text
 	recordText     = 256
 	prettyMore     = ".."
@@ -28,6 +29,15 @@ type prettier struct {
 	f      *Fetcher
 	at     diag.Span
 	leaves int
+	within bool // a map in a structure
+}
+
+// most is how many elements of a container are shown.
+func (p *prettier) most() int {
+	if p.within {
+		return handleElements
+	}
+	return prettyElements
 }
 
 // IsComposite reports whether a path names a composite value, not a number: the arguments together, a struct, an
@@ -75,8 +85,7 @@ func (f *Fetcher) pretty(a Path, at diag.Span) *tree.Expr {
 		return text
 	}
 	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && isContainer(s) {
-		pointer := f.access(a, access, at)
-		return p.ifReadable(pointer, func() *tree.Expr { return p.container(a.Below(compile.Target), s, 1) })
+		return p.handle(a, access, 0)
 	}
 	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && len(s.Members) > 0 {
 		pointer := f.access(a, access, at)
@@ -117,7 +126,31 @@ func (f *Fetcher) CallText(at diag.Span) (text *tree.Expr, ok bool) {
 		return nil, false
 	}
 	p := &prettier{f: f, at: at}
-	return p.value(of, access, err, 0), true
+	first := p.value(of, access, err, 0)
+	if n := f.results(); n > 1 {
+		return p.results(first, n), true
+	}
+	return first, true
+}
+
+// results is how many results the function has, as far as that is known.
+func (f *Fetcher) results() int {
+	p, ok := f.State.Unit.Place.(js.Typed)
+	if !ok {
+		return 1
+	}
+	return p.Results()
+}
+
+// results is the text of several results, of which the first is given: ("abc", nil).
+func (p *prettier) results(first *tree.Expr, n int) *tree.Expr {
+	whole := p.join(tree.Text(p.at, "("), first)
+	for i := 1; i < n; i++ {
+		a := Path{OfResult: true, Result: i}
+		access, err := p.f.Resolve(a)
+		whole = p.join(whole, tree.Text(p.at, ", "), p.value(a, access, err, 0))
+	}
+	return p.join(whole, tree.Text(p.at, ")"))
 }
 
 // names are those of all arguments, or of all local variables.
@@ -185,8 +218,14 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	if text, ok := p.sizedText(a); ok {
 		return text
 	}
+	if kind == compile.ShapeStruct && access.Shape.Dynamic != nil {
+		return p.dynamic(a, access.Shape.Dynamic)
+	}
 	if kind == compile.ShapeStruct && isContainer(access.Shape) {
 		return p.container(a, access.Shape, depth+1)
+	}
+	if kind == compile.ShapePointer && err == nil && access.Shape.Handle && isContainer(access.Shape) {
+		return p.handle(a, access, depth)
 	}
 	if kind == compile.ShapeStruct && len(access.Shape.Members) > 0 && access.Shape.Members[0] == "__0" { // a tuple of Rust
 		return p.parts(a, access.Shape.Members, depth+1)

@@ -33,7 +33,7 @@ func (p *prettier) searched(a Path, s *compile.Shape, depth int) *tree.Expr {
 
 // foundFrom is the text of the elements from i on.
 func (p *prettier) foundFrom(a Path, s *compile.Shape, i, depth int) *tree.Expr {
-	if i == prettyElements || p.leaves >= prettyLeaves {
+	if i == p.most() || p.leaves >= prettyLeaves {
 		return p.whetherMore(a, s, i, tree.Text(p.at, prettyMore))
 	}
 	addresses := make([]*tree.Expr, len(s.Found))
@@ -78,7 +78,7 @@ func (p *prettier) whetherMore(a Path, s *compile.Shape, i int, text *tree.Expr)
 	}
 	more := p.f.Ops.Compare(token.GREATER, p.at, n, tree.Integer(p.at, int64(i)))
 	if s.Length == "" {
-		if i < prettyElements && p.leaves < prettyLeaves {
+		if i < p.most() && p.leaves < prettyLeaves {
 			return text // says itself whether the element is there
 		}
 		more = tree.Apply(p.at, tree.KindBool, opcode.Ne, n, tree.Integer(p.at, 0))

@@ -286,7 +286,8 @@ func (w *walk) container(s *compile.Shape, t *ctype.Type) {
 	if l == nil {
 		return
 	}
-	s.Length, s.Start, s.End, s.Inner, s.Flag, s.Value, s.Count = l.length, "", l.end, l.inner, l.flag, l.value, l.size
+	s.Length, s.Start, s.End, s.Inner, s.Count = l.length, "", l.end, l.inner, l.size
+	s.Optional = compile.Optional{Flag: l.flag, Value: l.value}
 	s.Sequence = l.data != ""
 	if !s.Sequence {
 		if !w.findShape(s, t, l) {

@@ -33,7 +33,7 @@ func ask(t *testing.T, c *dwarftest.File, path ...string) (compile.Access, error
 	}
 	in.Params(craftedEntry)
 	in.Signature(craftedEntry)
-	in.ReturnAccess(craftedEntry)
+	in.ResultAccess(craftedEntry, 0)
 	in.ReturnType(craftedEntry)
 	in.GoArg(craftedEntry, 5)
 	return in.Access(craftedEntry, append([]string{"a"}, path...))

@@ -74,7 +74,7 @@ func askAll(info *debuginfo.Info, entry uint64) {
 	for pc := entry; pc < entry+40; pc += 5 {
 		info.Signature(pc)
 		info.Params(pc)
-		info.ReturnAccess(pc)
+		info.ResultAccess(pc, 0)
 		info.FramesAt(pc)
 		for _, path := range []string{"p.next.in.near.1", "by", "sum", "p.kind", "nothing"} {
 			info.Access(pc, strings.Split(path, "."))

@@ -23,7 +23,7 @@ func TestGoSignaturesAndResults(t *testing.T) {
 		if s, err := p.info.Signature(entry); err != nil || s != want.signature {
 			t.Errorf("%s is declared %q, %v", name, s, err)
 		}
-		if a, err := p.info.ReturnAccess(entry); err != nil || a.Reg != want.result {
+		if a, err := p.info.ResultAccess(entry, 0); err != nil || a.Reg != want.result {
 			t.Errorf("the result of %s is %+v, %v", name, a, err)
 		}
 	}

@@ -49,7 +49,7 @@ func answers(t testing.TB, p *program) []string {
 		say("%s: %s %v", s.Name, sig, err)
 		params, err := p.info.Params(at)
 		say("%s: params %+v %v", s.Name, params, err)
-		result, err := p.info.ReturnAccess(at)
+		result, err := p.info.ResultAccess(at, 0)
 		say("%s: result %s %v", s.Name, accessText(result), err)
 		for pc := at; pc < at+s.Size; pc += 3 {
 			frames, err := p.info.FramesAt(pc)

@@ -20,7 +20,7 @@ func (w *walk) shape(t *ctype.Type) *compile.Shape {
 	}
 	switch t.Kind {
 	case ctype.Struct, ctype.Union:
-		s := &compile.Shape{Kind: compile.ShapeStruct, Members: w.in.types.MemberNames(t), Text: w.in.sizedText(t)}
+		s := &compile.Shape{Kind: compile.ShapeStruct, Members: w.in.types.MemberNames(t), Text: w.in.sizedText(t), Dynamic: w.dynamic(t)}
 		w.container(s, t)
 		return s
 	case ctype.Array:
@@ -124,6 +124,7 @@ func (w *walk) pointerShape(t *ctype.Type) *compile.Shape {
 		if _, err := inner.follow(t); err == nil {
 			inner.container(s, to)
 		}
+		s.Handle = w.isHandle(t)
 	}
 	return s
 }

@@ -85,15 +85,25 @@ func (in *Info) Signature(vaddr uint64) (s string, err error) {
 	return in.entries.QualifiedName(fn.DIE) + "(" + strings.Join(list, ", ") + ") " + result, nil
 }
 
-// ReturnAccess returns the access to the result of the function at the address vaddr when it has just returned, or to
-// the part of it that path names, as Access does. Structs in memory yield their address. Of the results of a Go
-// function it is the first. For a function without a result, the access has the type TypeVoid.
-func (in *Info) ReturnAccess(vaddr uint64, path ...string) (a compile.Access, err error) {
-	return in.ResultAccess(vaddr, 0, path...)
+// Results returns how many results the function at the address vaddr has; 0 if that is not known.
+func (in *Info) Results(vaddr uint64) int {
+	var err error
+	defer in.guard(&err)()
+	fn, err := in.functions.At(vaddr)
+	if err != nil || in.isUntyped(fn) {
+		return 0
+	}
+	results, err := in.rules.Results(fn)
+	if err != nil {
+		return 0
+	}
+	return len(results)
 }
 
-// ResultAccess is ReturnAccess for the result of the given index, counted from 0. Only Go's functions have more than one.
-// An index without a result is a *NoResultError.
+// ResultAccess returns the access to the result of the function at the address vaddr when it has just returned, or to
+// the part of it that path names, as Access does. Structs in memory yield their address. index counts the results from 0; only Go's
+// functions have more than one. For a function without a result, the access to the first has the type TypeVoid. An index without a
+// result is a *NoResultError.
 func (in *Info) ResultAccess(vaddr uint64, index int, path ...string) (a compile.Access, err error) {
 	defer in.guard(&err)()
 	fn, err := in.functions.At(vaddr)
