@@ -1,4 +1,4 @@
-// gotap/calltree: calls as a tree, by thread.
+// gotap/calltree: calls as a tree, by thread; in programs of Go with debug information by goroutine.
 //
 //   import { calltree } from "gotap/calltree";
 //   calltree(["libc:fopen", "libc:fclose"], { args: 2 });
@@ -24,10 +24,10 @@
 //   returns { probes }
 //
 // Arguments and results have the types of the debug information, or of gotap/prototypes and gotap/syscalls. Without these arguments are
-// registers. Where records are written, each call is one record of the event "call" as it returns: { func, module, depth, call, result,
-// ns, failed, stack }; calls that never return come at the end, without a result.
+// registers. Where records are written, each call is one record of the event "call" as it returns: { func, module, goid, depth, call, result,
+// ns, failed, stack }, goid in programs of Go alone; calls that never return come at the end, without a result.
 //
-// The probes count the depth of each thread. A call that ends with an exception or longjmp has no end;
+// The probes count the depth of each thread or goroutine. A call that ends with an exception or longjmp has no end;
 // the depth is correct again when the outermost call returns.
 
 import { options } from "gotap/module";
@@ -40,7 +40,7 @@ import { functions, callOf, resultOf, textsOf, setsErrno, isLibrary } from "gota
 export function calltree(specs, given) {
   const o = options("gotap/calltree", given, { not: [], from: [], args: 2, inside: "", depth: 0, slower: 0, failed: false, stack: 0, most: 0,
     optional: false, print: undefined });
-  const depth = perThread(0), open = perThread(0);
+  const depth = perFlow("depths of goroutines"), open = perFlow("open calls of goroutines");
   const gated = o.inside !== "", deepest = o.depth > 0 ? o.depth : 1 << 30, least = o.slower, onlyFailed = o.failed;
   const late = least > 0 || onlyFailed;
   const show = printer(o);
@@ -61,9 +61,9 @@ export function calltree(specs, given) {
     probes.push(probe(list, {
       enter(c) {
         this.depth = -1;
-        if (gated && open.value === 0) return;
-        this.depth = depth.value;
-        depth.value = this.depth + 1;
+        if (gated && open.get(c) === 0) return;
+        this.depth = depth.get(c);
+        depth.set(c, this.depth + 1);
         if (this.depth >= deepest) return;
         const typed = pretty(c, "?"), kind = typed === "?" ? texts.get(c.func) : 0;
         this.a = c.arg0; this.b = c.arg1; this.c = c.arg2; this.d = c.arg3; this.e = c.arg4; this.f = c.arg5;
@@ -71,21 +71,21 @@ export function calltree(specs, given) {
         this.s = first(c, kind);
         this.t = second(c, kind);
         if (late) return;
-        exit({ depth: this.depth, func: c.func, module: c.module, typed, s: this.s, t: this.t, a: c.arg0, b: c.arg1, c: c.arg2, d: c.arg3, e: c.arg4, f: c.arg5,
+        exit({ depth: this.depth, goid: goroutine(c), func: c.func, module: c.module, typed, s: this.s, t: this.t, a: c.arg0, b: c.arg1, c: c.arg2, d: c.arg3, e: c.arg4, f: c.arg5,
           stack: early(c) });
       },
       leave(c) {
         if (this.depth < 0) return;
-        depth.value = this.depth;
+        depth.set(c, this.depth);
         if (this.depth >= deepest || c.elapsed < least) return;
         const typed = pretty(c, "?"), bad = failed(integer(c.ret, 1)) || typed === "0x0";
         if (onlyFailed && !bad) return;
         const kind = typed === "?" ? texts.get(c.func) : 0;
         if (late) {
-          exit({ end: 1, bad, depth: this.depth, func: c.func, module: c.module, typed: this.typed, s: this.s, t: this.t, a: this.a, b: this.b, c: this.c, d: this.d,
+          exit({ end: 1, bad, depth: this.depth, goid: goroutine(c), func: c.func, module: c.module, typed: this.typed, s: this.s, t: this.t, a: this.a, b: this.b, c: this.c, d: this.d,
             e: this.e, f: this.f, result: typed, ret: c.ret, r: third(c, kind), why: bad ? c.errno : 0, ns: c.elapsed, stack: atEnd(c) });
         }
-        exit({ end: 1, bad, depth: this.depth, func: c.func, result: typed, ret: c.ret, r: third(c, kind), why: bad ? c.errno : 0, ns: c.elapsed });
+        exit({ end: 1, bad, depth: this.depth, goid: goroutine(c), func: c.func, result: typed, ret: c.ret, r: third(c, kind), why: bad ? c.errno : 0, ns: c.elapsed });
       },
       exit: e => show.event(e, isCall),
       not: o.not,
@@ -95,10 +95,30 @@ export function calltree(specs, given) {
   }
   place(lists.functions, textTable("texts of functions", functions().map(name => [name, textsOf(name)])), false);
   place(lists.calls, textTable("texts of system calls", pathCalls().map(name => [name, pathArgument(name) + 1])), true);
-  if (gated) probes.push(probe(o.inside, { priority: -1, enter(c) { open.value++; }, leave(c) { open.value--; } }));
+  if (gated) probes.push(probe(o.inside, { priority: -1, enter(c) { open.set(c, open.get(c) + 1); }, leave(c) { open.set(c, open.get(c) - 1); } }));
   show.limit = () => probes.forEach(p => p.disable());
   end(show.end);
   return { probes };
+}
+
+// goroutine is the number of a goroutine, 0 where there is none or it is not known.
+const goroutine = c => defined(c.goid) ? c.goid : 0;
+
+// perFlow is a number for each thread, and for each goroutine where they are known: a goroutine changes its thread in the middle of a call.
+function perFlow(name) {
+  const threads = perThread(0), goroutines = map(name, { keys: 2, max: 16384 });
+  return {
+    get(c) {
+      const g = goroutine(c);
+      return g === 0 ? threads.value : goroutines.get(c.pid, g);
+    },
+    set(c, n) {
+      const g = goroutine(c);
+      if (g === 0) threads.value = n;
+      else if (n === 0) goroutines.delete(c.pid, g);
+      else goroutines.set(c.pid, g, n);
+    },
+  };
 }
 
 // textTable makes a map of which values of a function are texts, for programs.
@@ -116,11 +136,11 @@ const red = "\x1b[31m", plain = "\x1b[0m";
 // printer returns the functions that format and print the lines. A call whose next event is its return is one line; the calls of other
 // threads, and a moment in which nothing happens, end the waiting.
 function printer(o) {
-  const threads = new Map(); // open calls by thread, the outermost first
+  const flows = new Map(); // open calls by thread or goroutine, the outermost first
   const width = columns(), narrow = width > 0 && width < 80;
   const coloured = width > 0 && !env("NO_COLOR") && env("TERM") !== "dumb";
   let lines = 0, first = 0, waiting, waited;
-  let shown; // the thread of the last line, on a narrow terminal
+  let shown; // the thread or goroutine of the last line, on a narrow terminal
   const self = { limit: () => {}, event, end };
   every("200ms", () => { // a call that was waiting the last time has waited long enough
     if (waiting === waited) flush();
@@ -130,8 +150,8 @@ function printer(o) {
 
   function event(e, isCall) {
     if (first === 0) first = e.time;
-    const open = threads.get(e.tid) ?? [];
-    threads.set(e.tid, open);
+    const open = flows.get(flow(e)) ?? [];
+    flows.set(flow(e), open);
     const depth = Math.max(0, Number(e.depth));
     const calls = e.end && e.module === undefined;
     let call = calls ? undefined : begun(e, depth, isCall, o.args);
@@ -152,7 +172,7 @@ function printer(o) {
   // finish prints the end of a call.
   function finish(call, e, isCall) {
     const result = resultText(e, call, isCall), value = result === "" || result === "void" ? "" : ` = ${result}`;
-    const data = { func: call.func, module: call.module, depth: call.depth, call: call.text, result, ns: e.ns, failed: e.bad, stack: call.stack };
+    const data = { func: call.func, module: call.module, goid: call.goid, depth: call.depth, call: call.text, result, ns: e.ns, failed: e.bad, stack: call.stack };
     if (waiting !== undefined && waiting !== call) flush();
     if (waiting === call || e.module !== undefined) {
       waiting = undefined;
@@ -172,13 +192,13 @@ function printer(o) {
   // lost is a call whose return was not seen.
   function lost(call) {
     if (waiting === call) flush();
-    record(call, undefined, { func: call.func, module: call.module, depth: call.depth, call: call.text, stack: call.stack });
+    record(call, undefined, { func: call.func, module: call.module, goid: call.goid, depth: call.depth, call: call.text, stack: call.stack });
   }
 
   function end() {
     flush();
-    for (const open of threads.values()) while (open.length > 0) lost(open.pop());
-    threads.clear();
+    for (const open of flows.values()) while (open.length > 0) lost(open.pop());
+    flows.clear();
   }
 
   // put prints a line: of a call the text, the result and what comes behind it.
@@ -204,8 +224,8 @@ function printer(o) {
   function narrowLine(call, e, [text, value, rest]) {
     const head = `${(e ? duration(e.ns) : "").padStart(8)} ${" ".repeat(Math.min(call.depth, Math.floor(width / 4)))}`;
     const room = width - head.length, left = room - value.length - rest.length;
-    const thread = call.tid === shown ? "" : `${cut(call.who, width)}\n`;
-    shown = call.tid;
+    const thread = call.who === shown ? "" : `${cut(call.who, width)}\n`;
+    shown = call.who;
     if (left >= Math.min(text.length, leastCall)) return thread + head + cut(text, left) + painted(value, e) + rest;
     return thread + head + cut(text + value + rest, room);
   }
@@ -220,10 +240,13 @@ const leastCall = 6; // columns of a call with its result, as far as there is ro
 const cut = (text, most) => text.length <= most ? text : text.slice(0, most - 1) + "…";
 const title = `${"TIME".padStart(13)} ${"DURATION".padStart(10)}  ${"THREAD".padEnd(16)}  CALL`;
 
+// flow is what the calls of an event's thread or goroutine are kept under.
+const flow = e => e.goid ? `${e.pid} ${e.goid}` : e.tid;
+
 // begun is a call as the host keeps it.
 function begun(e, depth, isCall, most) {
   return { text: oneLine(callLine(e, isCall, most)), func: e.func, module: e.module, depth, time: e.end ? e.time - Number(e.ns) : e.time, pid: e.pid, tid: e.tid, comm: e.comm,
-    who: `${e.comm}/${e.tid}`, stack: e.stack ? String(e.stack) : undefined };
+    goid: e.goid ? Number(e.goid) : undefined, who: e.goid ? `${e.comm}/g${e.goid}` : `${e.comm}/${e.tid}`, stack: e.stack ? String(e.stack) : undefined };
 }
 
 // callLine is a call with its arguments.

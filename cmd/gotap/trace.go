@@ -36,7 +36,7 @@ func newTrace(w *World) *cobra.Command {
 
 PATTERN is a place as in probe(): 'read*', libc:malloc, 'Shop::*', ./libx.so:run, syscall:openat. Without one it is every function of
 the main program. Arguments and results have the types of the debug information, or of prototypes that gotap knows; other functions
-show registers.
+show registers. The tree is one of threads, in programs of Go with debug information one of goroutines: server/g18 is number 18.
 
   gotap trace -- ./prog                       every function of the program itself
   gotap trace 'order*' check -x order_log -- ./prog
