@@ -4,6 +4,7 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/calls"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
 )
 
@@ -52,9 +53,9 @@ func (p *part) execute(in *runtime.Inst) {
 			p.texts.copyText()
 		}
 	case opcode.PushThisS:
-		p.texts.pushThis(at(p.frame, int32(calls.ThisAt+in.A)))
+		p.texts.pushThis(asm.At(p.frame, int32(calls.ThisAt+in.A)))
 	case opcode.PopThisS:
-		p.texts.popThis(at(p.frame, int32(calls.ThisAt+in.A)))
+		p.texts.popThis(asm.At(p.frame, int32(calls.ThisAt+in.A)))
 	case opcode.PushS, opcode.Text:
 		text, _ := p.plan.Text(p.pc)
 		p.pushConst(uint64(text.Ref))
@@ -125,9 +126,9 @@ func (p *part) context(in *runtime.Inst) {
 	case opcode.Arg:
 		p.pushOriginal(args[in.A&0xffff])
 	case opcode.ArgF:
-		p.resultFloat(reg(in.A & 0xffff))
+		p.resultFloat(asm.Reg(in.A & 0xffff))
 	case opcode.Retval:
-		p.pushOriginal(rax)
+		p.pushOriginal(asm.RAX)
 	case opcode.Field:
 		switch runtime.Field(in.A) {
 		case runtime.FieldPid:
@@ -144,17 +145,17 @@ func (p *part) context(in *runtime.Inst) {
 			p.frames.caller()
 		case runtime.FieldTime:
 			p.now()
-			p.result(rax)
+			p.result(asm.RAX)
 		case runtime.FieldElapsed:
 			p.now()
-			p.alu(opSub, r(rax), at(p.frame, calls.TimeAt))
-			p.result(rax)
+			p.Alu(asm.Sub, asm.R(asm.RAX), asm.At(p.frame, calls.TimeAt))
+			p.result(asm.RAX)
 		}
 	}
 }
 
 // stackPointer loads the stack pointer at the place into a register.
-func (s *words) stackPointer(x reg) { s.lea(x, at(rsp, int32(s.below))) }
+func (s *words) stackPointer(x asm.Reg) { s.Lea(x, asm.At(asm.RSP, int32(s.below))) }
 
 // pushRegister pushes a register or a part of it. The operand is packed as Code has it: index<<16 | shift<<8 | width.
 func (p *part) pushRegister(operand uint64) {
@@ -171,11 +172,11 @@ func (p *part) pushRegister(operand uint64) {
 		p.pushConst(0)
 	case isVector:
 		x := p.target()
-		p.movWord(x, vector)
+		p.MovWord(x, vector)
 		p.cutOf(x, shift, width)
-	case shift == 0 && width >= 64 && from != rsp:
+	case shift == 0 && width >= 64 && from != asm.RSP:
 		p.pushOriginal(from)
-	case from == rsp:
+	case from == asm.RSP:
 		x := p.target()
 		p.stackPointer(x)
 		p.cutOf(x, shift, width)
@@ -192,9 +193,9 @@ func (p *part) partOf(w word, shift, width uint64) {
 }
 
 // cutOf pushes some bits of what is in the register of the result.
-func (p *part) cutOf(x reg, shift, width uint64) {
+func (p *part) cutOf(x asm.Reg, shift, width uint64) {
 	if shift > 0 {
-		p.shift(opShr, r(x), byte(shift))
+		p.Shift(asm.Shr, asm.R(x), byte(shift))
 	}
 	if width < 64 {
 		p.keepLow(x, int(width), false)
@@ -208,41 +209,41 @@ func (p *part) variable(op opcode.Op) {
 	switch op {
 	case opcode.PushGV:
 		x := p.target()
-		p.mov(r(x), v)
+		p.Mov(asm.R(x), v)
 		p.result(x)
 	case opcode.PopGV:
 		p.store(v, p.popWord())
 	case opcode.AddGV:
 		p.atomicAdd(v, p.popWord())
 	case opcode.IncGV:
-		p.lockInc(v)
+		p.LockInc(v)
 	case opcode.DecGV:
-		p.lockDec(v)
+		p.LockDec(v)
 	case opcode.FetchAddGV:
 		w := p.popWord()
 		x := p.target()
 		p.load(x, w)
-		p.lockXadd(v, x)
+		p.LockXadd(v, x)
 		p.result(x)
 	}
 }
 
 // store stores a word in memory.
-func (s *words) store(to operand, w word) {
+func (s *words) store(to asm.Operand, w word) {
 	if s.isConst32(w) {
-		s.storeImm(to, int32(w.n))
+		s.StoreImm(to, int32(w.n))
 		return
 	}
-	s.mov(to, r(s.register(w, rax)))
+	s.Mov(to, asm.R(s.register(w, asm.RAX)))
 }
 
 // atomicAdd adds a word to memory.
-func (s *words) atomicAdd(to operand, w word) {
+func (s *words) atomicAdd(to asm.Operand, w word) {
 	if s.isConst32(w) {
-		s.lockAddImm(to, int32(w.n))
+		s.LockAddImm(to, int32(w.n))
 		return
 	}
-	s.lockAdd(to, s.register(w, rax))
+	s.LockAdd(to, s.register(w, asm.RAX))
 }
 
 // array makes the code of operations on an element of an array. The index is on top.
@@ -252,7 +253,7 @@ func (p *part) array(op opcode.Op) {
 	switch op {
 	case opcode.PushLV:
 		x := p.target()
-		p.mov(r(x), e)
+		p.Mov(asm.R(x), e)
 		p.result(x)
 	case opcode.PopLV:
 		p.store(e, p.popWord())
@@ -262,19 +263,19 @@ func (p *part) array(op opcode.Op) {
 }
 
 // element returns the element that the top word selects; it uses rcx and rdx. An index out of range rings.
-func (p *part) element() operand {
+func (p *part) element() asm.Operand {
 	l, i := p.plan.Ops[p.pc].Object, p.stack[len(p.stack)-1]
 	size := uint64(l.Object.Size)
 	if i.kind == constant {
 		if i.n >= size {
-			p.jmp(p.bell())
+			p.Jmp(p.bell())
 			return p.arena(0)
 		}
 		return p.arena(l.Cells[0] + 8*i.n)
 	}
-	x := p.register(i, rdx)
-	p.aluImm(opCmp, r(x), int32(size))
-	p.jcc(condAE, p.bell())
-	p.lea(p.used(rcx), p.arena(l.Cells[0]))
-	return element(rcx, x)
+	x := p.register(i, asm.RDX)
+	p.AluImm(asm.Cmp, asm.R(x), int32(size))
+	p.Jcc(asm.AE, p.bell())
+	p.Lea(p.used(asm.RCX), p.arena(l.Cells[0]))
+	return asm.Element(asm.RCX, x)
 }

@@ -20,6 +20,7 @@ import (
 	"gotap/runtime/clock"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/ranges"
@@ -326,7 +327,7 @@ func (h *thread) FloatWord(n int) (uint64, bool) {
 	}
 	return 0, false
 }
-func (h *thread) Return() uint64   { return h.regs[fileIndex[rax]] }
+func (h *thread) Return() uint64   { return h.regs[fileIndex[asm.RAX]] }
 func (h *thread) SetReturn(uint64) {}
 func (h *thread) Text(f runtime.TextField, p []byte) int {
 	s := [runtime.NumTextFields]string{"comm", h.names.Func, h.names.Module, h.names.Probe, "/a/cgroup"}[f]
@@ -411,8 +412,8 @@ func (w *world) anyPlan(r *rand.Rand, in native.Place) (*native.Plan, error) {
 func (w *world) anyRegs(r *rand.Rand) regFile {
 	regs := w.c.ready
 	regs[fileOrigRAX] = ^uint64(0) // as outside of system calls
-	for x := range numRegs {
-		if x != rsp {
+	for x := range asm.NumRegs {
+		if x != asm.RSP {
 			regs[fileIndex[x]] = anyWord(r)
 			if r.IntN(6) == 0 {
 				regs[fileIndex[x]] = anyAddress(r)
@@ -495,11 +496,11 @@ const (
 )
 
 // mark notes that an operation is executed.
-func (w *world) mark(a *asm, in *runtime.Inst) {
-	a.storeImm(address(marksAddr+8*uint64(in.Op)), 1)
+func (w *world) mark(a *asm.Assembler, in *runtime.Inst) {
+	a.StoreImm(asm.Address(marksAddr+8*uint64(in.Op)), 1)
 	for i, id := range w.objects.all {
 		if _, off := w.arena.Lookup(id); in.Op == opcode.Agg && off == in.V {
-			a.storeImm(address(marksAddr+8*uint64(marksObject+i)), 1)
+			a.StoreImm(asm.Address(marksAddr+8*uint64(marksObject+i)), 1)
 		}
 	}
 }
@@ -518,7 +519,7 @@ type testCase struct {
 
 // hit lets both executors run the hits of a place, one after another.
 func (w *world) hit(c *testCase) error {
-	var mark func(*asm, *runtime.Inst)
+	var mark func(*asm.Assembler, *runtime.Inst)
 	if c.marked {
 		mark = w.mark
 	}
