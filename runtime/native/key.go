@@ -1,7 +1,6 @@
 package native
 
 import (
-	"gotap/runtime"
 	"gotap/runtime/key"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
@@ -40,7 +39,7 @@ func (p *planner) lacksKey(pc int) string {
 				p.Ops[i].Key = true
 			}
 			return ""
-		case !repeatable(in):
+		case !p.repeatable(i):
 			return opcode.RowOf(in.Op).Name + " stands while the key is built"
 		default:
 			if why := p.lacks(i); why != "" {
@@ -82,15 +81,16 @@ func (p *planner) addPart(pc int, parts *key.Buffer) string {
 }
 
 // repeatable reports whether an operation only looks and calculates, and cannot trap. One that reads memory may, and one on
-// floats may ring: native code then rings before the first part.
-func repeatable(in *runtime.Inst) bool {
+// floats or a text may ring: native code then rings before the first part.
+func (p *planner) repeatable(pc int) bool {
+	in := &p.Insts[pc]
 	switch in.Op {
 	case opcode.Nop, opcode.PushD, opcode.Dup, opcode.DupN, opcode.Over, opcode.Drop, opcode.Pick, opcode.Depth, opcode.PushTV,
 		opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field, opcode.Text, opcode.PushGV, opcode.PushThis, opcode.PushPT, opcode.PushS, opcode.Scmp, opcode.Seq, opcode.Sprefix,
-		opcode.Slen, opcode.Readable:
+		opcode.Slen, opcode.Readable, opcode.Str, opcode.Bytes, opcode.PushThisS, opcode.Hash:
 		return true
 	}
-	return isInteger(in.Op) && !MayRing(in) || IsFloat(in.Op) || ReadSize(in.Op) > 0
+	return isInteger(in.Op) && (!MayRing(in) || p.DividesByConstant(pc)) || IsFloat(in.Op) || ReadSize(in.Op) > 0
 }
 
 // lacksUse decides about the use of a key with the given parts.

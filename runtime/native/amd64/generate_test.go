@@ -343,7 +343,7 @@ func (g *generator) room() bool { return g.depth < genStack-4 }
 func (g *generator) push() {
 	switch g.IntN(12) {
 	case 0, 1:
-		g.op(opcode.Arg, g.IntN(6))
+		g.op(opcode.Arg, pick(g.Rand, g.IntN(6), g.IntN(6), g.IntN(6), g.IntN(len(args)+stackArgs)))
 	case 2, 10:
 		if t := g.temp(); g.assigned.Has(uint32(t)) {
 			g.op(opcode.PushTV, t)

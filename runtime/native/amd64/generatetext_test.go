@@ -72,6 +72,11 @@ func (g *generator) madeText() {
 	}
 	g.emit(opcode.PushD, 0, addr)
 	g.depth++
+	if g.IntN(3) == 0 {
+		g.counted()
+		g.op(opcode.Bytes, 0)
+		return
+	}
 	most := pick[uint64](g.Rand, 1, 2, 7, 8, 9, 15, 16, 17, 64, 255, 256, 256, 256)
 	if g.bells {
 		most = pick(g.Rand, most, 0, 257, value.MaxText, ^uint64(0))
@@ -79,6 +84,29 @@ func (g *generator) madeText() {
 	g.emit(opcode.PushD, 0, most)
 	g.depth++
 	g.op(opcode.Str, 0)
+}
+
+// counted pushes how many bytes are to be copied: known or not, with a bound or none.
+func (g *generator) counted() {
+	n := pick(g.Rand, 0, 1, 7, 8, 9, 16, 64, 255, 256, 256, 1016, g.Uint64N(300), -g.Uint64N(10))
+	if g.bells {
+		n = pick(g.Rand, n, 1017, value.MaxText, value.MaxText+1, ^uint64(0)>>1)
+	}
+	if g.IntN(2) == 0 {
+		g.emit(opcode.PushD, 0, n)
+		g.depth++
+		return
+	}
+	if g.push(); g.IntN(3) == 0 {
+		g.emit(opcode.PushD, 0, 0x1ff)
+		g.depth++
+		g.op(opcode.And, 0)
+	}
+	if g.IntN(4) != 0 {
+		g.emit(opcode.PushD, 0, n)
+		g.depth++
+		g.op(opcode.Min, 0)
+	}
 }
 
 // thisBytes is the size of the storage of calls.
@@ -145,17 +173,13 @@ func (g *generator) measured() {
 	case 0:
 		g.op(opcode.Slen, 0)
 	case 1:
-		if g.bells {
-			g.op(opcode.Hash, 0)
-			return
-		}
-		g.op(opcode.Slen, 0)
+		g.op(opcode.Hash, 0)
 	default:
 		if g.code[len(g.code)-1].Op == opcode.Str { // else it is compared where it lies, to the first difference: see generator.text
 			g.op(opcode.Nop, 0)
 		}
 		g.usedText()
-		g.op(pick(g.Rand, opcode.Seq, opcode.Seq, opcode.Sprefix, opcode.Scmp), 0)
+		g.op(pick(g.Rand, opcode.Seq, opcode.Scmp, opcode.Sprefix, opcode.Scmp), 0)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 // keyed is a key that is being built: its words, and what a doorbell before its first part needs.
 type keyed struct {
 	begun    bool
+	texts    *home // what native code had used of its memory for texts at the first part; nil: it makes none while the key is built
 	words    []word
 	pc       int // of the first part
 	executed int
@@ -37,6 +38,11 @@ type tables struct {
 func (k *tables) beginKey() {
 	if !k.key.begun {
 		k.key = keyed{begun: true, pc: k.pc, executed: k.executed, stack: slices.Clone(k.stack), nextHome: len(k.stack)}
+		if m := k.memoryOfTexts; m != nil && k.plan.MakesTexts(k.pc) {
+			k.Mov(asm.R(k.used(asm.RAX)), k.homeOperand(m.used))
+			k.Mov(k.written(m.before), asm.R(asm.RAX))
+			k.key.texts = &m.before
+		}
 	}
 }
 

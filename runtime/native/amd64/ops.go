@@ -6,6 +6,7 @@ import (
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
 )
 
 // execute makes the code of one native operation. The plan has checked its operands.
@@ -34,10 +35,13 @@ func (p *part) execute(in *runtime.Inst) {
 	case opcode.PushLV, opcode.PopLV, opcode.AddLV:
 		p.array(in.Op)
 	case opcode.LogInt, opcode.LogFloat:
+		p.fits(8)
 		p.field()
 	case opcode.LogText:
 		p.textField()
-	case opcode.Item, opcode.EndItem: // the plan knows where items begin and end
+	case opcode.Item: // the plan knows where items begin and end
+		p.fits(record.ItemHeader)
+	case opcode.EndItem:
 	case opcode.PushThis, opcode.PopThis:
 		p.frames.storage(in)
 	case opcode.PushPT, opcode.PopPT, opcode.AddPT:
@@ -52,6 +56,10 @@ func (p *part) execute(in *runtime.Inst) {
 		} else {
 			p.texts.copyText()
 		}
+	case opcode.Bytes:
+		p.texts.copyBytes()
+	case opcode.Hash:
+		p.texts.hash()
 	case opcode.PushThisS:
 		p.texts.pushThis(asm.At(p.frame, int32(calls.ThisAt+in.A)))
 	case opcode.PopThisS:
@@ -124,7 +132,11 @@ func (p *part) context(in *runtime.Inst) {
 	case opcode.PushR:
 		p.pushRegister(in.V)
 	case opcode.Arg:
-		p.pushOriginal(args[in.A&0xffff])
+		if n := int(in.A & 0xffff); n < len(args) {
+			p.pushOriginal(args[n])
+		} else {
+			p.frames.stackWord(1 + n - len(args))
+		}
 	case opcode.ArgF:
 		p.resultFloat(asm.Reg(in.A & 0xffff))
 	case opcode.Retval:
@@ -142,7 +154,7 @@ func (p *part) context(in *runtime.Inst) {
 		case runtime.FieldTid:
 			p.frames.tid()
 		case runtime.FieldCaller:
-			p.frames.caller()
+			p.frames.stackWord(0)
 		case runtime.FieldTime:
 			p.now()
 			p.result(asm.RAX)

@@ -115,8 +115,8 @@ func (p *part) assignHomes() {
 		p.slots += vectorSlots
 	}
 	if n := p.plan.Texts / 8; n > 0 {
-		p.memoryOfTexts = &textMemory{used: home{slot: p.slots, onSlot: true}, slot: p.slots + 1, bytes: p.plan.Texts}
-		p.slots += 1 + n
+		p.memoryOfTexts = &textMemory{home{slot: p.slots, onSlot: true}, home{slot: p.slots + 1, onSlot: true}, p.slots + 2, p.plan.Texts}
+		p.slots += 2 + n
 	}
 	for range p.plan.Fields {
 		p.fields = append(p.fields, home{slot: p.slots, onSlot: true})
@@ -137,7 +137,9 @@ func readBy(plan *native.Plan) (set regSet) {
 		}
 		switch in := &plan.Insts[pc]; in.Op {
 		case opcode.Arg:
-			set.add(args[in.A&0xffff])
+			if n := int(in.A & 0xffff); n < len(args) {
+				set.add(args[n])
+			}
 		case opcode.Retval:
 			set.add(asm.RAX)
 		case opcode.PushR:

@@ -24,7 +24,8 @@ type Read struct {
 	At   int // offset of the instruction
 	Bell int // offset of the doorbell that is to be answered instead, as if it had rung
 
-	// Own is set if it reads the thread's own data, or the return address at the stack pointer: the table of ranges need not have them.
+	// Own is set if it reads the thread's own data, or the return address at the stack pointer or an argument above it: the table of ranges need not
+	// have them.
 	Own bool
 
 	test, at, bell asm.Label
@@ -92,10 +93,13 @@ func (p *part) probe() {
 	p.pushConst(1)
 }
 
-// caller pushes the return address, which is at the stack pointer.
-func (f *frames) caller() {
+// stackWord pushes a word of the stack at the entry of a function: 0 is the return address, and arguments that are in no register lie above it.
+//
+// They are in the frame of the caller, which is mapped, so the table of ranges is not asked. A function that has fewer arguments than the program
+// reads may have been called from the highest frame of a stack; what is above that is other data of the thread, or the read faults and rings.
+func (f *frames) stackWord(n int) {
 	bell, to := f.bellBefore(), f.target()
-	f.mayFault(bell, true, func() { f.Mov(asm.R(to), asm.At(asm.RSP, int32(f.below))) })
+	f.mayFault(bell, true, func() { f.Mov(asm.R(to), asm.At(asm.RSP, int32(f.below+8*n))) })
 	f.result(to)
 }
 

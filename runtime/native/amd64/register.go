@@ -29,8 +29,11 @@ func general(index uint64) (asm.Reg, bool) {
 // args are the registers of the first integer arguments (System V).
 var args = [...]asm.Reg{asm.RDI, asm.RSI, asm.RDX, asm.RCX, asm.R8, asm.R9}
 
+// stackArgs is how many arguments behind those are read from the stack. At the entry of a function they are in the frame of its caller.
+const stackArgs = 16
+
 // Features describes this package to native.PlanOf.
-var Features = native.Features{Args: len(args), Floats: true, FloatArgs: 8, Register: func(operand uint64) bool {
+var Features = native.Features{Args: len(args), StackArgs: stackArgs, Floats: true, FloatArgs: 8, Register: func(operand uint64) bool {
 	_, ok := general(operand >> 16)
 	_, vector := lowHalf(operand >> 16)
 	return ok || vector || operand>>16 == fileRIP

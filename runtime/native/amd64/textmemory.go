@@ -15,9 +15,10 @@ import (
 
 // textMemory is the memory of a part for texts.
 type textMemory struct {
-	used  home // how many bytes are used
-	slot  int  // where it begins
-	bytes int
+	used   home // how many bytes are used
+	before home // how many were when a key was begun
+	slot   int  // where it begins
+	bytes  int
 }
 
 // texts makes the code of texts that are made when a program runs, and of those of which it is not known which of several they are.
@@ -125,11 +126,83 @@ func (t *texts) copyText() {
 	t.result(asm.RCX)
 }
 
+// copyBytes makes a text of some bytes of memory. It rings unless they can be read 8 at a time.
+func (t *texts) copyBytes() {
+	most, known := t.plan.Asked(t.pc)
+	top := len(t.stack) - 1
+	t.uses()
+	bell := t.readBell(t.stack[top-1], most)
+	if t.load(t.left, t.stack[top]); !known || most == 0 {
+		t.Clear(asm.RAX)
+		t.Test(t.left)
+		t.Cmov(asm.S, t.left, asm.R(asm.RAX))
+		t.AluImm(asm.Cmp, asm.R(t.left), int32(most))
+		t.Jcc(asm.G, bell)
+	}
+	if most > 0 {
+		x := t.check.checked(t.stack[top-1], bell, most+7)
+		t.Mov(asm.R(t.from), asm.R(x))
+	}
+	t.room(most, bell)
+	t.Mov(asm.R(asm.RCX), asm.R(t.left))
+	t.copyWords(bell)
+	t.Mov(asm.R(asm.RAX), asm.R(asm.RCX))
+	t.Mov(asm.R(asm.RDX), t.usedBytes())
+	t.MovImm(asm.RCX, 0)
+	t.makeRef()
+	t.popWord()
+	t.popWord()
+	t.result(asm.RCX)
+}
+
+// copyWords copies left bytes, in words, from memory that may fault. rax, from, to and left are used.
+func (t *texts) copyWords(bell asm.Label) {
+	again, done := t.NewLabel(), t.NewLabel()
+	t.AluImm(asm.Add, asm.R(t.left), 7)
+	t.Shift(asm.Shr, asm.R(t.left), 3)
+	t.Jcc(asm.E, done)
+	t.Place(again)
+	t.mayFault(bell, false, func() { t.Mov(asm.R(asm.RAX), asm.At(t.from, 0)) })
+	t.Mov(asm.At(t.to, 0), asm.R(asm.RAX))
+	t.AluImm(asm.Add, asm.R(t.from), 8)
+	t.AluImm(asm.Add, asm.R(t.to), 8)
+	t.AluImm(asm.Sub, asm.R(t.left), 1)
+	t.Jcc(asm.NE, again)
+	t.Place(done)
+}
+
+// hash replaces a text by its hash.
+func (t *texts) hash() {
+	again, done := t.NewLabel(), t.NewLabel()
+	t.find(t.stack[len(t.stack)-1], t.bellBefore())
+	t.popWord()
+	t.lengthOf(asm.RAX)
+	t.MovImm(asm.RAX, runtime.HashStart)
+	t.MovImm(asm.RCX, runtime.HashPrime)
+	t.Test(t.left)
+	t.JccNear(asm.E, done)
+	t.Place(again)
+	t.Extend(asm.RDX, asm.At(t.from, 0), 8, false)
+	t.Alu(asm.Xor, asm.R(asm.RAX), asm.R(asm.RDX))
+	t.Imul(asm.RAX, asm.R(asm.RCX))
+	t.AluImm(asm.Add, asm.R(t.from), 1)
+	t.AluImm(asm.Sub, asm.R(t.left), 1)
+	t.JccNear(asm.NE, again)
+	t.Place(done)
+	t.result(asm.RAX)
+}
+
+// lengthOf loads left with the length in a reference, of which the upper half remains.
+func (t *texts) lengthOf(ref asm.Reg) {
+	t.Shift(asm.Shr, asm.R(ref), refLength)
+	t.Extend(t.left, asm.R(ref), 16, false)
+}
+
 // pushThis makes a text of one in the storage of the call.
 func (t *texts) pushThis(cell asm.Operand) {
 	fits, again, done := t.NewLabel(), t.NewLabel(), t.NewLabel()
 	t.uses()
-	t.room(value.DefaultText, t.bell())
+	t.room(value.DefaultText, t.bellBefore())
 	t.Mov(asm.R(asm.RCX), cell)
 	t.Mov(asm.R(asm.RAX), asm.R(asm.RCX))
 	t.AluImm(asm.And, asm.R(asm.RAX), int32(value.HeaderLength))
@@ -167,8 +240,7 @@ func (t *texts) popThis(cell asm.Operand) {
 	fits := t.NewLabel()
 	t.find(t.stack[len(t.stack)-1], t.bell())
 	t.popWord()
-	t.Shift(asm.Shr, asm.R(asm.RAX), refLength)
-	t.Extend(t.left, asm.R(asm.RAX), 16, false)
+	t.lengthOf(asm.RAX)
 	t.AluImm(asm.Cmp, asm.R(t.left), value.DefaultText)
 	t.JccNear(asm.BE, fits)
 	t.MovImm(t.left, value.DefaultText)
@@ -324,8 +396,7 @@ func (w *recordWriter) textItem(program uint32, it *native.LogItem, fields []wor
 			continue
 		}
 		t.find(fields[i], w.abandoned) // it has been found before
-		w.Shift(asm.Shr, asm.R(asm.RAX), refLength)
-		w.Extend(t.left, asm.R(asm.RAX), 16, false)
+		t.lengthOf(asm.RAX)
 		t.copyWith()
 	}
 }
@@ -341,7 +412,11 @@ type keptTexts struct {
 // keptTexts describes where texts lie.
 func (b *doorbells) keptTexts() (k keptTexts) {
 	if m := b.memoryOfTexts; m != nil {
-		k.used, k.at, k.bytes = b.locateOperand(b.homeOperand(m.used)), 8*m.slot, m.bytes
+		used := m.used
+		if b.key.texts != nil {
+			used = *b.key.texts
+		}
+		k.used, k.at, k.bytes = b.locateOperand(b.homeOperand(used)), 8*m.slot, m.bytes
 	}
 	if b.plan != nil {
 		k.constants = b.plan.Constants()

@@ -308,7 +308,11 @@ func (h *thread) ReadMemory(addr uint64, p []byte) int {
 func (h *thread) WriteMemory(uint64, []byte) bool { return false }
 func (h *thread) Arg(n int) (uint64, bool) {
 	if n >= len(args) {
-		return uint64(n) * 1000, n < 8
+		at := h.regs[fileRSP] - stackAddr + 8*uint64(1+n-len(args))
+		if at+8 > uint64(len(h.stack)) {
+			return 0, false
+		}
+		return binary.LittleEndian.Uint64(h.stack[at:]), true
 	}
 	return h.regs[fileIndex[args[n]]], true
 }
