@@ -16,7 +16,7 @@ func (p *planner) lacksKey(pc int) string {
 		return ""
 	}
 	depth, left := p.Ops[pc].Depth, p.Ops[pc].Depth
-	var parts key.Buffer
+	var parts keyParts
 	for i := pc; i < len(p.Ops); i++ {
 		in := &p.Insts[i]
 		if i != pc && p.targets[i] {
@@ -56,25 +56,35 @@ func (p *planner) lacksKey(pc int) string {
 	return "the key is not used"
 }
 
-// maxKey is how many words a key may have. The code of a search has some instructions for each.
+// keyParts is the form of a key: its longest one, and the words that are known when code is made.
+type keyParts struct {
+	key.Buffer
+	known int
+}
+
+// maxKey is how many words of a key may be known. The code of a search has some instructions for each.
 const maxKey = 48
 
 // addPart adds a part to a key of which only the form matters, and returns why native code cannot, or "".
-func (p *planner) addPart(pc int, parts *key.Buffer) string {
-	in, fits := &p.Insts[pc], false
+func (p *planner) addPart(pc int, parts *keyParts) string {
+	in, fits, before := &p.Insts[pc], false, len(parts.Words())
+	text, known := p.Operands(pc, 1)
 	switch {
 	case in.Op == opcode.KeyInt:
-		fits = parts.AddWord(0)
+		known, fits = true, parts.AddWord(0)
 	case in.Op != opcode.KeyText || in.A > 0xff || value.Kind(in.A).Class() != value.ClassText:
 		return interpreted(opcode.RowOf(in.Op))
-	default:
-		text, ok := p.Operands(pc, 1)
-		if !ok {
-			return "the text is not known"
-		}
+	case known:
 		fits = parts.AddText([]byte(text[0].Bytes), text[0].Ref.Cut())
+	case p.Place.Texts == 0:
+		return "the text is not known"
+	default:
+		fits = parts.AddText(make([]byte, p.longestAt(pc)), false)
 	}
-	if !fits || len(parts.Words()) > maxKey {
+	if known {
+		parts.known += len(parts.Words()) - before
+	}
+	if !fits || parts.known > maxKey {
 		return "the key is too long"
 	}
 	return ""
@@ -94,7 +104,7 @@ func (p *planner) repeatable(pc int) bool {
 }
 
 // lacksUse decides about the use of a key with the given parts.
-func (p *planner) lacksUse(pc int, parts *key.Buffer) string {
+func (p *planner) lacksUse(pc int, parts *keyParts) string {
 	if why := p.object(pc); why != "" {
 		return why
 	}
@@ -105,10 +115,10 @@ func (p *planner) lacksUse(pc int, parts *key.Buffer) string {
 		return name + " has a key of another form"
 	case p.adds(op) && isAggregation(l):
 		return ""
-	case l.Object.Kind != object.KindMap || op == opcode.MapGetS || op == opcode.MapSetS:
+	case l.Object.Kind != object.KindMap || op == opcode.MapSetS || op == opcode.MapGetS && p.made(value.DefaultText) > p.Place.Texts:
 		return name + " is left to the interpreter"
-	case l.Object.Value.Class() == value.ClassText && op != opcode.MapHas && op != opcode.MapDel:
-		return "the values of its map are texts"
+	case (l.Object.Value.Class() == value.ClassText) != (op == opcode.MapGetS) && op != opcode.MapHas && op != opcode.MapDel:
+		return "the values of its map are of another kind"
 	case op == opcode.AggFloat && !p.features.Floats:
 		return name + " is left to the interpreter"
 	case op == opcode.Agg || op == opcode.AggFloat:

@@ -62,7 +62,7 @@ func (p *Plan) makes(pc int) int {
 	}
 	if n, ok := p.Copied(pc); ok {
 		return p.made(n)
-	} else if p.Insts[pc].Op == opcode.PushThisS {
+	} else if op := p.Insts[pc].Op; op == opcode.PushThisS || op == opcode.MapGetS {
 		return p.made(value.DefaultText)
 	}
 	return 0
@@ -78,14 +78,22 @@ func (p *Plan) textMemory() (bytes int) {
 	return min(bytes, p.Place.Texts)
 }
 
-// MakesTexts reports whether native code makes a text between an operation that begins a key and the use of the key.
+// MakesTexts reports whether native code makes a text from an operation that begins a key up to the use of the key.
 func (p *Plan) MakesTexts(pc int) bool {
-	for ; !p.Insts[pc].Op.Has(opcode.UsesKey); pc++ {
-		if p.makes(pc) > 0 {
-			return true
+	for ; p.makes(pc) == 0; pc++ {
+		if p.Insts[pc].Op.Has(opcode.UsesKey) {
+			return false
 		}
 	}
-	return false
+	return true
+}
+
+// longestAt is how many bytes the text on top, which is not known, has in a key at most.
+func (p *Plan) longestAt(pc int) int {
+	if n, ok := p.Copied(max(pc-1, 0)); ok && !p.targets[pc] {
+		return min(n, value.DefaultText)
+	}
+	return value.DefaultText
 }
 
 // longestText is the length of the longest text that a native operation can have on the stack.
@@ -113,9 +121,9 @@ func (p *Plan) Chooses() bool {
 			if _, compares := p.Comparison(pc); !compares {
 				return true
 			}
-		case opcode.Bytes, opcode.PushThisS, opcode.Hash:
+		case opcode.Bytes, opcode.PushThisS, opcode.Hash, opcode.MapGetS:
 			return true
-		case opcode.PopThisS, opcode.LogText:
+		case opcode.PopThisS, opcode.LogText, opcode.KeyText:
 			if _, known := p.Operands(pc, 1); !known {
 				return true
 			}

@@ -107,7 +107,7 @@ func TestVerdicts(t *testing.T) {
 		{"a part behind a label", 2, "control can arrive", []runtime.Inst{push(1), opA(opcode.Jmp, 2), key, push(1), key, opV(opcode.MapDel, o.pairs), opA(opcode.Jmp, 3)}},
 		{"a text part", 1, "key s is left", []runtime.Inst{push(1), key, push(0), opA(opcode.KeyText, 1), opV(opcode.MapDel, o.pairs), exit}},
 		{"too few parts", 1, "another form", []runtime.Inst{push(1), key, opV(opcode.MapDel, o.pairs), exit}},
-		{"texts in a map", 1, "are texts", []runtime.Inst{push(1), key, opV(opcode.MapGet, o.texts), exit}},
+		{"texts in a map", 1, "are of another kind", []runtime.Inst{push(1), key, opV(opcode.MapGet, o.texts), exit}},
 		{"is there a text", 1, "", []runtime.Inst{push(1), key, opV(opcode.MapHas, o.texts), exit}},
 		{"a text of a map", 1, "map gets is left", []runtime.Inst{push(1), key, opV(opcode.MapGetS, o.texts), exit}},
 		{"a map as an aggregation", 1, "not an aggregation", []runtime.Inst{push(1), key, push(2), key, push(3), opV(opcode.Agg, o.pairs), exit}},

@@ -23,6 +23,7 @@ type generator struct {
 	bells    bool // operations that native code does not execute are among them
 	nested   int
 	calls    bool // it runs where a call begins
+	keyed    bool // a key is being built
 }
 
 // genTexts are the constants of programs. They are in the memory that programs read, too.
@@ -85,6 +86,7 @@ type objects struct {
 	keyed, maps                   []int        // with two parts at odd indexes
 	few                           map[int]bool // indexes of those that never get many keys
 	texted                        []textKeyed
+	named                         []textKeyed // maps with texts as values
 }
 
 func (o *objects) ids() []int { return o.all }

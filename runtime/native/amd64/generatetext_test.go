@@ -149,7 +149,12 @@ func (g *generator) selected() {
 
 // usedText pushes a text; now and then it is copied, or was in a scratch word.
 func (g *generator) usedText() {
-	switch g.IntN(10) {
+	n := g.IntN(12)
+	if n == 10 && !g.keyed {
+		g.namedText()
+		return
+	}
+	switch n {
 	case 0:
 		t := genTemps + g.IntN(textTemps)
 		g.anyText()
@@ -199,9 +204,8 @@ func (g *generator) textItem() {
 	g.op(opcode.EndItem, 0)
 }
 
-// textKey appends the building of a key with texts, and its use.
-func (g *generator) textKey() {
-	o := pick(g.Rand, g.objects.texted...)
+// keyParts appends the building of a key of an object.
+func (g *generator) keyParts(o *textKeyed) {
 	for _, kind := range o.kinds {
 		switch {
 		case kind == value.KindInt:
@@ -210,11 +214,44 @@ func (g *generator) textKey() {
 			continue
 		case g.IntN(8) == 0:
 			g.usedText()
+		case g.IntN(4) == 0:
+			g.knownKey()
 		default:
 			g.anyText()
 		}
 		g.op(opcode.KeyText, int(value.KindText))
 	}
+}
+
+// knownKey pushes a text of memory that is likely to be in a key: a constant there, from its start to its end.
+func (g *generator) knownKey() {
+	g.emit(opcode.PushD, 0, textsAddr+textsStep*g.Uint64N(uint64(len(genTexts))))
+	g.depth++
+	g.emit(opcode.PushD, 0, pick[uint64](g.Rand, 256, 64, 4))
+	g.depth++
+	g.op(opcode.Str, 0)
+}
+
+// namedText pushes a text of a map, or now and then stores one first.
+func (g *generator) namedText() {
+	g.keyed = true
+	defer func() { g.keyed = false }()
+	o := pick(g.Rand, g.objects.named...)
+	if g.bells && g.IntN(3) == 0 {
+		g.keyParts(&o)
+		g.anyText()
+		g.op(opcode.MapSetS, o.index)
+	}
+	g.keyParts(&o)
+	g.op(opcode.MapGetS, o.index)
+}
+
+// textKey appends the building of a key with texts, and its use.
+func (g *generator) textKey() {
+	g.keyed = true
+	defer func() { g.keyed = false }()
+	o := pick(g.Rand, g.objects.texted...)
+	g.keyParts(&o)
 	op := opcode.Agg
 	if o.isMap {
 		op = pick(g.Rand, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel)

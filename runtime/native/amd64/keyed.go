@@ -7,6 +7,7 @@ import (
 	"gotap/runtime/key"
 	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // keyed is a key that is being built: its words, and what a doorbell before its first part needs.
@@ -14,11 +15,15 @@ type keyed struct {
 	begun    bool
 	texts    *home // what native code had used of its memory for texts at the first part; nil: it makes none while the key is built
 	words    []word
-	pc       int // of the first part
+	refs     uint64 // bit i: words[i] is the reference of a text that is not known
+	pc       int    // of the first part
 	executed int
 	stack    []word
 	nextHome int
 }
+
+// isRef reports whether a word is the reference of a text.
+func (k *keyed) isRef(i int) bool { return k.refs>>i&1 != 0 }
 
 // searchRegs are the registers that a search of a table uses besides rax, rcx and rdx.
 type searchRegs struct {
@@ -32,6 +37,7 @@ type searchRegs struct {
 type tables struct {
 	*doorbells
 	cells *cells
+	texts *texts
 }
 
 // beginKey begins a key, unless one has been begun.
@@ -52,11 +58,19 @@ func (k *tables) addToKey() {
 	k.key.words = append(k.key.words, k.popWord())
 }
 
-// addTextToKey pops a text that is known into the key.
+// addTextToKey pops a text into the key: the words of one that is known, the reference of another one.
 func (k *tables) addTextToKey() {
 	k.beginKey()
-	k.popWord()
-	text, _ := k.plan.Operands(k.pc, 1)
+	text, known := k.plan.Operands(k.pc, 1)
+	if !known {
+		k.texts.find(k.stack[len(k.stack)-1], k.bellBefore())
+		k.key.refs |= 1 << len(k.key.words)
+	}
+	w := k.popWord()
+	if !known {
+		k.key.words = append(k.key.words, w)
+		return
+	}
 	for _, v := range text[0].KeyWords() {
 		k.key.words = append(k.key.words, word{constant, v})
 	}
@@ -78,22 +92,30 @@ func (k *tables) useKey(op opcode.Op) {
 	if inserts {
 		absent = unsure
 	}
+	giveUp := func() {
+		k.unpin(l.Table)
+		k.Jmp(unsure)
+	}
+	if op == opcode.MapGetS {
+		k.texts.uses()
+		k.texts.room(value.DefaultText, unsure)
+	}
 	if k.isPair(op, l) {
 		k.usePair(op, l, v, absent, unsure)
 	} else {
 		k.find(l.Table, absent, unsure)
 		if op == opcode.Agg && l.Spread != nil {
-			k.cells.countSpread(l, k.cellFound(l.Table), v, func() {
-				k.unpin(l.Table)
-				k.Jmp(unsure)
-			})
+			k.cells.countSpread(l, k.cellFound(l.Table), v, giveUp)
+		}
+		if op == opcode.MapGetS {
+			k.loadText(k.cellFound(l.Table), giveUp)
 		}
 		k.atSlot(op, l, v)
 		k.unpin(l.Table)
 	}
 	k.Place(done)
 	k.endKey()
-	if op == opcode.MapGet || op == opcode.MapHas || op == opcode.MapAdd {
+	if op == opcode.MapGet || op == opcode.MapGetS || op == opcode.MapHas || op == opcode.MapAdd {
 		k.result(k.cells.search.entry)
 	}
 	if !inserts {
@@ -154,10 +176,7 @@ func (k *tables) find(t *arena.TableLayout, absent, unsure asm.Label) {
 	k.Lea(s.entry, k.arena(t.Entries))
 	k.ImulImm(asm.RDX, asm.R(s.slot), int32(8*t.EntryWords/stateWords(t)))
 	k.Alu(asm.Add, asm.R(s.entry), asm.R(asm.RDX))
-	for i, w := range k.key.words {
-		k.compareMemory(asm.At(s.entry, int32(8*i)), w, asm.RAX)
-		k.Jcc(asm.NE, mismatch)
-	}
+	k.compareKey(s.entry, asm.RAX, mismatch)
 	k.cold = append(k.cold, func() {
 		k.Place(mismatch)
 		k.unpin(t)
@@ -215,6 +234,27 @@ func (k *tables) compareTag() {
 	k.Shift(asm.Shr, asm.R(asm.RDX), 64-arena.ChangeShift+arena.TagShift)
 }
 
+// compareKey compares the key with an entry, whose address is in a register, and jumps if they differ. The spare register is used, and of a key with
+// texts that are not known rax, rcx and rdx.
+func (k *tables) compareKey(entry, spare asm.Reg, differs asm.Label) {
+	if k.key.refs != 0 {
+		k.Mov(asm.R(k.texts.to), asm.R(entry))
+		entry = k.texts.to
+	}
+	at := int32(0)
+	for i, w := range k.key.words {
+		if k.key.isRef(i) {
+			k.AluImm(asm.Add, asm.R(entry), at)
+			k.texts.comparePart(w, differs)
+			at = 0
+			continue
+		}
+		k.compareMemory(asm.At(entry, at), w, spare)
+		k.Jcc(asm.NE, differs)
+		at += 8
+	}
+}
+
 // compareMemory compares memory with a word; the spare register is used.
 func (s *words) compareMemory(o asm.Operand, w word, spare asm.Reg) {
 	if s.isConst32(w) {
@@ -227,8 +267,8 @@ func (s *words) compareMemory(o asm.Operand, w word, spare asm.Reg) {
 // hash computes the hash of the key in rax, as key.Hash does; rcx is used. What is constant at the start of the key is computed here.
 func (k *tables) hash() {
 	var constants []uint64
-	for _, w := range k.key.words {
-		if w.kind != constant {
+	for i, w := range k.key.words {
+		if w.kind != constant || k.key.isRef(i) {
 			break
 		}
 		constants = append(constants, w.n)
@@ -238,14 +278,23 @@ func (k *tables) hash() {
 		return
 	}
 	k.MovImm(asm.RAX, key.Mix(key.HashStart, constants))
-	for _, w := range k.key.words[len(constants):] {
-		k.Alu(asm.Xor, asm.R(asm.RAX), k.source(w, asm.RCX))
-		k.multiplyBy(key.HashWord)
-		k.mixShifted(32)
+	for i, w := range k.key.words[len(constants):] {
+		if k.key.isRef(len(constants) + i) {
+			k.texts.mixPart(w, k.mix)
+			continue
+		}
+		k.mix(k.source(w, asm.RCX))
 	}
 	k.mixShifted(33)
 	k.multiplyBy(key.HashEnd)
 	k.mixShifted(33)
+}
+
+// mix adds a word to the hash in rax; rcx is used.
+func (k *tables) mix(from asm.Operand) {
+	k.Alu(asm.Xor, asm.R(asm.RAX), from)
+	k.multiplyBy(key.HashWord)
+	k.mixShifted(32)
 }
 
 // multiplyBy multiplies rax by a constant.

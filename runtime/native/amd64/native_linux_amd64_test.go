@@ -48,7 +48,7 @@ var nativeOps = []opcode.Op{
 	opcode.Ge, opcode.Ult, opcode.Ule, opcode.Lnot, opcode.Bool, opcode.Min, opcode.Max, opcode.Abs, opcode.Clz, opcode.Popcnt, opcode.Ext,
 	opcode.Zext, opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV,
 	opcode.FetchAddGV, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.Agg,
-	opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel, opcode.Item, opcode.LogInt, opcode.EndItem,
+	opcode.MapGet, opcode.MapGetS, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel, opcode.Item, opcode.LogInt, opcode.EndItem,
 	opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32,
 	opcode.PushThis, opcode.PopThis, opcode.PushThisS, opcode.PopThisS, opcode.Readable, opcode.Str, opcode.Bytes, opcode.Hash, opcode.PushS, opcode.Seq, opcode.Sprefix, opcode.Scmp, opcode.Slen, opcode.Text, opcode.KeyText, opcode.LogText,
 	opcode.Within, opcode.PushPT, opcode.PopPT, opcode.AddPT,

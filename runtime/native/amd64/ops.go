@@ -75,7 +75,7 @@ func (p *part) execute(in *runtime.Inst) {
 		p.tables.addTextToKey()
 	case opcode.AggFloat:
 		p.aggregateFloat()
-	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
+	case opcode.Agg, opcode.MapGet, opcode.MapGetS, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
 		if p.key.begun {
 			p.tables.useKey(in.Op)
 		} else {

@@ -64,9 +64,11 @@ func (k *tables) usePair(op opcode.Op, l *arena.Layout, v word, absent, unsure a
 	} else {
 		k.ImulImm(asm.RDX, asm.R(s.slot), int32(4*t.EntryWords))
 		k.Alu(asm.Add, asm.R(asm.RCX), asm.R(asm.RDX))
-		for i, w := range k.key.words {
-			k.compareMemory(asm.At(asm.RCX, int32(8*i)), w, asm.RDX)
-			k.Jcc(asm.NE, next)
+		if k.key.refs != 0 {
+			k.Mov(asm.R(k.used(s.left)), asm.R(asm.RAX))
+		}
+		if k.compareKey(asm.RCX, asm.RDX, next); k.key.refs != 0 {
+			k.Mov(asm.R(asm.RAX), asm.R(s.left))
 		}
 	}
 	switch op {

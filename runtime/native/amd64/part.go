@@ -50,7 +50,7 @@ func (e *emitter) newPart(index int, plan *native.Plan) *part {
 	p.words = words{emitter: e, index: index, homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
 	p.plan, p.abandoned = plan, e.NewLabel()
 	p.frames.doorbells, p.cells.words, p.memory.words = &p.doorbells, &p.words, &p.words
-	p.tables.doorbells, p.tables.cells = &p.doorbells, &p.cells
+	p.tables.doorbells, p.tables.cells, p.tables.texts = &p.doorbells, &p.cells, &p.texts
 	p.log.doorbells, p.log.frames = &p.doorbells, &p.frames
 	p.texts.doorbells, p.texts.check, p.log.texts = &p.doorbells, &p.memory, &p.texts
 	for pc := range plan.Ops {

@@ -6,8 +6,6 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
-	"gotap/runtime/record"
-	"gotap/runtime/value"
 )
 
 // Texts that are made when a program runs lie in slots of the part, one behind the other, as they lie in the interpreter's scratch memory. So
@@ -198,89 +196,6 @@ func (t *texts) lengthOf(ref asm.Reg) {
 	t.Extend(t.left, asm.R(ref), 16, false)
 }
 
-// pushThis makes a text of one in the storage of the call.
-func (t *texts) pushThis(cell asm.Operand) {
-	fits, again, done := t.NewLabel(), t.NewLabel(), t.NewLabel()
-	t.uses()
-	t.room(value.DefaultText, t.bellBefore())
-	t.Mov(asm.R(asm.RCX), cell)
-	t.Mov(asm.R(asm.RAX), asm.R(asm.RCX))
-	t.AluImm(asm.And, asm.R(asm.RAX), int32(value.HeaderLength))
-	t.AluImm(asm.Cmp, asm.R(asm.RAX), value.DefaultText)
-	t.JccNear(asm.BE, fits)
-	t.MovImm(asm.RAX, value.DefaultText)
-	t.Place(fits)
-	t.Shift(asm.Shr, asm.R(asm.RCX), 16)
-	t.AluImm(asm.And, asm.R(asm.RCX), 1<<(refCut-refLength))
-	t.makeRef()
-	t.Lea(t.from, cell.Plus(8))
-	t.Lea(t.left, asm.At(asm.RAX, 7))
-	t.Shift(asm.Shr, asm.R(t.left), 3)
-	t.JccNear(asm.E, done)
-	t.Place(again)
-	t.Mov(asm.R(asm.RDX), asm.At(t.from, 0))
-	t.Mov(asm.At(t.to, 0), asm.R(asm.RDX))
-	t.AluImm(asm.Add, asm.R(t.from), 8)
-	t.AluImm(asm.Add, asm.R(t.to), 8)
-	t.AluImm(asm.Sub, asm.R(t.left), 1)
-	t.JccNear(asm.NE, again)
-	t.Place(done)
-	t.result(asm.RCX)
-}
-
-// popThis stores a text in the storage of the call.
-func (t *texts) popThis(cell asm.Operand) {
-	if text, known := t.plan.Operands(t.pc, 1); known {
-		t.popWord()
-		for i, v := range text[0].KeyWords() {
-			t.store(cell.Plus(8*int32(i)), word{constant, v})
-		}
-		return
-	}
-	fits := t.NewLabel()
-	t.find(t.stack[len(t.stack)-1], t.bell())
-	t.popWord()
-	t.lengthOf(asm.RAX)
-	t.AluImm(asm.Cmp, asm.R(t.left), value.DefaultText)
-	t.JccNear(asm.BE, fits)
-	t.MovImm(t.left, value.DefaultText)
-	t.MovImm(asm.RAX, 1<<(refCut-refLength))
-	t.Place(fits)
-	t.Lea(t.to, cell)
-	t.copyWith()
-}
-
-// copyWith stores the header of a text, and its bytes padded to words. rax has bit 16 set if it is cut. from, to and left are used.
-func (t *texts) copyWith() {
-	again, tail, done := t.NewLabel(), t.NewLabel(), t.NewLabel()
-	t.AluImm(asm.And, asm.R(asm.RAX), 1<<(refCut-refLength))
-	t.Shift(asm.Shl, asm.R(asm.RAX), 16)
-	t.Alu(asm.Add, asm.R(asm.RAX), asm.R(t.left))
-	t.Mov(asm.At(t.to, 0), asm.R(asm.RAX))
-	t.AluImm(asm.Add, asm.R(t.to), 8)
-	t.Place(again)
-	t.AluImm(asm.Cmp, asm.R(t.left), 8)
-	t.JccNear(asm.B, tail)
-	t.Mov(asm.R(asm.RDX), asm.At(t.from, 0))
-	t.Mov(asm.At(t.to, 0), asm.R(asm.RDX))
-	t.AluImm(asm.Add, asm.R(t.from), 8)
-	t.AluImm(asm.Add, asm.R(t.to), 8)
-	t.AluImm(asm.Sub, asm.R(t.left), 8)
-	t.JmpNear(again)
-	t.Place(tail)
-	t.Test(t.left)
-	t.JccNear(asm.E, done)
-	t.Mov(asm.R(asm.RCX), asm.R(t.left))
-	t.Shift(asm.Shl, asm.R(asm.RCX), 3)
-	t.Neg(asm.R(asm.RCX)) // 64 minus the bits, modulo 64
-	t.Mov(asm.R(asm.RDX), asm.At(t.from, 0))
-	t.ShiftCL(asm.Shl, asm.R(asm.RDX))
-	t.ShiftCL(asm.Shr, asm.R(asm.RDX))
-	t.Mov(asm.At(t.to, 0), asm.R(asm.RDX))
-	t.AluImm(asm.Add, asm.R(t.to), 8)
-	t.Place(done)
-}
-
 // find loads rax with the reference that a word is, and from with the address of its bytes, or rings: then it is none, or the text is not here.
 func (t *texts) find(w word, bell asm.Label) {
 	t.uses()
@@ -333,72 +248,6 @@ func (t *texts) dataOf(text native.Text) asm.Label {
 		t.Bytes(make([]byte, native.TextRoom)...)
 	})
 	return l
-}
-
-// textBytes loads rcx with how many bytes the words of a text have, without their header.
-func (w *recordWriter) textBytes(ref word) {
-	w.load(asm.RCX, ref)
-	w.Shift(asm.Shr, asm.R(asm.RCX), refLength)
-	w.Extend(asm.RCX, asm.R(asm.RCX), 16, false)
-	w.AluImm(asm.Add, asm.R(asm.RCX), 7)
-	w.AluImm(asm.And, asm.R(asm.RCX), -8)
-}
-
-// commitTexts writes a record with items that have texts which are not known.
-func (w *recordWriter) commitTexts(hdr *record.Header, log *native.Log, fields []word, unable asm.Label) {
-	t := w.texts
-	t.uses()
-	size, next := record.HeaderSize, 0
-	for _, it := range log.Items {
-		size += record.ItemHeader + 8*it.Fields
-	}
-	w.MovImm(t.left, uint64(size))
-	for _, it := range log.Items {
-		for i := range it.Fields {
-			if it.IsText(i) {
-				w.textBytes(fields[next])
-				w.Alu(asm.Add, asm.R(t.left), asm.R(asm.RCX))
-			}
-			next++
-		}
-	}
-	w.reserve(recordSize{in: t.left, isReg: true}, unable)
-	w.storeHeader(hdr)
-	w.Lea(t.to, asm.At(w.record, record.HeaderSize))
-	for _, it := range log.Items {
-		w.textItem(hdr.Program, &it, fields)
-		fields = fields[it.Fields:]
-	}
-	hdr.Size = 0
-	first, _ := hdr.Words()
-	w.MovImm(asm.RAX, first)
-	w.Alu(asm.Or, asm.R(asm.RAX), asm.At(w.record, 0))
-	w.XchgMemory(asm.At(w.record, 0), asm.RAX)
-	w.wake()
-}
-
-// textItem writes an item, and moves to behind it.
-func (w *recordWriter) textItem(program uint32, it *native.LogItem, fields []word) {
-	t := w.texts
-	w.MovImm(asm.RAX, it.Header(program))
-	for i := range it.Fields {
-		if it.IsText(i) {
-			w.textBytes(fields[i])
-			w.Alu(asm.Add, asm.R(asm.RAX), asm.R(asm.RCX))
-		}
-	}
-	w.Mov(asm.At(t.to, 0), asm.R(asm.RAX))
-	w.AluImm(asm.Add, asm.R(t.to), record.ItemHeader)
-	for i := range it.Fields {
-		if !it.IsText(i) {
-			w.store(asm.At(t.to, 0), fields[i])
-			w.AluImm(asm.Add, asm.R(t.to), 8)
-			continue
-		}
-		t.find(fields[i], w.abandoned) // it has been found before
-		t.lengthOf(asm.RAX)
-		t.copyWith()
-	}
 }
 
 // keptTexts is where texts lie when a doorbell rings.

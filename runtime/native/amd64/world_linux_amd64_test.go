@@ -156,6 +156,17 @@ func (w *world) declare() {
 			w.objects.texted = append(w.objects.texted, textKeyed{list[0], kinds, n == 0})
 		}
 	}
+	for i, kinds := range [][]value.Kind{{value.KindInt}, {value.KindText}, {value.KindInt, value.KindText}} {
+		id, err := w.arena.Declare(object.Object{Kind: object.KindMap, Keys: len(kinds), Max: 8 << i})
+		if err == nil {
+			err = w.arena.Refine(id, kinds, value.KindText)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		o.all = append(o.all, id)
+		o.named = append(o.named, textKeyed{len(o.all) - 1, kinds, true})
+	}
 	for i, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindStats, object.KindMin, object.KindMax, object.KindHist, object.KindLhist} {
 		for parts := 1; parts <= 2; parts++ {
 			add(&w.objects.keyed, object.Object{Kind: k, Keys: parts, Max: []int{3, 64}[i%3%2], Full: object.Full(i % 3), Hi: 10, Step: 3, Bits: 1}, keys[:parts]...)
@@ -174,6 +185,9 @@ func (w *world) fillData() {
 			w.c.data()[at] = 0
 			at++
 		}
+	}
+	for i, text := range genTexts {
+		copy(w.c.data()[textsAddr-dataAddr+textsStep*i:], text+"\x00")
 	}
 	var list []ranges.Range
 	for i, in := range tabled {
@@ -463,6 +477,11 @@ func (w *world) oneCase(seed uint64) error {
 	for _, o := range w.objects.texted {
 		for range r.IntN(8) {
 			w.arena.Handle(w.objects.all[o.index]).Add(int64(r.IntN(20)), o.key(r)...)
+		}
+	}
+	for _, o := range w.objects.named {
+		for range r.IntN(8) {
+			w.arena.Handle(w.objects.all[o.index]).Set(value.Text(pick(r, append(genTexts, names...)...)), o.key(r)...)
 		}
 	}
 	n := anyNames(r)
