@@ -21,47 +21,6 @@ func (s *words) field() {
 	s.logged = append(s.logged, w)
 }
 
-// textField pops a text into the log: the words of one that is known, the reference of another one.
-func (p *part) textField() {
-	text, known := p.plan.Operands(p.pc, 1)
-	if top := p.stack[len(p.stack)-1]; !known {
-		p.texts.find(top, p.bell())
-		p.fits(8, top)
-		p.field()
-		return
-	}
-	p.fits(8 * len(text[0].Words()))
-	p.popWord()
-	for _, v := range text[0].Words() {
-		p.logged = append(p.logged, word{constant, v})
-	}
-}
-
-// fits rings if the log has no room for some bytes more, and those of texts that are not known.
-func (p *part) fits(more int, refs ...word) {
-	op := &p.plan.Ops[p.pc]
-	if !op.Unsure {
-		return
-	}
-	t, next := &p.texts, 0
-	t.uses()
-	for _, it := range op.Log.Items {
-		for i := range it.Fields {
-			if it.IsText(i) {
-				refs = append(refs, p.logged[next])
-			}
-			next++
-		}
-	}
-	p.MovImm(t.left, uint64(op.Log.Least+more))
-	for _, ref := range refs {
-		p.log.textBytes(ref)
-		p.Alu(asm.Add, asm.R(t.left), asm.R(asm.RCX))
-	}
-	p.AluImm(asm.Cmp, asm.R(t.left), int32(p.plan.Code.LogLimit()))
-	p.Jcc(asm.A, p.bell())
-}
-
 // settleFields moves all fields to their homes.
 func (s *words) settleFields() {
 	for i, w := range s.logged {

@@ -35,12 +35,12 @@ func (p *part) execute(in *runtime.Inst) {
 	case opcode.PushLV, opcode.PopLV, opcode.AddLV:
 		p.array(in.Op)
 	case opcode.LogInt, opcode.LogFloat:
-		p.fits(8)
+		p.log.fits(8)
 		p.field()
 	case opcode.LogText:
-		p.textField()
+		p.log.textField()
 	case opcode.Item: // the plan knows where items begin and end
-		p.fits(record.ItemHeader)
+		p.log.fits(record.ItemHeader)
 	case opcode.EndItem:
 	case opcode.PushThis, opcode.PopThis:
 		p.frames.storage(in)

@@ -73,3 +73,44 @@ func (w *recordWriter) textItem(program uint32, it *native.LogItem, fields []wor
 		t.copyWith()
 	}
 }
+
+// textField pops a text into the log: the words of one that is known, the reference of another one.
+func (w *recordWriter) textField() {
+	text, known := w.plan.Operands(w.pc, 1)
+	if top := w.stack[len(w.stack)-1]; !known {
+		w.texts.find(top, w.bell())
+		w.fits(8, top)
+		w.field()
+		return
+	}
+	w.fits(8 * len(text[0].Words()))
+	w.popWord()
+	for _, v := range text[0].Words() {
+		w.logged = append(w.logged, word{constant, v})
+	}
+}
+
+// fits rings if the log has no room for some bytes more, and those of texts that are not known.
+func (w *recordWriter) fits(more int, refs ...word) {
+	op := &w.plan.Ops[w.pc]
+	if !op.Unsure {
+		return
+	}
+	t, next := w.texts, 0
+	t.uses()
+	for _, it := range op.Log.Items {
+		for i := range it.Fields {
+			if it.IsText(i) {
+				refs = append(refs, w.logged[next])
+			}
+			next++
+		}
+	}
+	w.MovImm(t.left, uint64(op.Log.Least+more))
+	for _, ref := range refs {
+		w.textBytes(ref)
+		w.Alu(asm.Add, asm.R(t.left), asm.R(asm.RCX))
+	}
+	w.AluImm(asm.Cmp, asm.R(t.left), int32(w.plan.Code.LogLimit()))
+	w.Jcc(asm.A, w.bell())
+}

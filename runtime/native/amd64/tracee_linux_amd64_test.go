@@ -21,7 +21,7 @@ import (
 const (
 	tinyCode    = 0x400000 // what its program consists of
 	codeAddr    = 0x1_0000_0000
-	codeSize    = 0x20000
+	codeSize    = 0x40000
 	controlAddr = codeAddr + codeSize // a page of its own, which can be written
 	stackAddr   = controlAddr + 0x1000
 	stackSize   = 0x4000

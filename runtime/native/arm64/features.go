@@ -32,7 +32,7 @@ func Fits(p *native.Plan) error {
 			why = op.Why
 		case op.Key || op.Thread || op.Own:
 			why = "it is left to the interpreter"
-		case op.Rings || native.MayRing(in) && !p.DividesByConstant(pc):
+		case op.Rings || op.Unsure || native.MayRing(in) && !p.DividesByConstant(pc):
 			why = "it may need the interpreter"
 		case !known(in):
 			why = "it is left to the interpreter"
