@@ -278,10 +278,11 @@ func (m textOps) concat() outcome.Trap {
 	return outcome.NoTrap
 }
 
-// FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/.
+// The numbers of FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/), which opcode.Hash computes: it starts with HashStart, and for each
+// byte combines it by exclusive or and multiplies by HashPrime.
 const (
-	fnvOffset = 14695981039346656037
-	fnvPrime  = 1099511628211
+	HashStart = 14695981039346656037
+	HashPrime = 1099511628211
 )
 
 // measure computes a number from a text.
@@ -294,9 +295,9 @@ func (m textOps) measure(op opcode.Op) outcome.Trap {
 	case opcode.Slen:
 		m.push(uint64(len(s)))
 	case opcode.Hash:
-		h := uint64(fnvOffset)
+		h := uint64(HashStart)
 		for _, b := range s {
-			h = (h ^ uint64(b)) * fnvPrime
+			h = (h ^ uint64(b)) * HashPrime
 		}
 		m.push(h)
 	default:

@@ -88,6 +88,7 @@ var special = map[string]string{
 	"engine/remote/register":          "engine compile runtime",                                                                 // one thread
 	"engine/remote/rsp":               "engine compile runtime",                                                                 // a protocol
 	"engine/remote/symbollist":        "engine engine/remote compile runtime",                                                   // a file's contents
+	"runtime/native/amd64/asm":        "runtime",                                                                                // instructions alone
 }
 
 // debuginfo returns what a package below engine/image/debuginfo may not import: the engine, and the named neighbours.
@@ -103,7 +104,7 @@ func debuginfo(neighbours string) string {
 var ordered = map[string][]string{
 	"runtime": {"runtime/hook", "runtime/gate", "runtime/opcode", "runtime/opcode/generate", "runtime/value", "runtime/outcome", "runtime/key",
 		"runtime/record", "runtime/object", "runtime/snapshot", "runtime/arena", "runtime/calls", "runtime/clock", "runtime/ranges", "runtime/element", "runtime", "runtime/facility",
-		"runtime/native", "runtime/native/amd64", "runtime/native/arm64"},
+		"runtime/native", "runtime/native/amd64/asm", "runtime/native/amd64/objdump", "runtime/native/amd64", "runtime/native/arm64"},
 	"compile/js": {"compile/js/tree", "compile/js", "compile/js/report", "compile/js/state", "compile/js/operator", "compile/js/fetch",
 		"compile/js/operand", "compile/js/builtin", "compile/js/lower", "compile/js/emit", "compile/js/compiler"},
 	"script": {"script/watchdog", "script/load", "script/scope", "script/source", "script/output", "script/output/syslog", "script/output/picture",

@@ -22,7 +22,7 @@
 // of fuel, and where a key is not in its table. Only the interpreter traps and inserts.
 //
 // What a program has begun when a doorbell rings must fit a runtime.State, which has its words and what it has logged,
-// but no part of a key. A key is built natively only if everything from its first part to its use can be undone by
+// but here no part of a key. A key is built natively only if everything from its first part to its use can be undone by
 // forgetting it; a doorbell in between stands before the first part.
 //
 // # The log
@@ -40,8 +40,11 @@
 //
 // A text is a word on the stack, its runtime.Ref. Where it is known (Plan.Operands), native code has its bytes as constants. Texts that are made
 // when the program runs lie in memory of the program, as in the interpreter's scratch memory, so that references and doorbells are the
-// interpreter's: Str copies one, and so does PushThisS from the storage of the call. They can be stored there again and logged; a log has their
-// references, and is as long as they are when the record is written. All other operations on them ring.
+// interpreter's: Str and Bytes copy one, and so do PushThisS from the storage of the call and MapGetS from a map. They can be stored in the storage of
+// the call, logged, hashed, and be parts of keys, in which only their reference is kept until the key is used. All other operations on them ring.
+//
+// A log has the references of texts, and is as long as they are when the record is written. Where it might become longer than a log may be, native code
+// adds up the lengths before it logs more, and rings if there is no room: the interpreter then drops the item.
 //
 // # Floats
 //

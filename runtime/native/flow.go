@@ -214,7 +214,7 @@ func (p *planner) count() {
 	p.sameSteps()
 	p.Counted = p.Limited
 	for pc := range p.Ops {
-		if op := &p.Ops[pc]; op.Steps == Varies && (op.Verdict == Doorbell || op.Verdict == Native && (op.Thread || op.Rings || MayRing(&p.Insts[pc]))) {
+		if op := &p.Ops[pc]; op.Steps == Varies && (op.Verdict == Doorbell || op.Verdict == Native && (op.Thread || op.Rings || op.Unsure || MayRing(&p.Insts[pc]))) {
 			p.Counted = true
 		}
 	}

@@ -1,7 +1,6 @@
 package native
 
 import (
-	"gotap/runtime"
 	"gotap/runtime/key"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
@@ -17,7 +16,7 @@ func (p *planner) lacksKey(pc int) string {
 		return ""
 	}
 	depth, left := p.Ops[pc].Depth, p.Ops[pc].Depth
-	var parts key.Buffer
+	var parts keyParts
 	for i := pc; i < len(p.Ops); i++ {
 		in := &p.Insts[i]
 		if i != pc && p.targets[i] {
@@ -40,7 +39,7 @@ func (p *planner) lacksKey(pc int) string {
 				p.Ops[i].Key = true
 			}
 			return ""
-		case !repeatable(in):
+		case !p.repeatable(i):
 			return opcode.RowOf(in.Op).Name + " stands while the key is built"
 		default:
 			if why := p.lacks(i); why != "" {
@@ -57,44 +56,55 @@ func (p *planner) lacksKey(pc int) string {
 	return "the key is not used"
 }
 
-// maxKey is how many words a key may have. The code of a search has some instructions for each.
+// keyParts is the form of a key: its longest one, and the words that are known when code is made.
+type keyParts struct {
+	key.Buffer
+	known int
+}
+
+// maxKey is how many words of a key may be known. The code of a search has some instructions for each.
 const maxKey = 48
 
 // addPart adds a part to a key of which only the form matters, and returns why native code cannot, or "".
-func (p *planner) addPart(pc int, parts *key.Buffer) string {
-	in, fits := &p.Insts[pc], false
+func (p *planner) addPart(pc int, parts *keyParts) string {
+	in, fits, before := &p.Insts[pc], false, len(parts.Words())
+	text, known := p.Operands(pc, 1)
 	switch {
 	case in.Op == opcode.KeyInt:
-		fits = parts.AddWord(0)
+		known, fits = true, parts.AddWord(0)
 	case in.Op != opcode.KeyText || in.A > 0xff || value.Kind(in.A).Class() != value.ClassText:
 		return interpreted(opcode.RowOf(in.Op))
-	default:
-		text, ok := p.Operands(pc, 1)
-		if !ok {
-			return "the text is not known"
-		}
+	case known:
 		fits = parts.AddText([]byte(text[0].Bytes), text[0].Ref.Cut())
+	case p.Place.Texts == 0:
+		return "the text is not known"
+	default:
+		fits = parts.AddText(make([]byte, p.longestAt(pc)), false)
 	}
-	if !fits || len(parts.Words()) > maxKey {
+	if known {
+		parts.known += len(parts.Words()) - before
+	}
+	if !fits || parts.known > maxKey {
 		return "the key is too long"
 	}
 	return ""
 }
 
 // repeatable reports whether an operation only looks and calculates, and cannot trap. One that reads memory may, and one on
-// floats may ring: native code then rings before the first part.
-func repeatable(in *runtime.Inst) bool {
+// floats or a text may ring: native code then rings before the first part.
+func (p *planner) repeatable(pc int) bool {
+	in := &p.Insts[pc]
 	switch in.Op {
 	case opcode.Nop, opcode.PushD, opcode.Dup, opcode.DupN, opcode.Over, opcode.Drop, opcode.Pick, opcode.Depth, opcode.PushTV,
 		opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field, opcode.Text, opcode.PushGV, opcode.PushThis, opcode.PushPT, opcode.PushS, opcode.Scmp, opcode.Seq, opcode.Sprefix,
-		opcode.Slen, opcode.Readable:
+		opcode.Slen, opcode.Readable, opcode.Str, opcode.Bytes, opcode.PushThisS, opcode.Hash:
 		return true
 	}
-	return isInteger(in.Op) && !MayRing(in) || IsFloat(in.Op) || ReadSize(in.Op) > 0
+	return isInteger(in.Op) && (!MayRing(in) || p.DividesByConstant(pc)) || IsFloat(in.Op) || ReadSize(in.Op) > 0
 }
 
 // lacksUse decides about the use of a key with the given parts.
-func (p *planner) lacksUse(pc int, parts *key.Buffer) string {
+func (p *planner) lacksUse(pc int, parts *keyParts) string {
 	if why := p.object(pc); why != "" {
 		return why
 	}
@@ -105,10 +115,10 @@ func (p *planner) lacksUse(pc int, parts *key.Buffer) string {
 		return name + " has a key of another form"
 	case p.adds(op) && isAggregation(l):
 		return ""
-	case l.Object.Kind != object.KindMap || op == opcode.MapGetS || op == opcode.MapSetS:
+	case l.Object.Kind != object.KindMap || op == opcode.MapSetS || op == opcode.MapGetS && p.made(value.DefaultText) > p.Place.Texts:
 		return name + " is left to the interpreter"
-	case l.Object.Value.Class() == value.ClassText && op != opcode.MapHas && op != opcode.MapDel:
-		return "the values of its map are texts"
+	case (l.Object.Value.Class() == value.ClassText) != (op == opcode.MapGetS) && op != opcode.MapHas && op != opcode.MapDel:
+		return "the values of its map are of another kind"
 	case op == opcode.AggFloat && !p.features.Floats:
 		return name + " is left to the interpreter"
 	case op == opcode.Agg || op == opcode.AggFloat:

@@ -17,6 +17,7 @@ type Log struct {
 	Open   bool // the last item is not complete
 	Fields int  // of all items, in words
 	Bytes  int  // of all items, with their headers, at most
+	Least  int  // the same without the bytes of texts that are not known
 }
 
 // LogItem is an item: the number of its format, and how many words its fields have so far. A number is a word, a text that is known is several,
@@ -88,7 +89,7 @@ func (p *planner) logAfter(to *Log, pc int) *Log {
 
 // addText returns a log with one more field, for a text that is not known, which has at most a number of words.
 func (l logs) addText(to *Log, most int) *Log {
-	n := Log{Items: append([]LogItem(nil), to.Items...), Open: to.Open, Fields: to.Fields + 1, Bytes: to.Bytes + 8 + 8*most}
+	n := Log{Items: append([]LogItem(nil), to.Items...), Open: to.Open, Fields: to.Fields + 1, Bytes: to.Bytes + 8 + 8*most, Least: to.Least + 8}
 	if it := &n.Items[len(n.Items)-1]; it.Fields < maxFields {
 		it.Texts |= 1 << it.Fields
 		it.Fields++
@@ -98,14 +99,14 @@ func (l logs) addText(to *Log, most int) *Log {
 
 // add returns a log with one more operation, which adds a number of words to an item if it adds a field.
 func (l logs) add(to *Log, in *runtime.Inst, words int) *Log {
-	n := Log{Items: append([]LogItem(nil), to.Items...), Open: to.Open, Fields: to.Fields, Bytes: to.Bytes}
+	n := Log{Items: append([]LogItem(nil), to.Items...), Open: to.Open, Fields: to.Fields, Bytes: to.Bytes, Least: to.Least}
 	switch in.Op {
 	case opcode.Item:
 		n.Items = append(n.Items, LogItem{Format: int(in.A & 0xffff)})
-		n.Open, n.Bytes = true, n.Bytes+record.ItemHeader
+		n.Open, n.Bytes, n.Least = true, n.Bytes+record.ItemHeader, n.Least+record.ItemHeader
 	case opcode.LogInt, opcode.LogFloat, opcode.LogText:
 		n.Items[len(n.Items)-1].Fields += words
-		n.Fields, n.Bytes = n.Fields+words, n.Bytes+8*words
+		n.Fields, n.Bytes, n.Least = n.Fields+words, n.Bytes+8*words, n.Least+8*words
 	case opcode.EndItem:
 		n.Open = false
 	default:
@@ -132,7 +133,9 @@ func (p *planner) lacksLog(pc int, row *opcode.Row) string {
 	case !p.Place.Thread || !p.Place.Clock || p.Code.LogData > 0:
 		return interpreted(row)
 	}
-	return p.lacksItem(pc, log)
+	why := p.lacksItem(pc, log)
+	p.Ops[pc].Unsure = why == "" && p.logAfter(log, pc).Bytes > p.Code.LogLimit()
+	return why
 }
 
 // lacksItem returns why native code cannot add an operation to a log, or "".
@@ -153,7 +156,7 @@ func (p *planner) lacksItem(pc int, log *Log) string {
 	default:
 		return interpreted(opcode.RowOf(in.Op))
 	}
-	if next := p.logAfter(log, pc); next.Bytes > p.Code.LogLimit() || next.Fields > maxFields {
+	if next := p.logAfter(log, pc); next.Least > p.Code.LogLimit() || next.Fields > maxFields {
 		return "the log is too long"
 	}
 	return ""

@@ -15,35 +15,85 @@ import (
 // TextRoom is how many bytes behind a text native code may write when it makes one.
 const TextRoom = 8
 
-// Copied returns how many bytes of text an operation reads at most: Str, behind a PushD with that number. ok is false if native code does not
-// execute it.
+// Copied returns how many bytes of memory an operation makes a text of at most: Str, behind a PushD with that number, or Bytes. ok is false if native
+// code does not execute it.
 func (p *Plan) Copied(pc int) (most int, ok bool) {
-	if pc < 1 || p.targets[pc] || p.Insts[pc].Op != opcode.Str || p.Insts[pc-1].Op != opcode.PushD {
+	switch p.Insts[pc].Op {
+	case opcode.Str:
+		v, known := p.pushed(pc)
+		most, ok = int(v), known && v >= 1 && v <= value.MaxText
+	case opcode.Bytes:
+		most, _ = p.Asked(pc)
+		ok = true
+	}
+	return most, ok && p.Place.Reads && p.made(most) <= p.Place.Texts
+}
+
+// Asked returns for how many bytes the operation Bytes asks: exactly that many if they are known; otherwise native code rings if it asks for more.
+func (p *Plan) Asked(pc int) (n int, known bool) {
+	v, known := p.pushed(pc)
+	if !known {
+		bound, bounded := uint64(0), false
+		if pc > 0 && !p.targets[pc] && p.Insts[pc-1].Op == opcode.Min {
+			bound, bounded = p.pushed(pc - 1)
+		}
+		if v = value.DefaultText; bounded {
+			v = min(v, uint64(max(int64(bound), 0)))
+		}
+	}
+	return int(min(max(int64(v), 0), value.MaxText+1)), known
+}
+
+// pushed returns the constant that the operation before another one pushes.
+func (p *Plan) pushed(pc int) (v uint64, ok bool) {
+	if pc < 1 || p.targets[pc] || p.Insts[pc-1].Op != opcode.PushD {
 		return 0, false
 	}
-	n := p.Insts[pc-1].V
-	return int(n), n >= 1 && n <= value.DefaultText && p.Place.Reads && p.made(int(n)) <= p.Place.Texts
+	return p.Insts[pc-1].V, true
 }
 
 // made returns how many bytes a text takes that is made when the program runs, at most.
 func (p *Plan) made(most int) int { return (most + TextRoom + 7) &^ 7 }
 
+// makes returns how many bytes of memory the text takes that an operation makes; 0 if it makes none.
+func (p *Plan) makes(pc int) int {
+	if _, compares := p.Comparison(pc); compares {
+		return 0
+	}
+	if n, ok := p.Copied(pc); ok {
+		return p.made(n)
+	} else if op := p.Insts[pc].Op; op == opcode.PushThisS || op == opcode.MapGetS {
+		return p.made(value.DefaultText)
+	}
+	return 0
+}
+
 // textMemory returns how many bytes the texts take that native code makes, each of them once. A program that makes more of them rings.
 func (p *Plan) textMemory() (bytes int) {
 	for pc := range p.Ops {
-		if p.Ops[pc].Verdict != Native {
-			continue
-		}
-		if _, compares := p.Comparison(pc); compares {
-			continue
-		}
-		if n, ok := p.Copied(pc); ok {
-			bytes += p.made(n)
-		} else if p.Insts[pc].Op == opcode.PushThisS {
-			bytes += p.made(value.DefaultText)
+		if p.Ops[pc].Verdict == Native {
+			bytes += p.makes(pc)
 		}
 	}
 	return min(bytes, p.Place.Texts)
+}
+
+// MakesTexts reports whether native code makes a text from an operation that begins a key up to the use of the key.
+func (p *Plan) MakesTexts(pc int) bool {
+	for ; p.makes(pc) == 0; pc++ {
+		if p.Insts[pc].Op.Has(opcode.UsesKey) {
+			return false
+		}
+	}
+	return true
+}
+
+// longestAt is how many bytes the text on top, which is not known, has in a key at most.
+func (p *Plan) longestAt(pc int) int {
+	if n, ok := p.Copied(max(pc-1, 0)); ok && !p.targets[pc] {
+		return min(n, value.DefaultText)
+	}
+	return value.DefaultText
 }
 
 // longestText is the length of the longest text that a native operation can have on the stack.
@@ -52,6 +102,9 @@ func (p *Plan) longestText() int {
 	for pc := range p.Insts {
 		if t, ok := p.Text(pc); ok {
 			most = max(most, len(t.Bytes))
+		}
+		if n, ok := p.Copied(pc); ok {
+			most = max(most, n)
 		}
 	}
 	return most
@@ -68,9 +121,9 @@ func (p *Plan) Chooses() bool {
 			if _, compares := p.Comparison(pc); !compares {
 				return true
 			}
-		case opcode.PushThisS:
+		case opcode.Bytes, opcode.PushThisS, opcode.Hash, opcode.MapGetS:
 			return true
-		case opcode.PopThisS, opcode.LogText:
+		case opcode.PopThisS, opcode.LogText, opcode.KeyText:
 			if _, known := p.Operands(pc, 1); !known {
 				return true
 			}

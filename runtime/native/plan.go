@@ -41,6 +41,7 @@ type Op struct {
 	Thread   bool          // native code looks up its thread, and stops before the operation if it does not know it
 	Own      bool          // it is about a variable of its thread
 	Rings    bool          // native code may stop before the operation, because of its object
+	Unsure   bool          // the same, because it reads an argument from the stack, or because the log may become too long
 	Log      *Log          // never nil where native code gets to
 	Object   *arena.Layout // its object; nil if it has none, or native code does not use it
 }
@@ -49,6 +50,8 @@ type Op struct {
 type Features struct {
 	// Args is the number of integer arguments that are passed in registers.
 	Args int
+	// StackArgs is the number of those behind them that native code reads from the stack, above the return address.
+	StackArgs int
 	// Floats reports whether native code calculates with floats.
 	Floats bool
 	// FloatArgs is the number of floating-point arguments that are passed in registers which native code reads.

@@ -164,7 +164,7 @@ func (p *planner) lacksText(pc int, row *opcode.Row) string {
 			return ""
 		}
 	}
-	if _, ok := p.Copied(pc); ok {
+	if _, ok := p.Copied(pc); ok || p.Insts[pc].Op == opcode.Hash && p.Place.Texts > 0 {
 		return ""
 	}
 	return interpreted(row)

@@ -132,7 +132,8 @@ func (p *planner) lacksContext(pc int, row *opcode.Row) string {
 		}
 		return "the register is not among those that native code reads"
 	case opcode.Arg:
-		if n := int(in.A & 0xffff); n >= p.features.Args {
+		n := int(in.A & 0xffff)
+		if p.Ops[pc].Unsure = n >= p.features.Args; n >= p.features.Args && !p.Place.Returns || n >= p.features.Args+p.features.StackArgs {
 			return fmt.Sprintf("argument %d is not in a register", n)
 		}
 		return ""
@@ -270,6 +271,16 @@ func (p *planner) adds(op opcode.Op) bool {
 	return op == opcode.Agg || op == opcode.AggFloat && p.floats()
 }
 
+// DividesByConstant reports whether an operation is a division by a constant other than 0, which the operation before pushes. It does not ring.
+func (p *Plan) DividesByConstant(pc int) bool {
+	switch p.Insts[pc].Op {
+	case opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod:
+		v, ok := p.pushed(pc)
+		return ok && v != 0
+	}
+	return false
+}
+
 // MayRing reports whether native code may stop before an operation that it can execute.
 func MayRing(in *runtime.Inst) bool {
 	switch in.Op {
@@ -278,5 +289,5 @@ func MayRing(in *runtime.Inst) bool {
 	case opcode.PushThisS, opcode.PopThisS, opcode.LogText, opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.KeyText, opcode.Fadd, opcode.Fmul:
 		return true
 	}
-	return in.Op == opcode.Str || in.Op == opcode.Readable || ReadSize(in.Op) > 0
+	return in.Op == opcode.Str || in.Op == opcode.Bytes || in.Op == opcode.Hash || in.Op == opcode.Readable || ReadSize(in.Op) > 0
 }

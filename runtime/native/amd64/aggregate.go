@@ -4,13 +4,14 @@ import (
 	"math/bits"
 
 	"gotap/runtime/arena"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
 )
 
 // aggregate adds the top word to an aggregation without keys.
 func (p *part) aggregate() {
 	l := p.plan.Ops[p.pc].Object
-	missing := label(0)
+	missing := asm.Label(0)
 	if l.Spread != nil {
 		missing = p.bell()
 	}
@@ -21,17 +22,17 @@ func (p *part) aggregate() {
 	}
 	// A bank is pinned while its two words change, so that the host does not read it in between. It is selected by the same
 	// word as counts the pins.
-	again, other, done := p.newLabel(), p.newLabel(), p.newLabel()
+	again, other, done := p.NewLabel(), p.NewLabel(), p.NewLabel()
 	bank := p.arena(l.Word)
-	p.place(again)
-	p.mov(r(p.used(rax)), bank)
-	p.testAL(byte(arena.BankMask))
-	p.jcc(condNE, other)
+	p.Place(again)
+	p.Mov(asm.R(p.used(asm.RAX)), bank)
+	p.TestAL(byte(arena.BankMask))
+	p.Jcc(asm.NE, other)
 	p.cells.inBank(l, 0, v, again, missing)
-	p.jmp(done)
-	p.place(other)
+	p.Jmp(done)
+	p.Place(other)
 	p.cells.inBank(l, 1, v, again, missing)
-	p.place(done)
+	p.Place(done)
 }
 
 // cells makes the code that changes a cell: a number of an aggregation, or its buckets.
@@ -43,17 +44,17 @@ type cells struct {
 
 // inBank pins a bank, whose word is in rax, adds to its cell and unpins it. If the word has changed it jumps to again; if stats lack a group
 // of buckets, to missing.
-func (c *cells) inBank(l *arena.Layout, n int, v word, again, missing label) {
+func (c *cells) inBank(l *arena.Layout, n int, v word, again, missing asm.Label) {
 	bank, pin := c.arena(l.Word), arena.BankPin[n]
-	c.movImm(c.used(rcx), pin)
-	c.alu(opAdd, r(rcx), r(rax))
-	c.lockCmpxchg(bank, rcx)
-	c.jcc(condNE, again)
+	c.MovImm(c.used(asm.RCX), pin)
+	c.Alu(asm.Add, asm.R(asm.RCX), asm.R(asm.RAX))
+	c.LockCmpxchg(bank, asm.RCX)
+	c.Jcc(asm.NE, again)
 	unpin := func() { c.atomicAdd(bank, word{constant, -pin}) }
 	if l.Spread != nil {
 		c.countSpread(l, c.arena(l.Cells[n]), v, func() {
 			unpin()
-			c.jmp(missing)
+			c.Jmp(missing)
 		})
 	}
 	c.update(l, c.arena(l.Cells[n]), v)
@@ -61,29 +62,29 @@ func (c *cells) inBank(l *arena.Layout, n int, v word, again, missing label) {
 }
 
 // update adds a word to a cell, which must not be at rax, rcx or rdx. Of stats the bucket has been counted (countSpread).
-func (c *cells) update(l *arena.Layout, cell operand, v word) {
+func (c *cells) update(l *arena.Layout, cell asm.Operand, v word) {
 	if c.float {
 		c.updateFloat(l, cell)
 		return
 	}
 	switch l.Object.Form() {
 	case object.KindCount:
-		c.lockInc(cell)
+		c.LockInc(cell)
 	case object.KindSum, object.KindAvg:
-		c.atomicAdd(c.wordOf(cell, arena.ValueOffset), v)
-		c.lockInc(c.wordOf(cell, arena.CountOffset))
+		c.atomicAdd(cell.Plus(arena.ValueOffset), v)
+		c.LockInc(cell.Plus(arena.CountOffset))
 	case object.KindStats:
-		c.extreme(c.wordOf(cell, arena.LeastOffset), v, condLE)
-		c.extreme(c.wordOf(cell, arena.MostOffset), v, condGE)
-		c.addSquare(c.wordOf(cell, arena.SquaresOffset), v)
-		c.atomicAdd(c.wordOf(cell, arena.ValueOffset), v)
-		c.lockInc(c.wordOf(cell, arena.CountOffset))
+		c.extreme(cell.Plus(arena.LeastOffset), v, asm.LE)
+		c.extreme(cell.Plus(arena.MostOffset), v, asm.GE)
+		c.addSquare(cell.Plus(arena.SquaresOffset), v)
+		c.atomicAdd(cell.Plus(arena.ValueOffset), v)
+		c.LockInc(cell.Plus(arena.CountOffset))
 	case object.KindMin:
-		c.extreme(c.wordOf(cell, arena.ValueOffset), v, condLE)
-		c.lockInc(c.wordOf(cell, arena.CountOffset))
+		c.extreme(cell.Plus(arena.ValueOffset), v, asm.LE)
+		c.LockInc(cell.Plus(arena.CountOffset))
 	case object.KindMax:
-		c.extreme(c.wordOf(cell, arena.ValueOffset), v, condGE)
-		c.lockInc(c.wordOf(cell, arena.CountOffset))
+		c.extreme(cell.Plus(arena.ValueOffset), v, asm.GE)
+		c.LockInc(cell.Plus(arena.CountOffset))
 	case object.KindHist:
 		c.countPower(l.Object.Powers(), v)
 		c.countBucket(cell)
@@ -93,85 +94,75 @@ func (c *cells) update(l *arena.Layout, cell operand, v word) {
 	}
 }
 
-// wordOf returns a word of a cell.
-func (c *cells) wordOf(cell operand, offset int) operand {
-	if cell.kind == absolute {
-		cell.addr += uint64(offset)
-	} else {
-		cell.disp += int32(offset)
-	}
-	return cell
-}
-
 // extreme replaces an extreme, unless that compares with the word as the condition says.
-func (c *cells) extreme(to operand, v word, keep cond) {
-	again, done := c.newLabel(), c.newLabel()
-	x := c.register(v, rdx)
-	c.mov(r(c.used(rax)), to)
-	c.place(again)
-	c.alu(opCmp, r(rax), r(x))
-	c.jccNear(keep, done)
-	c.lockCmpxchg(to, x) // loads rax if another thread was first
-	c.jccNear(condNE, again)
-	c.place(done)
+func (c *cells) extreme(to asm.Operand, v word, keep asm.Cond) {
+	again, done := c.NewLabel(), c.NewLabel()
+	x := c.register(v, asm.RDX)
+	c.Mov(asm.R(c.used(asm.RAX)), to)
+	c.Place(again)
+	c.Alu(asm.Cmp, asm.R(asm.RAX), asm.R(x))
+	c.JccNear(keep, done)
+	c.LockCmpxchg(to, x) // loads rax if another thread was first
+	c.JccNear(asm.NE, again)
+	c.Place(done)
 }
 
 // countBucket counts in the bucket of a cell whose index is in rax; rcx is used.
-func (c *cells) countBucket(cell operand) {
-	c.lea(c.used(rcx), cell)
-	c.lockInc(element(rcx, rax))
+func (c *cells) countBucket(cell asm.Operand) {
+	c.Lea(c.used(asm.RCX), cell)
+	c.LockInc(asm.Element(asm.RCX, asm.RAX))
 }
 
 // countPower computes the index of a hist's bucket in rax: 0 for a negative value, 1+value for one below 1<<bits, and
 // otherwise 1 + (shift<<bits) + (value>>shift), where the shift leaves bits+1 significant bits.
 func (c *cells) countPower(o object.Powers, v word) {
-	x, done, n := c.register(v, rdx), c.newLabel(), o.Bits()
-	c.clear(c.used(rax))
-	c.test(x)
-	c.jccNear(condS, done)
+	x, done, n := c.register(v, asm.RDX), c.NewLabel(), o.Bits()
+	c.Clear(c.used(asm.RAX))
+	c.Test(x)
+	c.JccNear(asm.S, done)
 	if n == 0 {
 		// The highest bit of 2*value+1 is one more than that of value, and 0 for 0.
-		c.leaSum(rax, x, x, 1)
-		c.bsr(rax, r(rax))
-		c.inc(r(rax))
-		c.place(done)
+		c.LeaSum(asm.RAX, x, x, 1)
+		c.Bsr(asm.RAX, asm.R(asm.RAX))
+		c.Inc(asm.R(asm.RAX))
+		c.Place(done)
 		return
 	}
-	large := c.newLabel()
-	c.aluImm(opCmp, r(x), 1<<n)
-	c.jccNear(condAE, large)
-	c.lea(rax, at(x, 1))
-	c.jmpNear(done)
-	c.place(large)
-	c.bsr(c.used(rcx), r(x))
-	c.aluImm(opSub, r(rcx), int32(n))
-	c.mov(r(rax), r(x))
-	c.shiftCL(opShr, r(rax))
-	c.shift(opShl, r(rcx), byte(n))
-	c.leaSum(rax, rax, rcx, 1)
-	c.place(done)
+	large := c.NewLabel()
+	c.AluImm(asm.Cmp, asm.R(x), 1<<n)
+	c.JccNear(asm.AE, large)
+	c.Lea(asm.RAX, asm.At(x, 1))
+	c.JmpNear(done)
+	c.Place(large)
+	c.Bsr(c.used(asm.RCX), asm.R(x))
+	c.AluImm(asm.Sub, asm.R(asm.RCX), int32(n))
+	c.Mov(asm.R(asm.RAX), asm.R(x))
+	c.ShiftCL(asm.Shr, asm.R(asm.RAX))
+	c.Shift(asm.Shl, asm.R(asm.RCX), byte(n))
+	c.LeaSum(asm.RAX, asm.RAX, asm.RCX, 1)
+	c.Place(done)
 }
 
 // countStep computes the index of an lhist's bucket in rax: 0 below its range, the last one above, and otherwise 1 plus
 // the number of whole steps from the lower end.
 func (c *cells) countStep(o *object.Object, v word) {
-	x, done := c.register(v, rcx), c.newLabel()
-	c.clear(c.used(rax))
+	x, done := c.register(v, asm.RCX), c.NewLabel()
+	c.Clear(c.used(asm.RAX))
 	c.compareWith(x, uint64(o.Lo))
-	c.jccNear(condL, done)
-	c.movImm(rax, uint64(o.Linear().Buckets()-1))
+	c.JccNear(asm.L, done)
+	c.MovImm(asm.RAX, uint64(o.Linear().Buckets()-1))
 	c.compareWith(x, uint64(o.Hi))
-	c.jccNear(condGE, done)
-	c.mov(r(rax), r(x))
-	if fits32(uint64(o.Lo)) {
-		c.aluImm(opSub, r(rax), int32(o.Lo))
+	c.JccNear(asm.GE, done)
+	c.Mov(asm.R(asm.RAX), asm.R(x))
+	if asm.Fits32(uint64(o.Lo)) {
+		c.AluImm(asm.Sub, asm.R(asm.RAX), int32(o.Lo))
 	} else {
-		c.movImm(c.used(rdx), uint64(o.Lo))
-		c.alu(opSub, r(rax), r(rdx))
+		c.MovImm(c.used(asm.RDX), uint64(o.Lo))
+		c.Alu(asm.Sub, asm.R(asm.RAX), asm.R(asm.RDX))
 	}
 	c.divideBy(uint64(o.Step), uint64(o.Hi)-uint64(o.Lo))
-	c.inc(r(rax))
-	c.place(done)
+	c.Inc(asm.R(asm.RAX))
+	c.Place(done)
 }
 
 // divideBy divides rax, which is below a limit, by a constant; rcx and rdx are used.
@@ -179,24 +170,24 @@ func (c *cells) divideBy(n, limit uint64) {
 	switch {
 	case n == 1:
 	case n&(n-1) == 0:
-		c.shift(opShr, r(rax), byte(bits.TrailingZeros64(n)))
+		c.Shift(asm.Shr, asm.R(asm.RAX), byte(bits.TrailingZeros64(n)))
 	case limit <= 1<<32 && n < 1<<32:
-		c.clear(c.used(rdx))
-		c.movImm(c.used(rcx), n)
-		c.div32(r(rcx))
+		c.Clear(c.used(asm.RDX))
+		c.MovImm(c.used(asm.RCX), n)
+		c.Div32(asm.R(asm.RCX))
 	default:
-		c.clear(c.used(rdx))
-		c.movImm(c.used(rcx), n)
-		c.div(r(rcx))
+		c.Clear(c.used(asm.RDX))
+		c.MovImm(c.used(asm.RCX), n)
+		c.Div(asm.R(asm.RCX))
 	}
 }
 
 // compareWith compares a register with a constant; rdx is used.
-func (c *cells) compareWith(x reg, v uint64) {
-	if fits32(v) {
-		c.aluImm(opCmp, r(x), int32(v))
+func (c *cells) compareWith(x asm.Reg, v uint64) {
+	if asm.Fits32(v) {
+		c.AluImm(asm.Cmp, asm.R(x), int32(v))
 		return
 	}
-	c.movImm(c.used(rdx), v)
-	c.alu(opCmp, r(x), r(rdx))
+	c.MovImm(c.used(asm.RDX), v)
+	c.Alu(asm.Cmp, asm.R(x), asm.R(asm.RDX))
 }

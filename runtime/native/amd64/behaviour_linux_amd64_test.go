@@ -10,6 +10,7 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/value"
@@ -70,24 +71,24 @@ func (w *world) setBarrier(n uint64) { binary.LittleEndian.PutUint64(w.memory[ar
 // loop writes code that calls a stub, and returns the registers to start it with. rbx holds how often it is still to be called.
 func (c *tracee) loop(target uint64, times uint64) regFile {
 	const addr = codeAddr + 0x1f000
-	a := newAsm(addr)
-	wait, again := a.newLabel(), a.newLabel()
-	a.lockDec(address(barrierAddr))
-	a.place(wait)
-	a.pause()
-	a.mov(r(rax), address(barrierAddr))
-	a.test(rax)
-	a.jcc(condG, wait)
-	a.place(again)
-	a.bytes(0xe8)
-	a.imm32(int32(int64(target) - int64(addr+len(a.code)+4)))
-	a.dec(r(rbx))
-	a.jcc(condNE, again)
-	a.int3()
-	code, _ := a.finish()
+	a := asm.New(addr)
+	wait, again := a.NewLabel(), a.NewLabel()
+	a.LockDec(asm.Address(barrierAddr))
+	a.Place(wait)
+	a.Pause()
+	a.Mov(asm.R(asm.RAX), asm.Address(barrierAddr))
+	a.Test(asm.RAX)
+	a.Jcc(asm.G, wait)
+	a.Place(again)
+	a.Bytes(0xe8)
+	a.Imm32(int32(int64(target) - int64(addr+a.Len()+4)))
+	a.Dec(asm.R(asm.RBX))
+	a.Jcc(asm.NE, again)
+	a.Int3()
+	code, _ := a.Finish()
 	copy(c.code()[addr-codeAddr:], code)
 	regs := c.ready
-	regs[fileRIP], regs[fileIndex[rbx]], regs[fileRSP] = addr, times, stackAddr+stackSize/2
+	regs[fileRIP], regs[fileIndex[asm.RBX]], regs[fileRSP] = addr, times, stackAddr+stackSize/2
 	return regs
 }
 
@@ -160,7 +161,7 @@ func (w *world) everything() (p *native.Plan, ids []int) {
 			w.arena.Handle(id).Take()
 		}
 		list, ids = append(list, opA(opcode.PushR, 0), opV(opcode.Agg, off)), append(ids, id)
-		list[len(list)-2].V = uint64(fileIndex[rbx]) << 16
+		list[len(list)-2].V = uint64(fileIndex[asm.RBX]) << 16
 	}
 	number, id := w.object(object.Object{Kind: object.KindInt})
 	list, ids = append(list, opV(opcode.IncGV, number), push(3), opV(opcode.AddGV, number), push(2), opV(opcode.FetchAddGV, number),
@@ -175,7 +176,7 @@ func (w *world) everything() (p *native.Plan, ids []int) {
 func (w *world) reenter(stub *Stub, steps int, word, within uint64) (ended bool, err error) {
 	tail := codeAddr + uint64(stub.Tail) + 1
 	outer := w.c.ready
-	outer[fileRSP], outer[fileRIP], outer[fileIndex[rbx]] = stackAddr+stackSize-0x100, codeAddr, word
+	outer[fileRSP], outer[fileRIP], outer[fileIndex[asm.RBX]] = stackAddr+stackSize-0x100, codeAddr, word
 	regs := outer
 	for range steps {
 		w.c.step(&regs)
@@ -184,7 +185,7 @@ func (w *world) reenter(stub *Stub, steps int, word, within uint64) (ended bool,
 		return true, nil
 	}
 	inner := regs
-	inner[fileRSP], inner[fileRIP], inner[fileIndex[rbx]] = regs[fileRSP]-256, codeAddr, within
+	inner[fileRSP], inner[fileRIP], inner[fileIndex[asm.RBX]] = regs[fileRSP]-256, codeAddr, within
 	start := inner
 	for _, c := range []struct{ regs, want *regFile }{{&inner, &start}, {&regs, &outer}} {
 		if sig := w.c.run(c.regs); sig != syscall.SIGTRAP || c.regs[fileRIP] != tail {
@@ -237,7 +238,7 @@ func TestReentrantKeys(t *testing.T) {
 	w := newWorld(t)
 	w.c.setControl(1)
 	off, id := w.object(object.Object{Kind: object.KindSum, Keys: 1, Max: 8, Full: object.FullEvict}, value.KindInt)
-	key := []runtime.Inst{opV(opcode.PushR, uint64(fileIndex[rbx])<<16), push(1), op(opcode.And), op(opcode.KeyInt)}
+	key := []runtime.Inst{opV(opcode.PushR, uint64(fileIndex[asm.RBX])<<16), push(1), op(opcode.And), op(opcode.KeyInt)}
 	stub := w.place(w.c, []native.Program{{Run: w.plan(append(key, push(5), opV(opcode.Agg, off), op(opcode.Exit))...)}}, Site{Addr: codeAddr, Flags: true})
 	h := w.arena.Handle(id)
 	for k := range 2 {

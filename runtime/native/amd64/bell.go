@@ -3,31 +3,32 @@ package amd64
 import (
 	"gotap/runtime"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 )
 
 // doorbells makes the doorbells of a part: each describes what the interpreter has to know at one operation.
 type doorbells struct {
 	words
 	plan     *native.Plan
-	pc       int  // of the current operation
-	length   int  // of its block
-	executed int  // operations of the block
-	counter  home // of the steps left
-	framed   bool // there is a frame of a call
-	frame    reg  // its address
+	pc       int     // of the current operation
+	length   int     // of its block
+	executed int     // operations of the block
+	counter  home    // of the steps left
+	framed   bool    // there is a frame of a call
+	frame    asm.Reg // its address
 
-	rings     bool    // there are doorbells
-	reading   *ReadOf // what the doorbell that is being made is for; nil: no read
-	done      label   // the program has ended
-	resume    label   // the interpreter has ended it
-	abandoned label   // nobody answers a doorbell
+	rings     bool      // there are doorbells
+	reading   *ReadOf   // what the doorbell that is being made is for; nil: no read
+	done      asm.Label // the program has ended
+	resume    asm.Label // the interpreter has ended it
+	abandoned asm.Label // nobody answers a doorbell
 }
 
 // bell makes a doorbell before the current operation and returns its label.
-func (b *doorbells) bell() label { return b.bellAt(b.pc, b.executed, b.stack) }
+func (b *doorbells) bell() asm.Label { return b.bellAt(b.pc, b.executed, b.stack) }
 
 // bellBefore makes a doorbell before the current operation, or before the key that is being built.
-func (b *doorbells) bellBefore() label {
+func (b *doorbells) bellBefore() asm.Label {
 	if b.key.begun {
 		return b.bellAt(b.key.pc, b.key.executed, b.key.stack)
 	}
@@ -36,7 +37,7 @@ func (b *doorbells) bellBefore() label {
 
 // bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had been
 // executed and the stack was as given.
-func (b *doorbells) bellAt(pc, executed int, stack []word) label {
+func (b *doorbells) bellAt(pc, executed int, stack []word) asm.Label {
 	d := b.newBell()
 	d.PC, d.steps = b.plan.Origin(pc), uint64(b.plan.Ops[pc].Steps)
 	for _, w := range stack {
@@ -68,36 +69,36 @@ func (b *doorbells) newBell() Doorbell {
 		d.Flags = b.below - b.flagsAt
 	}
 	d.texts = b.keptTexts()
-	for x := range numRegs {
+	for x := range asm.NumRegs {
 		if b.saved[x] > 0 {
 			d.Saved = append(d.Saved, Saved{int(fileIndex[x]), b.below - b.saved[x]})
 		}
 	}
 	if b.framed {
-		d.Call, d.frame = InCall, b.locateOperand(r(b.frame))
+		d.Call, d.frame = InCall, b.locateOperand(asm.R(b.frame))
 	}
 	return d
 }
 
 // newBellLabel returns the label of a doorbell, where its code begins. The next label, trapOf, is that of its breakpoint.
-func (b *doorbells) newBellLabel() label {
-	begin := b.newLabel()
-	b.newLabel()
+func (b *doorbells) newBellLabel() asm.Label {
+	begin := b.NewLabel()
+	b.NewLabel()
 	return begin
 }
 
 // trapOf returns the label of the breakpoint of a doorbell.
-func trapOf(bell label) label { return bell + 1 }
+func trapOf(bell asm.Label) asm.Label { return bell + 1 }
 
 // hang makes the code of a doorbell, behind the tail. Where it rings, the vector registers are those of the place.
 func (b *doorbells) hang(d *Doorbell) {
 	b.rings = true
 	b.cold = append(b.cold, func() {
-		b.place(d.at)
+		b.Place(d.at)
 		b.restoreVectors()
-		b.place(trapOf(d.at))
-		b.int3()
-		b.jmp(b.abandoned)
+		b.Place(trapOf(d.at))
+		b.Int3()
+		b.Jmp(b.abandoned)
 		b.bells = append(b.bells, *d)
 	})
 }
@@ -105,7 +106,7 @@ func (b *doorbells) hang(d *Doorbell) {
 // marked calls mark for the current operation.
 func (b *doorbells) marked() {
 	if b.mark != nil {
-		b.mark(b.asm, &b.plan.Insts[b.pc])
+		b.mark(b.Assembler, &b.plan.Insts[b.pc])
 	}
 }
 

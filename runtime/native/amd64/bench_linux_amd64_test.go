@@ -8,6 +8,7 @@ import (
 
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/value"
@@ -78,7 +79,7 @@ func measure(c *tracee, code []byte, times uint64) float64 {
 	best := uint64(math.MaxUint64)
 	for range 7 {
 		regs := c.loop(codeAddr, times)
-		regs[fileIndex[rdi]] = 42
+		regs[fileIndex[asm.RDI]] = 42
 		c.do(func() {
 			start := c.ran()
 			c.run(&regs)

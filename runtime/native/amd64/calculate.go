@@ -2,21 +2,22 @@ package amd64
 
 import (
 	"gotap/runtime"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
 )
 
 // The operations that one instruction executes, and the conditions of comparisons.
 var (
-	aluOps = map[opcode.Op]aluOp{opcode.Add: opAdd, opcode.Sub: opSub, opcode.And: opAnd, opcode.Or: opOr, opcode.Xor: opXor}
+	aluOps = map[opcode.Op]asm.AluOp{opcode.Add: asm.Add, opcode.Sub: asm.Sub, opcode.And: asm.And, opcode.Or: asm.Or, opcode.Xor: asm.Xor}
 
-	shiftOps = map[opcode.Op]shiftOp{opcode.Shl: opShl, opcode.Shr: opShr, opcode.Sar: opSar, opcode.Rol: opRol, opcode.Ror: opRor}
+	shiftOps = map[opcode.Op]asm.ShiftOp{opcode.Shl: asm.Shl, opcode.Shr: asm.Shr, opcode.Sar: asm.Sar, opcode.Rol: asm.Rol, opcode.Ror: asm.Ror}
 
-	comparisons = map[opcode.Op]cond{opcode.Eq: condE, opcode.Ne: condNE, opcode.Lt: condL, opcode.Le: condLE, opcode.Gt: condG,
-		opcode.Ge: condGE, opcode.Ult: condB, opcode.Ule: condBE}
+	comparisons = map[opcode.Op]asm.Cond{opcode.Eq: asm.E, opcode.Ne: asm.NE, opcode.Lt: asm.L, opcode.Le: asm.LE, opcode.Gt: asm.G,
+		opcode.Ge: asm.GE, opcode.Ult: asm.B, opcode.Ule: asm.BE}
 
 	// signConds are the conditions of jumps that compare a word with 0.
-	signConds = map[opcode.Op]cond{opcode.Jz: condE, opcode.Jnz: condNE, opcode.Jlt: condL, opcode.Jle: condLE, opcode.Jgt: condG,
-		opcode.Jge: condGE}
+	signConds = map[opcode.Op]asm.Cond{opcode.Jz: asm.E, opcode.Jnz: asm.NE, opcode.Jlt: asm.L, opcode.Jle: asm.LE, opcode.Jgt: asm.G,
+		opcode.Jge: asm.GE}
 )
 
 // calculate makes the code of operations on integers.
@@ -43,19 +44,19 @@ func (p *part) calculate(in *runtime.Inst) {
 	case opcode.Within:
 		p.within(in.V)
 	case opcode.Neg:
-		p.unary(p.neg)
+		p.unary(p.Neg)
 	case opcode.Not:
-		p.unary(p.not)
+		p.unary(p.Not)
 	case opcode.Lnot:
 		p.compare(p.popWord(), word{})
-		p.truth(condE)
+		p.truth(asm.E)
 	case opcode.Bool:
 		p.compare(p.popWord(), word{})
-		p.truth(condNE)
+		p.truth(asm.NE)
 	case opcode.Min:
-		p.choose(condG)
+		p.choose(asm.G)
 	case opcode.Max:
-		p.choose(condL)
+		p.choose(asm.L)
 	case opcode.Abs:
 		p.absolute()
 	case opcode.Clz:
@@ -72,25 +73,25 @@ func (p *part) calculate(in *runtime.Inst) {
 // within rings unless the top word is below n, unsigned.
 func (p *part) within(n uint64) {
 	w, beyond := p.stack[len(p.stack)-1], p.bell()
-	x := p.register(w, rdx)
-	if fits32(n) {
-		p.aluImm(opCmp, r(x), int32(n))
+	x := p.register(w, asm.RDX)
+	if asm.Fits32(n) {
+		p.AluImm(asm.Cmp, asm.R(x), int32(n))
 	} else {
-		p.movImm(p.used(rax), n)
-		p.alu(opCmp, r(x), r(rax))
+		p.MovImm(p.used(asm.RAX), n)
+		p.Alu(asm.Cmp, asm.R(x), asm.R(asm.RAX))
 	}
-	p.jcc(condAE, beyond)
+	p.Jcc(asm.AE, beyond)
 }
 
 // binary computes a op b.
-func (p *part) binary(op aluOp) {
+func (p *part) binary(op asm.AluOp) {
 	b, a := p.popWord(), p.popWord()
 	x := p.target(b)
 	p.load(x, a)
 	if p.isConst32(b) {
-		p.aluImm(op, r(x), int32(b.n))
+		p.AluImm(op, asm.R(x), int32(b.n))
 	} else {
-		p.alu(op, r(x), p.source(b, spare(x)))
+		p.Alu(op, asm.R(x), p.source(b, spare(x)))
 	}
 	p.result(x)
 }
@@ -99,75 +100,75 @@ func (p *part) multiply() {
 	b, a := p.popWord(), p.popWord()
 	x := p.target(b)
 	if p.isConst32(b) {
-		p.imulImm(x, p.source(a, spare(x)), int32(b.n))
+		p.ImulImm(x, p.source(a, spare(x)), int32(b.n))
 	} else {
 		p.load(x, a)
-		p.imul(x, p.source(b, spare(x)))
+		p.Imul(x, p.source(b, spare(x)))
 	}
 	p.result(x)
 }
 
 // unary changes the top word with an instruction on one operand.
-func (p *part) unary(change func(operand)) {
+func (p *part) unary(change func(asm.Operand)) {
 	a := p.popWord()
 	x := p.target()
 	p.load(x, a)
-	change(r(x))
+	change(asm.R(x))
 	p.result(x)
 }
 
 // shiftBy shifts by the top word, modulo 64 as the processor does.
-func (p *part) shiftBy(op shiftOp) {
+func (p *part) shiftBy(op asm.ShiftOp) {
 	b := p.popWord()
 	if b.kind == constant {
 		p.shiftConst(op, byte(b.n&63))
 		return
 	}
 	a := p.popWord()
-	p.load(rcx, b)
+	p.load(asm.RCX, b)
 	x := p.target()
 	p.load(x, a)
-	p.shiftCL(op, r(x))
+	p.ShiftCL(op, asm.R(x))
 	p.result(x)
 }
 
 // shiftConst shifts the top word by 0 to 63.
-func (p *part) shiftConst(op shiftOp, n byte) {
+func (p *part) shiftConst(op asm.ShiftOp, n byte) {
 	if n == 0 {
 		return
 	}
-	p.unary(func(o operand) { p.shift(op, o, n) })
+	p.unary(func(o asm.Operand) { p.Shift(op, o, n) })
 }
 
 // compare sets the flags of the comparison of two words.
 func (p *part) compare(a, b word) {
 	if p.isConst32(b) {
-		left := p.source(a, rax)
-		if left.isReg() && b.n == 0 {
-			p.test(left.reg)
+		left := p.source(a, asm.RAX)
+		if left.IsReg() && b.n == 0 {
+			p.Test(left.Reg)
 			return
 		}
-		p.aluImm(opCmp, left, int32(b.n))
+		p.AluImm(asm.Cmp, left, int32(b.n))
 		return
 	}
-	left, right := p.source(a, rax), p.source(b, rdx)
-	if !left.isReg() && !right.isReg() {
-		left = r(p.register(a, rax))
+	left, right := p.source(a, asm.RAX), p.source(b, asm.RDX)
+	if !left.IsReg() && !right.IsReg() {
+		left = asm.R(p.register(a, asm.RAX))
 	}
-	p.alu(opCmp, left, right)
+	p.Alu(asm.Cmp, left, right)
 }
 
 // truth pushes a condition as 0 or 1, or jumps if that is what the operations that follow do with it.
-func (p *part) truth(c cond) {
+func (p *part) truth(c asm.Cond) {
 	for next := p.next(); next != nil; next = p.next() {
 		jump, ok := signConds[next.Op]
 		switch {
 		case next.Op == opcode.Lnot:
-			c = c.not()
+			c = c.Not()
 		case next.Op == opcode.Bool:
-		case ok && (jump == condE || jump == condNE):
-			if jump == condE {
-				c = c.not()
+		case ok && (jump == asm.E || jump == asm.NE):
+			if jump == asm.E {
+				c = c.Not()
 			}
 			p.skip()
 			p.branch(c, int(next.A))
@@ -182,74 +183,74 @@ func (p *part) truth(c cond) {
 }
 
 // pushTruth pushes a condition as 0 or 1.
-func (p *part) pushTruth(c cond) {
+func (p *part) pushTruth(c asm.Cond) {
 	x := p.target()
-	p.set(c, x)
+	p.Set(c, x)
 	p.result(x)
 }
 
 // jumpOnSign jumps if the top word, compared with 0, fulfils a condition.
-func (p *part) jumpOnSign(c cond, to int) {
+func (p *part) jumpOnSign(c asm.Cond, to int) {
 	p.compare(p.popWord(), word{})
 	p.branch(c, to)
 }
 
 // choose computes the smaller or larger of two words: it takes b if a compares with it as the condition says.
-func (p *part) choose(c cond) {
+func (p *part) choose(c asm.Cond) {
 	b, a := p.popWord(), p.popWord()
 	x := p.target(b)
 	p.load(x, a)
 	from := p.source(b, spare(x))
-	p.alu(opCmp, r(x), from)
-	p.cmov(c, x, from)
+	p.Alu(asm.Cmp, asm.R(x), from)
+	p.Cmov(c, x, from)
 	p.result(x)
 }
 
 // absolute computes the absolute value: the negated word, unless that is negative. The smallest integer stays.
 func (p *part) absolute() {
-	p.load(rax, p.popWord())
-	p.mov(r(p.used(rdx)), r(rax))
-	p.neg(r(rax))
-	p.cmov(condS, rax, r(rdx))
-	p.result(rax)
+	p.load(asm.RAX, p.popWord())
+	p.Mov(asm.R(p.used(asm.RDX)), asm.R(asm.RAX))
+	p.Neg(asm.R(asm.RAX))
+	p.Cmov(asm.S, asm.RAX, asm.R(asm.RDX))
+	p.result(asm.RAX)
 }
 
 // leadingZeros computes 63 minus the highest bit; 64 for 0.
 func (p *part) leadingZeros() {
-	done := p.newLabel()
-	p.load(rdx, p.popWord())
-	p.movImm(p.used(rax), 64)
-	p.test(rdx)
-	p.jccNear(condE, done)
-	p.bsr(rax, r(rdx))
-	p.aluImm(opXor, r(rax), 63)
-	p.place(done)
-	p.result(rax)
+	done := p.NewLabel()
+	p.load(asm.RDX, p.popWord())
+	p.MovImm(p.used(asm.RAX), 64)
+	p.Test(asm.RDX)
+	p.JccNear(asm.E, done)
+	p.Bsr(asm.RAX, asm.R(asm.RDX))
+	p.AluImm(asm.Xor, asm.R(asm.RAX), 63)
+	p.Place(done)
+	p.result(asm.RAX)
 }
 
 // population counts the bits that are 1, in groups of 2, 4 and 8: not every processor has popcnt.
 func (p *part) population() {
 	a := p.popWord()
-	p.load(rax, a)
+	p.load(asm.RAX, a)
 	step := func(shift byte, mask uint64, first bool) {
-		p.mov(r(p.used(rdx)), r(rax))
-		p.shift(opShr, r(rdx), shift)
-		p.movImm(p.used(rcx), mask)
-		p.alu(opAnd, r(rdx), r(rcx))
+		p.Mov(asm.R(p.used(asm.RDX)), asm.R(asm.RAX))
+		p.Shift(asm.Shr, asm.R(asm.RDX), shift)
+		p.MovImm(p.used(asm.RCX), mask)
+		p.Alu(asm.And, asm.R(asm.RDX), asm.R(asm.RCX))
 		if first {
-			p.alu(opSub, r(rax), r(rdx)) // of two bits: twice the upper one, minus it
+			p.Alu(asm.Sub, asm.R(asm.RAX), asm.R(asm.RDX)) // of two bits: twice the upper one, minus it
 			return
 		}
-		p.alu(opAnd, r(rax), r(rcx))
-		p.alu(opAdd, r(rax), r(rdx))
+		p.Alu(asm.And, asm.R(asm.RAX), asm.R(asm.RCX))
+		p.Alu(asm.Add, asm.R(asm.RAX), asm.R(asm.RDX))
 	}
 	step(1, 0x5555555555555555, true)
 	step(2, 0x3333333333333333, false)
 	step(4, 0x0f0f0f0f0f0f0f0f, false)
-	p.movImm(rcx, 0x0101010101010101)
-	p.imul(rax, r(rcx))
-	p.shift(opShr, r(rax), 56)
-	p.result(rax)
+	p.MovImm(asm.RCX, 0x0101010101010101)
+	p.Imul(asm.RAX, asm.R(asm.RCX))
+	p.Shift(asm.Shr, asm.R(asm.RAX), 56)
+	p.result(asm.RAX)
 }
 
 // lowBits keeps the low bits of the top word, fewer than 64, and extends them with their sign or with zeros.
@@ -266,79 +267,79 @@ func (p *part) lowBits(n int, signed bool) {
 }
 
 // keepLow keeps 1 to 63 low bits of a register.
-func (p *part) keepLow(x reg, n int, signed bool) {
+func (p *part) keepLow(x asm.Reg, n int, signed bool) {
 	if n == 8 || n == 16 || n == 32 {
-		p.extend(x, r(x), n, signed)
+		p.Extend(x, asm.R(x), n, signed)
 		return
 	}
-	down := opShr
+	down := asm.Shr
 	if signed {
-		down = opSar
+		down = asm.Sar
 	}
-	p.shift(opShl, r(x), byte(64-n))
-	p.shift(down, r(x), byte(64-n))
+	p.Shift(asm.Shl, asm.R(x), byte(64-n))
+	p.Shift(down, asm.R(x), byte(64-n))
 }
 
 // divide divides, and rings if the divisor is 0. The processor faults when the smallest integer is divided by -1, so
 // a division by -1 is a negation.
 func (p *part) divide(op opcode.Op) {
 	b, a := p.stack[len(p.stack)-1], p.stack[len(p.stack)-2]
-	by := r(rcx)
+	by := asm.R(asm.RCX)
 	if b.kind == constant {
-		p.load(rcx, b)
-	} else if by = p.operandOf(b); by.is(rax) || by.is(rcx) || by.is(rdx) {
-		p.load(rcx, b)
-		by = r(rcx)
+		p.load(asm.RCX, b)
+	} else if by = p.operandOf(b); by.Is(asm.RAX) || by.Is(asm.RCX) || by.Is(asm.RDX) {
+		p.load(asm.RCX, b)
+		by = asm.R(asm.RCX)
 	}
 	switch {
 	case b.kind != constant:
 		p.compareZero(by)
-		p.jcc(condE, p.bell())
+		p.Jcc(asm.E, p.bell())
 	case b.n == 0:
-		p.jmp(p.bell())
+		p.Jmp(p.bell())
 	}
 	p.popWord()
 	p.popWord()
-	p.load(rax, a)
-	p.used(rdx)
+	p.load(asm.RAX, a)
+	p.used(asm.RDX)
 	if op == opcode.Udivmod {
-		p.clear(rdx)
-		p.div(by)
+		p.Clear(asm.RDX)
+		p.Div(by)
 	} else {
 		p.signedDivide(by, b)
 	}
 	if op != opcode.Quo {
-		p.result(rdx)
+		p.result(asm.RDX)
 	}
 	if op != opcode.Rem {
-		p.result(rax)
+		p.result(asm.RAX)
 	}
 }
 
 // signedDivide divides rax: the quotient is in rax, the remainder in rdx.
-func (p *part) signedDivide(by operand, b word) {
+func (p *part) signedDivide(by asm.Operand, b word) {
 	if b.kind == constant && b.n != ^uint64(0) {
-		p.cqo()
-		p.idiv(by)
+		p.Cqo()
+		p.Idiv(by)
 		return
 	}
-	negate, done := p.newLabel(), p.newLabel()
-	p.aluImm(opCmp, by, -1)
-	p.jccNear(condE, negate)
-	p.cqo()
-	p.idiv(by)
-	p.jmpNear(done)
-	p.place(negate)
-	p.neg(r(rax))
-	p.clear(rdx)
-	p.place(done)
+	negate, done := p.NewLabel(), p.NewLabel()
+	p.AluImm(asm.Cmp, by, -1)
+	p.JccNear(asm.E, negate)
+	p.Cqo()
+	p.Idiv(by)
+	p.JmpNear(done)
+	p.Place(negate)
+	p.Neg(asm.R(asm.RAX))
+	p.Clear(asm.RDX)
+	p.Place(done)
 }
 
 // compareZero compares an operand with 0.
-func (p *part) compareZero(o operand) {
-	if o.isReg() {
-		p.test(o.reg)
+func (p *part) compareZero(o asm.Operand) {
+	if o.IsReg() {
+		p.Test(o.Reg)
 		return
 	}
-	p.aluImm(opCmp, o, 0)
+	p.AluImm(asm.Cmp, o, 0)
 }

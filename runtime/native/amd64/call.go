@@ -4,6 +4,7 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/calls"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
 )
 
@@ -18,85 +19,85 @@ const within = 256 << 10
 type frames struct {
 	*doorbells
 	call    *native.Call // nil: no call begins or ends
-	stackOf reg          // the address of the thread's stack of calls, if it is used
+	stackOf asm.Reg      // the address of the thread's stack of calls, if it is used
 }
 
 // beginCall records the call that begins, or rings; then the interpreter does all that is to be done, and control arrives at none. The
 // frame of the call is empty, and busy.
-func (f *frames) beginCall(none label) {
+func (f *frames) beginCall(none asm.Label) {
 	unable := f.callBell(EntersCall, none)
 	f.findStack(unable)
 	size := calls.FrameSize(f.call.This)
-	state := at(f.stackOf, calls.StateAt)
-	again, former, push := f.newLabel(), f.newLabel(), f.newLabel()
+	state := asm.At(f.stackOf, calls.StateAt)
+	again, former, push := f.NewLabel(), f.NewLabel(), f.NewLabel()
 	f.used(f.frame)
 
-	f.place(again)
-	f.mov(r(rax), state)
-	f.mov32(rcx, r(rax))
-	f.shift(opShr, r(rcx), 16)
-	f.jcc(condE, push) // the stack is empty
-	f.lea(f.frame, element(f.stackOf, rcx))
-	f.stackPointer(rdx)
-	f.alu(opCmp, r(rdx), at(f.frame, calls.SPAt))
-	f.jcc(condA, unable)
-	f.jcc(condE, former)
-	f.place(push)
-	f.extend(rcx, r(rax), 16, false)
-	f.aluImm(opCmp, r(rcx), int32(calls.LastStart(size)))
-	f.jcc(condA, unable)
-	f.lea(f.frame, element(f.stackOf, rcx))
-	f.stackPointer(rdx)
-	f.mov(at(f.frame, calls.SPAt), r(rdx))
-	f.store32(at(f.frame, calls.BeforeAt), rax)
-	f.storeImm32(at(f.frame, calls.FuncAt), f.call.Func)
-	f.storeImm(at(f.frame, calls.TimeAt), calls.Busy)
+	f.Place(again)
+	f.Mov(asm.R(asm.RAX), state)
+	f.Mov32(asm.RCX, asm.R(asm.RAX))
+	f.Shift(asm.Shr, asm.R(asm.RCX), 16)
+	f.Jcc(asm.E, push) // the stack is empty
+	f.Lea(f.frame, asm.Element(f.stackOf, asm.RCX))
+	f.stackPointer(asm.RDX)
+	f.Alu(asm.Cmp, asm.R(asm.RDX), asm.At(f.frame, calls.SPAt))
+	f.Jcc(asm.A, unable)
+	f.Jcc(asm.E, former)
+	f.Place(push)
+	f.Extend(asm.RCX, asm.R(asm.RAX), 16, false)
+	f.AluImm(asm.Cmp, asm.R(asm.RCX), int32(calls.LastStart(size)))
+	f.Jcc(asm.A, unable)
+	f.Lea(f.frame, asm.Element(f.stackOf, asm.RCX))
+	f.stackPointer(asm.RDX)
+	f.Mov(asm.At(f.frame, calls.SPAt), asm.R(asm.RDX))
+	f.Store32(asm.At(f.frame, calls.BeforeAt), asm.RAX)
+	f.StoreImm32(asm.At(f.frame, calls.FuncAt), f.call.Func)
+	f.StoreImm(asm.At(f.frame, calls.TimeAt), calls.Busy)
 	for off := calls.ThisAt; off < size; off += 8 {
-		f.storeImm(at(f.frame, int32(off)), 0)
+		f.StoreImm(asm.At(f.frame, int32(off)), 0)
 	}
 	// The next state: one more push, the frame's start, and its end.
-	f.mov(r(rdx), r(rax))
-	f.shift(opShr, r(rdx), 32)
-	f.inc(r(rdx))
-	f.shift(opShl, r(rdx), 16)
-	f.alu(opAdd, r(rdx), r(rcx))
-	f.shift(opShl, r(rdx), 16)
-	f.alu(opAdd, r(rdx), r(rcx))
-	f.aluImm(opAdd, r(rdx), int32(size/8))
-	f.cmpxchg(state, rdx)
-	f.jcc(condNE, again)
+	f.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
+	f.Shift(asm.Shr, asm.R(asm.RDX), 32)
+	f.Inc(asm.R(asm.RDX))
+	f.Shift(asm.Shl, asm.R(asm.RDX), 16)
+	f.Alu(asm.Add, asm.R(asm.RDX), asm.R(asm.RCX))
+	f.Shift(asm.Shl, asm.R(asm.RDX), 16)
+	f.Alu(asm.Add, asm.R(asm.RDX), asm.R(asm.RCX))
+	f.AluImm(asm.Add, asm.R(asm.RDX), int32(size/8))
+	f.Cmpxchg(state, asm.RDX)
+	f.Jcc(asm.NE, again)
 	if f.call.Timed {
 		f.now()
-		f.aluImm(opOr, r(rax), calls.Busy)
-		f.mov(at(f.frame, calls.TimeAt), r(rax))
+		f.AluImm(asm.Or, asm.R(asm.RAX), calls.Busy)
+		f.Mov(asm.At(f.frame, calls.TimeAt), asm.R(asm.RAX))
 	}
 	f.framed = true
 
 	f.cold = append(f.cold, func() {
-		f.place(former) // a call with this stack pointer has not returned
-		f.cmpImm32(at(f.frame, calls.FuncAt), f.call.Func)
-		f.jcc(condNE, unable)
-		f.mov32(rcx, at(f.frame, calls.BeforeAt))
-		f.mov(r(rdx), r(rax))
-		f.shift(opShr, r(rdx), 32)
-		f.shift(opShl, r(rdx), 32)
-		f.alu(opAdd, r(rdx), r(rcx))
-		f.cmpxchg(state, rdx)
-		f.jmp(again)
+		f.Place(former) // a call with this stack pointer has not returned
+		f.CmpImm32(asm.At(f.frame, calls.FuncAt), f.call.Func)
+		f.Jcc(asm.NE, unable)
+		f.Mov32(asm.RCX, asm.At(f.frame, calls.BeforeAt))
+		f.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
+		f.Shift(asm.Shr, asm.R(asm.RDX), 32)
+		f.Shift(asm.Shl, asm.R(asm.RDX), 32)
+		f.Alu(asm.Add, asm.R(asm.RDX), asm.R(asm.RCX))
+		f.Cmpxchg(state, asm.RDX)
+		f.Jmp(again)
 	})
 }
 
 // enterCall makes the code of an enter handler whose call is followed.
 func (e *emitter) enterCall(i int) {
-	p, none := e.newPart(2*i+1, e.programs[i].Run), e.newLabel()
-	p.done = e.newLabel()
+	p, none := e.newPart(2*i+1, e.programs[i].Run), e.NewLabel()
+	p.done = e.NewLabel()
 	p.abort, p.resume = p.done, p.done
 	p.prologue()
 	p.frames.beginCall(none)
 	p.body()
-	e.place(p.done)
-	e.aluImm(opAnd, at(p.frame, calls.TimeAt), ^calls.Busy)
-	e.place(none)
+	e.Place(p.done)
+	e.AluImm(asm.And, asm.At(p.frame, calls.TimeAt), ^calls.Busy)
+	e.Place(none)
 	p.epilogue()
 	p.close()
 }
@@ -104,110 +105,110 @@ func (e *emitter) enterCall(i int) {
 // leaveCall makes the code of a leave handler, for calls that were recorded when they began.
 func (e *emitter) leaveCall(i int) {
 	p := e.newPart(2*i+1, e.programs[i].Run)
-	p.done = e.newLabel()
+	p.done = e.NewLabel()
 	p.abort, p.resume = p.done, p.done
-	none := e.newLabel()
+	none := e.NewLabel()
 	p.prologue()
 	p.frames.findCall(none)
 	if g := e.programs[i].Gate; g != nil {
 		e.gate(g, p.done)
 	}
 	p.body()
-	e.place(p.done)
+	e.Place(p.done)
 	p.frames.popFrame()
-	e.place(none)
+	e.Place(none)
 	p.epilogue()
 	p.close()
 }
 
 // findCall finds the frame of the call that ends at the place. If the call was not seen to begin, it jumps to none.
-func (f *frames) findCall(none label) {
+func (f *frames) findCall(none asm.Label) {
 	unable := f.callBell(LeavesCall, none)
 	f.findStack(unable)
 	f.used(f.frame)
-	search, absent, inside := f.newLabel(), f.newLabel(), f.newLabel()
-	f.mov32(rcx, at(f.stackOf, calls.StateAt))
-	f.shift(opShr, r(rcx), 16)
-	f.jcc(condE, absent)
-	f.place(search)
-	f.lea(f.frame, element(f.stackOf, rcx))
-	f.stackPointer(rdx)
-	f.mov(r(rax), at(f.frame, calls.SPAt))
-	f.alu(opSub, r(rdx), r(rax))
-	f.jcc(condA, inside)
-	f.jcc(condNE, absent)
-	f.cmpImm32(at(f.frame, calls.FuncAt), f.call.Func)
-	f.jcc(condNE, unable)
-	f.aluImm(opOr, at(f.frame, calls.TimeAt), calls.Busy)
-	f.stackPointer(rdx)
-	f.alu(opCmp, r(rdx), at(f.frame, calls.SPAt))
-	f.jcc(condNE, unable) // a signal handler has come in between, and the host has taken the call
+	search, absent, inside := f.NewLabel(), f.NewLabel(), f.NewLabel()
+	f.Mov32(asm.RCX, asm.At(f.stackOf, calls.StateAt))
+	f.Shift(asm.Shr, asm.R(asm.RCX), 16)
+	f.Jcc(asm.E, absent)
+	f.Place(search)
+	f.Lea(f.frame, asm.Element(f.stackOf, asm.RCX))
+	f.stackPointer(asm.RDX)
+	f.Mov(asm.R(asm.RAX), asm.At(f.frame, calls.SPAt))
+	f.Alu(asm.Sub, asm.R(asm.RDX), asm.R(asm.RAX))
+	f.Jcc(asm.A, inside)
+	f.Jcc(asm.NE, absent)
+	f.CmpImm32(asm.At(f.frame, calls.FuncAt), f.call.Func)
+	f.Jcc(asm.NE, unable)
+	f.AluImm(asm.Or, asm.At(f.frame, calls.TimeAt), calls.Busy)
+	f.stackPointer(asm.RDX)
+	f.Alu(asm.Cmp, asm.R(asm.RDX), asm.At(f.frame, calls.SPAt))
+	f.Jcc(asm.NE, unable) // a signal handler has come in between, and the host has taken the call
 	f.framed = true
 
 	f.cold = append(f.cold, func() {
-		f.place(inside) // rdx is how far inside of this call the frame's was
-		f.aluImm(opCmp, r(rdx), within)
-		f.jcc(condAE, unable)
-		f.mov32(rax, at(f.frame, calls.BeforeAt))
-		f.shift(opShr, r(rax), 16)
-		f.jcc(condE, absent)
-		f.alu(opCmp, r(rax), r(rcx))
-		f.jcc(condAE, unable) // the process has overwritten the frame
-		f.mov(r(rcx), r(rax))
-		f.jmp(search)
-		f.place(absent)
-		f.aluImm(opCmp, at(f.stackOf, calls.OthersAt), 0)
-		f.jcc(condNE, unable)
-		f.jmp(none)
+		f.Place(inside) // rdx is how far inside of this call the frame's was
+		f.AluImm(asm.Cmp, asm.R(asm.RDX), within)
+		f.Jcc(asm.AE, unable)
+		f.Mov32(asm.RAX, asm.At(f.frame, calls.BeforeAt))
+		f.Shift(asm.Shr, asm.R(asm.RAX), 16)
+		f.Jcc(asm.E, absent)
+		f.Alu(asm.Cmp, asm.R(asm.RAX), asm.R(asm.RCX))
+		f.Jcc(asm.AE, unable) // the process has overwritten the frame
+		f.Mov(asm.R(asm.RCX), asm.R(asm.RAX))
+		f.Jmp(search)
+		f.Place(absent)
+		f.AluImm(asm.Cmp, asm.At(f.stackOf, calls.OthersAt), 0)
+		f.Jcc(asm.NE, unable)
+		f.Jmp(none)
 	})
 }
 
 // popFrame removes the frame, which is busy, and all that were pushed after it; rcx is used.
 func (f *frames) popFrame() {
-	f.mov32(f.used(rcx), at(f.frame, calls.BeforeAt))
-	f.store32(at(f.stackOf, calls.StateAt), rcx)
+	f.Mov32(f.used(asm.RCX), asm.At(f.frame, calls.BeforeAt))
+	f.Store32(asm.At(f.stackOf, calls.StateAt), asm.RCX)
 }
 
 // findStack loads the address of the thread's stack of calls; rax, rcx and rdx are used. If it has none it jumps to unknown.
-func (f *frames) findStack(unknown label) {
-	found, next := f.newLabel(), f.newLabel()
-	for _, x := range []reg{rax, rcx, rdx, f.stackOf} {
+func (f *frames) findStack(unknown asm.Label) {
+	found, next := f.NewLabel(), f.NewLabel()
+	for _, x := range []asm.Reg{asm.RAX, asm.RCX, asm.RDX, f.stackOf} {
 		f.used(x)
 	}
 	f.ownData(unknown)
-	f.movImm(rcx, calls.Multiplier)
-	f.imul(rcx, r(rax))
-	f.shift(opShr, r(rcx), slotShift)
-	f.shift(opShl, r(rcx), slotSizeShift)
-	f.lea(rdx, f.arena(f.site.Owners))
-	f.alu(opAdd, r(rcx), r(rdx))
-	f.alu(opCmp, r(rax), at(rcx, 0))
-	f.jcc(condNE, next)
-	f.place(found)
-	f.extend(rax, at(rcx, calls.StackAt), 8, false)
-	f.shift(opShl, r(rax), stackSizeShift)
-	f.lea(f.stackOf, f.arena(f.site.Stacks))
-	f.alu(opAdd, r(f.stackOf), r(rax))
+	f.MovImm(asm.RCX, calls.Multiplier)
+	f.Imul(asm.RCX, asm.R(asm.RAX))
+	f.Shift(asm.Shr, asm.R(asm.RCX), slotShift)
+	f.Shift(asm.Shl, asm.R(asm.RCX), slotSizeShift)
+	f.Lea(asm.RDX, f.arena(f.site.Owners))
+	f.Alu(asm.Add, asm.R(asm.RCX), asm.R(asm.RDX))
+	f.Alu(asm.Cmp, asm.R(asm.RAX), asm.At(asm.RCX, 0))
+	f.Jcc(asm.NE, next)
+	f.Place(found)
+	f.Extend(asm.RAX, asm.At(asm.RCX, calls.StackAt), 8, false)
+	f.Shift(asm.Shl, asm.R(asm.RAX), stackSizeShift)
+	f.Lea(f.stackOf, f.arena(f.site.Stacks))
+	f.Alu(asm.Add, asm.R(f.stackOf), asm.R(asm.RAX))
 
 	f.cold = append(f.cold, func() {
-		f.place(next)
+		f.Place(next)
 		for i := 1; i < calls.Probes; i++ {
-			f.lea(rcx, at(rcx, calls.SlotSize))
-			f.alu(opCmp, r(rax), at(rcx, 0))
-			f.jcc(condE, found)
+			f.Lea(asm.RCX, asm.At(asm.RCX, calls.SlotSize))
+			f.Alu(asm.Cmp, asm.R(asm.RAX), asm.At(asm.RCX, 0))
+			f.Jcc(asm.E, found)
 		}
-		f.jmp(unknown)
+		f.Jmp(unknown)
 	})
 }
 
 // ownData loads rax with the address of the thread's own data. Where their first word is their address it is read, which takes a third of the
 // time of the instruction that tells it. A thread without such a word finds no owner and rings, or the read faults.
-func (f *frames) ownData(unknown label) {
+func (f *frames) ownData(unknown asm.Label) {
 	if !f.site.SelfAddressed {
-		f.rdfsbase()
+		f.Rdfsbase()
 		return
 	}
-	f.mayFault(unknown, true, f.movOwnData)
+	f.mayFault(unknown, true, f.MovOwnData)
 }
 
 // Positions of the number of a slot in the product of an owner, and of the same in bytes; of the number of a stack in bytes.
@@ -226,7 +227,7 @@ var (
 )
 
 // callBell makes a doorbell before anything of the program has been executed, behind which the thread continues at a label.
-func (b *doorbells) callBell(state CallState, resume label) label {
+func (b *doorbells) callBell(state CallState, resume asm.Label) asm.Label {
 	d := b.newBell()
 	d.Call, d.resume = state, resume
 	for range b.plan.Temps {
@@ -238,12 +239,12 @@ func (b *doorbells) callBell(state CallState, resume label) label {
 
 // storage makes the code of operations on the storage of the call.
 func (f *frames) storage(in *runtime.Inst) {
-	word := at(f.frame, int32(calls.ThisAt+8*in.A))
+	word := asm.At(f.frame, int32(calls.ThisAt+8*in.A))
 	if in.Op == opcode.PopThis {
 		f.store(word, f.popWord())
 		return
 	}
 	x := f.target()
-	f.mov(r(x), word)
+	f.Mov(asm.R(x), word)
 	f.result(x)
 }

@@ -9,6 +9,7 @@ import (
 	"gotap/runtime/calls"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 )
@@ -32,7 +33,7 @@ func (w *world) callAt(addr uint64, c native.Call, g *gate.Gate, list ...runtime
 func (w *world) ring(addr uint64, stub *Stub, sp, arg uint64) *Doorbell {
 	w.t.Helper()
 	regs := w.c.ready
-	regs[fileRIP], regs[fileRSP], regs[fileIndex[rdi]] = addr, sp, arg
+	regs[fileRIP], regs[fileRSP], regs[fileIndex[asm.RDI]] = addr, sp, arg
 	start := regs
 	w.c.do(func() {
 		if sig := w.c.run(&regs); sig != syscall.SIGTRAP {

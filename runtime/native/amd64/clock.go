@@ -1,22 +1,25 @@
 package amd64
 
-import "gotap/runtime/clock"
+import (
+	"gotap/runtime/clock"
+	"gotap/runtime/native/amd64/asm"
+)
 
 // now calculates the time in rax, as package clock describes; rcx and rdx are used.
 func (s *words) now() {
-	s.used(rax)
-	s.used(rcx)
-	s.used(rdx)
-	s.mov(r(rax), s.arena(s.site.Clock))
-	s.aluImm(opAnd, r(rax), clock.Lines-1) // whatever is in the word
-	s.imulImm(rax, r(rax), clock.BankSize)
-	s.lea(rcx, s.arena(s.site.Clock+clock.Banks))
-	s.alu(opAdd, r(rcx), r(rax))
-	s.rdtsc()
-	s.shift(opShl, r(rdx), 32)
-	s.alu(opOr, r(rax), r(rdx))
-	s.alu(opSub, r(rax), at(rcx, clock.CounterAt))
-	s.mul(at(rcx, clock.RateAt))
-	s.shrd(rax, rdx, 32)
-	s.alu(opAdd, r(rax), at(rcx, clock.NanosAt))
+	s.used(asm.RAX)
+	s.used(asm.RCX)
+	s.used(asm.RDX)
+	s.Mov(asm.R(asm.RAX), s.arena(s.site.Clock))
+	s.AluImm(asm.And, asm.R(asm.RAX), clock.Lines-1) // whatever is in the word
+	s.ImulImm(asm.RAX, asm.R(asm.RAX), clock.BankSize)
+	s.Lea(asm.RCX, s.arena(s.site.Clock+clock.Banks))
+	s.Alu(asm.Add, asm.R(asm.RCX), asm.R(asm.RAX))
+	s.Rdtsc()
+	s.Shift(asm.Shl, asm.R(asm.RDX), 32)
+	s.Alu(asm.Or, asm.R(asm.RAX), asm.R(asm.RDX))
+	s.Alu(asm.Sub, asm.R(asm.RAX), asm.At(asm.RCX, clock.CounterAt))
+	s.Mul(asm.At(asm.RCX, clock.RateAt))
+	s.Shrd(asm.RAX, asm.RDX, 32)
+	s.Alu(asm.Add, asm.R(asm.RAX), asm.At(asm.RCX, clock.NanosAt))
 }

@@ -14,6 +14,7 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/calls"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/outcome"
 	"gotap/runtime/record"
 )
@@ -279,7 +280,7 @@ func (w *world) compare(stub *Stub, programs []native.Program, site Site, regs *
 	w.counts.hits++
 	w.fp = fpRegs{}
 	if w.floats {
-		w.fp = anyVectors(rand.New(rand.NewPCG(regs[fileIndex[rdi]], regs[fileIndex[rsi]])))
+		w.fp = anyVectors(rand.New(rand.NewPCG(regs[fileIndex[asm.RDI]], regs[fileIndex[asm.RSI]])))
 	}
 	stack := w.c.stack()
 	for i := 0; i < len(stack); i += 8 {

@@ -13,6 +13,7 @@ import (
 	"gotap/runtime/arena"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/record"
@@ -106,7 +107,7 @@ func keysAtOnce(t *testing.T, w *world) {
 	count, countID := w.object(object.Object{Kind: object.KindCount, Keys: 1, Max: 40}, kind...)
 	sum, sumID := w.object(object.Object{Kind: object.KindSum, Keys: 1, Max: 40, Full: object.FullEvict}, kind...)
 	m, mID := w.object(object.Object{Kind: object.KindMap, Keys: 1, Max: 40}, kind...)
-	left := opV(opcode.PushR, uint64(fileIndex[rbx])<<16)
+	left := opV(opcode.PushR, uint64(fileIndex[asm.RBX])<<16)
 	key := []runtime.Inst{left, push(7), op(opcode.And), op(opcode.KeyInt)}
 	p := w.plan(slices.Concat(key, []runtime.Inst{push(1), opV(opcode.Agg, count)}, key, []runtime.Inst{push(2), opV(opcode.Agg, sum)},
 		key, []runtime.Inst{push(1), opV(opcode.MapAdd, m), opA(opcode.Drop, 1)}, []runtime.Inst{push(9), op(opcode.KeyInt), opV(opcode.MapDel, m)},
@@ -197,7 +198,7 @@ func TestAtomic(t *testing.T) {
 	number, numberID := w.object(object.Object{Kind: object.KindInt})
 	array, arrayID := w.object(object.Object{Kind: object.KindArray, Size: 1})
 	least, leastID := w.object(object.Object{Kind: object.KindMin})
-	left := opV(opcode.PushR, uint64(fileIndex[rbx])<<16)
+	left := opV(opcode.PushR, uint64(fileIndex[asm.RBX])<<16)
 	exit, drop := op(opcode.Exit), opA(opcode.Drop, 1)
 	for _, c := range []struct {
 		name string

@@ -3,6 +3,12 @@ package amd64
 // dataAddr is where the memory begins that programs read.
 const dataAddr = 0x2_0000_0000
 
+// Constants of programs in the memory that they read, with a NUL behind each.
+const (
+	textsAddr = dataAddr + 0x600
+	textsStep = 64
+)
+
 // dataPages are the pages from dataAddr on, as the tracee has them.
 var dataPages = [...]pageKind{readable, unmapped, readable, protected, readable, beyondFile, readable, unmapped, readable}
 

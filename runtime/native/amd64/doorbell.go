@@ -3,6 +3,7 @@ package amd64
 import (
 	"gotap/runtime"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/record"
 )
 
@@ -42,7 +43,7 @@ type Doorbell struct {
 	steps   uint64 // operations executed, plus left
 	left    *Word  // the counter; nil: there is none
 
-	at, resume, pass label
+	at, resume, pass asm.Label
 }
 
 // ReadOf is what a program is about to read.
@@ -160,10 +161,10 @@ func (d *Doorbell) Restore(regs, frame []uint64) {
 	regs[fileRSP] += uint64(d.Below)
 }
 
-// resolve replaces labels by offsets.
-func (d *Doorbell) resolve(labels []int) {
-	d.Offset, d.Resume = labels[trapOf(d.at)], labels[d.resume]
+// resolve replaces labels by their offsets in the code.
+func (d *Doorbell) resolve(a *asm.Assembler) {
+	d.Offset, d.Resume = a.Offset(trapOf(d.at)), a.Offset(d.resume)
 	if d.When {
-		d.Pass = labels[d.pass]
+		d.Pass = a.Offset(d.pass)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"gotap/runtime/arena"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
 )
 
@@ -64,7 +65,7 @@ func Emit(programs []native.Program, s Site) (*Stub, error) { return emit(progra
 
 // emit is Emit. It calls mark, unless that is nil, before it makes the code of a native operation, for code of the caller that
 // must change neither flags nor registers.
-func emit(programs []native.Program, s Site, mark func(*asm, *runtime.Inst)) (*Stub, error) {
+func emit(programs []native.Program, s Site, mark func(*asm.Assembler, *runtime.Inst)) (*Stub, error) {
 	for i := range programs {
 		if err := native.Admits(programs[i].Gate); err != nil {
 			return nil, err
@@ -75,7 +76,7 @@ func emit(programs []native.Program, s Site, mark func(*asm, *runtime.Inst)) (*S
 	// one, until a pass finds nothing more.
 	needs := make([]usage, 2*len(programs))
 	for {
-		e := &emitter{asm: newAsm(s.Addr), site: s, programs: programs, needs: needs, found: make([]usage, len(needs)), mark: mark}
+		e := &emitter{Assembler: asm.New(s.Addr), site: s, programs: programs, needs: needs, found: make([]usage, len(needs)), mark: mark}
 		stub, err := e.emit()
 		grown := false
 		for i := range needs {
@@ -107,21 +108,21 @@ func readsFlags(p native.Program) bool {
 
 // emitter makes the code of one place in one pass.
 type emitter struct {
-	*asm
+	*asm.Assembler
 	site     Site
 	programs []native.Program
 	needs    []usage // of the parts, as found before this pass: predicates at even indexes, programs at odd ones
 	found    []usage // in this pass
 
-	below   int          // bytes of the stack pointer below its value at the place
-	savedAt [numRegs]int // bytes below that value where a register was saved; 0: it still has its value
-	flagsAt int          // the same for the flags
-	end     label        // only the tail follows
-	cold    []func()     // make the code behind the tail
+	below   int              // bytes of the stack pointer below its value at the place
+	savedAt [asm.NumRegs]int // bytes below that value where a register was saved; 0: it still has its value
+	flagsAt int              // the same for the flags
+	end     asm.Label        // only the tail follows
+	cold    []func()         // make the code behind the tail
 	bells   []Doorbell
 	reads   []Read
-	records bool                      // there are records
-	mark    func(*asm, *runtime.Inst) // see emit; may be nil
+	records bool                                // there are records
+	mark    func(*asm.Assembler, *runtime.Inst) // see emit; may be nil
 }
 
 // usage is what a part uses.
@@ -139,44 +140,44 @@ func (u *usage) join(o usage) bool {
 
 // emit makes the code: the programs, the tail, and behind it what seldom runs.
 func (e *emitter) emit() (*Stub, error) {
-	e.end = e.newLabel()
+	e.end = e.NewLabel()
 	if e.site.Head != nil {
 		head, err := e.site.Head(e.site.Addr)
 		if err != nil {
 			return nil, fmt.Errorf("cannot place the displaced instructions at %#x: %w", e.site.Addr, err)
 		}
-		e.bytes(head...)
+		e.Bytes(head...)
 	}
 	e.enter()
-	e.testBits32(address(e.site.Control), native.ControlMask)
-	e.jcc(condE, e.end)
+	e.TestBits32(asm.Address(e.site.Control), native.ControlMask)
+	e.Jcc(asm.E, e.end)
 	for i := range e.programs {
 		e.program(i)
 	}
-	e.place(e.end)
+	e.Place(e.end)
 	e.leave()
-	stub := &Stub{Stub: native.Stub{Tail: len(e.code)}}
+	stub := &Stub{Stub: native.Stub{Tail: e.Len()}}
 	tail, err := e.site.Tail(e.site.Addr + uint64(stub.Tail))
 	if err != nil {
 		return nil, fmt.Errorf("cannot place the displaced instructions at %#x: %w", e.site.Addr+uint64(stub.Tail), err)
 	}
-	e.bytes(tail...)
+	e.Bytes(tail...)
 	stub.TailLen = len(tail)
 	for len(e.cold) > 0 {
 		f := e.cold[0]
 		e.cold = e.cold[1:]
 		f()
 	}
-	if stub.Code, err = e.finish(); err != nil {
+	if stub.Code, err = e.Finish(); err != nil {
 		return nil, fmt.Errorf("cannot make code at %#x: %w", e.site.Addr, err)
 	}
 	stub.Doorbells = e.bells
 	for i := range stub.Doorbells {
-		stub.Doorbells[i].resolve(e.labels)
+		stub.Doorbells[i].resolve(e.Assembler)
 	}
 	stub.Reads, stub.Records = e.reads, e.records
 	for i := range stub.Reads {
-		stub.Reads[i].resolve(e.labels)
+		stub.Reads[i].resolve(e.Assembler)
 	}
 	return stub, nil
 }
@@ -199,16 +200,16 @@ func (e *emitter) usesStack() bool {
 // enter steps over the red zone and saves the flags.
 func (e *emitter) enter() {
 	if e.site.RedZone && e.usesStack() {
-		e.lea(rsp, at(rsp, -redZone))
+		e.Lea(asm.RSP, asm.At(asm.RSP, -redZone))
 		e.below = redZone
 	}
 	if !e.site.Flags {
 		return
 	}
-	e.save(rax)
-	e.lahf()
-	e.setOF()
-	e.push(rax)
+	e.save(asm.RAX)
+	e.Lahf()
+	e.SetOF()
+	e.Push(asm.RAX)
 	e.below += 8
 	e.flagsAt = e.below
 }
@@ -216,26 +217,26 @@ func (e *emitter) enter() {
 // leave undoes enter.
 func (e *emitter) leave() {
 	if e.site.Flags {
-		e.pop(rax)
-		e.addAL(127)
-		e.sahf()
-		e.pop(rax)
+		e.Pop(asm.RAX)
+		e.AddAL(127)
+		e.Sahf()
+		e.Pop(asm.RAX)
 	}
 	if e.site.RedZone && e.usesStack() {
-		e.lea(rsp, at(rsp, redZone))
+		e.Lea(asm.RSP, asm.At(asm.RSP, redZone))
 	}
 }
 
 // save pushes a register.
-func (e *emitter) save(x reg) {
-	e.push(x)
+func (e *emitter) save(x asm.Reg) {
+	e.Push(x)
 	e.below += 8
 	e.savedAt[x] = e.below
 }
 
 // program makes the code of one program: predicate, gate, program. Whatever happens, control arrives behind it.
 func (e *emitter) program(i int) {
-	p, next := &e.programs[i], e.newLabel()
+	p, next := &e.programs[i], e.NewLabel()
 	if p.When != nil {
 		e.when(i, next)
 	}
@@ -251,92 +252,92 @@ func (e *emitter) program(i int) {
 	case p.Run != nil:
 		e.run(i)
 	}
-	e.place(next)
+	e.Place(next)
 }
 
 // run makes the code of a program for the hits that count.
 func (e *emitter) run(i int) {
 	p := e.newPart(2*i+1, e.programs[i].Run)
-	p.done = e.newLabel()
+	p.done = e.NewLabel()
 	p.abort, p.resume = p.done, p.done
 	p.prologue()
 	p.body()
-	e.place(p.done)
+	e.Place(p.done)
 	p.epilogue()
 	p.close()
 }
 
 // when makes the code of a predicate. Hits that pass arrive behind it.
-func (e *emitter) when(i int, next label) {
+func (e *emitter) when(i int, next asm.Label) {
 	w := e.newPart(2*i, e.programs[i].When)
-	w.done, w.abort, w.resume = e.newLabel(), e.newLabel(), e.newLabel()
+	w.done, w.abort, w.resume = e.NewLabel(), e.NewLabel(), e.NewLabel()
 	w.prologue()
 	w.body()
-	e.place(w.done)
+	e.Place(w.done)
 	w.epilogue()
 	w.close()
 	e.cold = append(e.cold, func() {
-		e.place(w.abort)
+		e.Place(w.abort)
 		w.epilogue()
 		if g := e.programs[i].Gate; g != nil {
-			e.lockInc(e.arena(g.Offset() + gate.RejectedOffset))
+			e.LockInc(e.arena(g.Offset() + gate.RejectedOffset))
 		}
-		e.jmp(next)
+		e.Jmp(next)
 		if w.rings {
-			e.place(w.resume)
+			e.Place(w.resume)
 			w.epilogue()
-			e.jmp(next)
+			e.Jmp(next)
 		}
 	})
 }
 
 // arena returns a word of the arena as an operand.
-func (e *emitter) arena(offset uint64) operand { return address(e.site.Arena + offset) }
+func (e *emitter) arena(offset uint64) asm.Operand { return asm.Address(e.site.Arena + offset) }
 
 // counts reports whether a gate lets only some hits pass.
 func counts(g *gate.Gate) bool { return g != nil && (g.Limits().After != 0 || g.Limits().Every > 1) }
 
 // gate decides whether a hit counts, and counts it.
-func (e *emitter) gate(g *gate.Gate, next label) {
+func (e *emitter) gate(g *gate.Gate, next asm.Label) {
 	if counts(g) {
 		e.due(g, next)
 	} else if g.Limits() != (gate.Limits{}) {
-		e.lockInc(e.arena(g.Offset() + gate.SeenOffset))
+		e.LockInc(e.arena(g.Offset() + gate.SeenOffset))
 	}
-	e.lockInc(e.arena(g.Offset() + gate.HitsOffset))
+	e.LockInc(e.arena(g.Offset() + gate.HitsOffset))
 }
 
 // due counts a hit as seen, and goes on to the next program unless After and Every let it pass.
-func (e *emitter) due(g *gate.Gate, next label) {
-	l, not := g.Limits(), e.newLabel()
-	used := [...]reg{rax, rcx, rdx}
+func (e *emitter) due(g *gate.Gate, next asm.Label) {
+	l, not := g.Limits(), e.NewLabel()
+	used := [...]asm.Reg{asm.RAX, asm.RCX, asm.RDX}
 	restore := func() {
 		for i := range used {
-			e.pop(used[len(used)-1-i])
+			e.Pop(used[len(used)-1-i])
 		}
 	}
 	for _, x := range used {
-		e.push(x)
+		e.Push(x)
 	}
-	e.movImm(rax, 1)
-	e.lockXadd(e.arena(g.Offset()+gate.SeenOffset), rax) // the number of hits before this one
+	e.MovImm(asm.RAX, 1)
+	e.LockXadd(e.arena(g.Offset()+gate.SeenOffset), asm.RAX) // the number of hits before this one
 	if l.After > 0 {
-		e.movImm(rcx, l.After)
-		e.alu(opSub, r(rax), r(rcx))
-		e.jcc(condB, not)
+		e.MovImm(asm.RCX, l.After)
+		e.Alu(asm.Sub, asm.R(asm.RAX), asm.R(asm.RCX))
+		e.Jcc(asm.B, not)
 	}
 	if l.Every > 1 {
-		e.inc(r(rax))
-		e.clear(rdx)
-		e.movImm(rcx, l.Every)
-		e.div(r(rcx))
-		e.test(rdx)
-		e.jcc(condNE, not)
+		e.Inc(asm.R(asm.RAX))
+		e.Clear(asm.RDX)
+		e.MovImm(asm.RCX, l.Every)
+		e.Div(asm.R(asm.RCX))
+		e.Test(asm.RDX)
+		e.Jcc(asm.NE, not)
 	}
 	restore()
 	e.cold = append(e.cold, func() {
-		e.place(not)
+		e.Place(not)
 		restore()
-		e.jmp(next)
+		e.Jmp(next)
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"gotap/runtime"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
 )
 
@@ -16,8 +17,8 @@ import (
 //
 // Legacy instructions are used, because those with a VEX prefix clear the upper bits of the registers.
 const (
-	vectorA = reg(14)
-	vectorB = reg(15)
+	vectorA = asm.Reg(14)
+	vectorB = asm.Reg(15)
 )
 
 // Words of the stack where vector registers are saved: vectorA, vectorB, MXCSR and the value that is loaded into it.
@@ -35,9 +36,9 @@ const signBit = 63
 
 // lowHalf returns the vector register of which a word of the floating-point state, by its number as a register, is the lower half, if
 // native code does not write it.
-func lowHalf(index uint64) (x reg, ok bool) {
+func lowHalf(index uint64) (x asm.Reg, ok bool) {
 	n := index - runtime.FloatWords
-	return reg(n / 2), index >= runtime.FloatWords && n%2 == 0 && n/2 < uint64(vectorA)
+	return asm.Reg(n / 2), index >= runtime.FloatWords && n%2 == 0 && n/2 < uint64(vectorA)
 }
 
 // usesVectors reports whether the native code of a plan writes vector registers.
@@ -53,7 +54,9 @@ func usesVectors(plan *native.Plan) bool {
 }
 
 // vectorAt returns a place among those where vector registers are saved.
-func (s *words) vectorAt(offset int32) operand { return at(rsp, int32(8*s.vectors.slot)+offset) }
+func (s *words) vectorAt(offset int32) asm.Operand {
+	return asm.At(asm.RSP, int32(8*s.vectors.slot)+offset)
+}
 
 // saveVectors saves the vector registers that the part uses, and loads MXCSR. The flags stay.
 func (s *words) saveVectors() {
@@ -61,11 +64,11 @@ func (s *words) saveVectors() {
 		return
 	}
 	s.written(home{slot: s.vectors.slot + vectorSlots - 1, onSlot: true})
-	s.storeVector(s.vectorAt(savedA), vectorA)
-	s.storeVector(s.vectorAt(savedB), vectorB)
-	s.stmxcsr(s.vectorAt(savedMXCSR))
-	s.storeImm32(s.vectorAt(ownMXCSR), defaultMXCSR)
-	s.ldmxcsr(s.vectorAt(ownMXCSR))
+	s.StoreVector(s.vectorAt(savedA), vectorA)
+	s.StoreVector(s.vectorAt(savedB), vectorB)
+	s.Stmxcsr(s.vectorAt(savedMXCSR))
+	s.StoreImm32(s.vectorAt(ownMXCSR), defaultMXCSR)
+	s.Ldmxcsr(s.vectorAt(ownMXCSR))
 }
 
 // restoreVectors undoes saveVectors. It may be emitted, and executed, several times. The flags stay.
@@ -73,35 +76,35 @@ func (s *words) restoreVectors() {
 	if s.vectors == nil {
 		return
 	}
-	s.ldmxcsr(s.vectorAt(savedMXCSR))
-	s.loadVector(vectorB, s.vectorAt(savedB))
-	s.loadVector(vectorA, s.vectorAt(savedA))
+	s.Ldmxcsr(s.vectorAt(savedMXCSR))
+	s.LoadVector(vectorB, s.vectorAt(savedB))
+	s.LoadVector(vectorA, s.vectorAt(savedA))
 }
 
 // loadFloat loads a vector register with a word; a general register is used for constants.
-func (s *words) loadFloat(x reg, w word, spare reg) {
+func (s *words) loadFloat(x asm.Reg, w word, spare asm.Reg) {
 	if w.kind == constant && w.n == 0 {
-		s.clearFloat(x)
+		s.ClearFloat(x)
 		return
 	}
-	s.movFloat(x, s.source(w, spare))
+	s.MovFloat(x, s.source(w, spare))
 }
 
 // resultFloat pushes what is in a vector register.
-func (s *words) resultFloat(x reg) {
+func (s *words) resultFloat(x asm.Reg) {
 	to := s.target()
-	s.movWord(to, x)
+	s.MovWord(to, x)
 	s.result(to)
 }
 
 // widen replaces the 32 bits of a float in a general register by those of the same float with 64 bits.
-func (s *words) widen(x reg) {
-	s.movFloat32(vectorA, r(x))
-	s.cvtss2sd(vectorA)
-	s.movWord(x, vectorA)
+func (s *words) widen(x asm.Reg) {
+	s.MovFloat32(vectorA, asm.R(x))
+	s.Cvtss2sd(vectorA)
+	s.MovWord(x, vectorA)
 }
 
-var floatOps = map[opcode.Op]floatOp{opcode.Fadd: opAddsd, opcode.Fsub: opSubsd, opcode.Fmul: opMulsd, opcode.Fdiv: opDivsd}
+var floatOps = map[opcode.Op]asm.FloatOp{opcode.Fadd: asm.Addsd, opcode.Fsub: asm.Subsd, opcode.Fmul: asm.Mulsd, opcode.Fdiv: asm.Divsd}
 
 // calculateFloat makes the code of operations on floats.
 func (p *part) calculateFloat(op opcode.Op) {
@@ -111,31 +114,31 @@ func (p *part) calculateFloat(op opcode.Op) {
 	}
 	switch op {
 	case opcode.Fneg:
-		p.unary(func(o operand) { p.complementBit(o, signBit) })
+		p.unary(func(o asm.Operand) { p.ComplementBit(o, signBit) })
 	case opcode.Feq:
-		p.compareEqual(equal)
+		p.compareEqual(asm.FloatEqual)
 	case opcode.Fne:
-		p.compareEqual(notEqual)
+		p.compareEqual(asm.FloatNotEqual)
 	case opcode.Flt:
-		p.compareLess(condA)
+		p.compareLess(asm.A)
 	case opcode.Fle:
-		p.compareLess(condAE)
+		p.compareLess(asm.AE)
 	case opcode.Fbool:
-		p.loadFloat(vectorA, p.popWord(), p.used(rax))
-		p.clearFloat(vectorB)
-		p.ucomisd(vectorA, vectorB)
-		p.truth(condNE)
+		p.loadFloat(vectorA, p.popWord(), p.used(asm.RAX))
+		p.ClearFloat(vectorB)
+		p.Ucomisd(vectorA, vectorB)
+		p.truth(asm.NE)
 	case opcode.Itof:
-		w := p.source(p.popWord(), rax)
-		p.clearFloat(vectorA) // so that the conversion does not wait for the register
-		p.cvtsi2sd(vectorA, w)
+		w := p.source(p.popWord(), asm.RAX)
+		p.ClearFloat(vectorA) // so that the conversion does not wait for the register
+		p.Cvtsi2sd(vectorA, w)
 		p.resultFloat(vectorA)
 	case opcode.Utof:
 		p.unsignedToFloat()
 	case opcode.Ftoi:
 		w := p.popWord()
 		x := p.target()
-		p.loadFloat(vectorB, w, p.used(rax))
+		p.loadFloat(vectorB, w, p.used(asm.RAX))
 		p.truncate(x)
 		p.result(x)
 	case opcode.F32:
@@ -145,10 +148,10 @@ func (p *part) calculateFloat(op opcode.Op) {
 		p.widen(x)
 		p.result(x)
 	case opcode.ToF32:
-		p.loadFloat(vectorA, p.popWord(), p.used(rax))
-		p.cvtsd2ss(vectorA)
+		p.loadFloat(vectorA, p.popWord(), p.used(asm.RAX))
+		p.Cvtsd2ss(vectorA)
 		x := p.target()
-		p.movWord32(x, vectorA)
+		p.MovWord32(x, vectorA)
 		p.result(x)
 	}
 }
@@ -158,130 +161,130 @@ func isNumber(w word) bool { return w.kind == constant && !math.IsNaN(math.Float
 
 // binaryFloat computes a op b. If neither is a number, the result is the operand that the processor takes for the first. Which one that is
 // in the interpreter, of a sum or a product, is up to the compiler of Go. So native code rings then.
-func (p *part) binaryFloat(op floatOp) {
+func (p *part) binaryFloat(op asm.FloatOp) {
 	b, a := p.stack[len(p.stack)-1], p.stack[len(p.stack)-2]
-	commutes := (op == opAddsd || op == opMulsd) && !isNumber(a) && !isNumber(b)
-	var both label
+	commutes := (op == asm.Addsd || op == asm.Mulsd) && !isNumber(a) && !isNumber(b)
+	var both asm.Label
 	if commutes {
 		both = p.bellBefore()
 	}
 	p.popWord()
 	p.popWord()
-	p.used(rax)
-	p.loadFloat(vectorA, a, rax)
-	p.loadFloat(vectorB, b, rax)
-	first := r(rax)
+	p.used(asm.RAX)
+	p.loadFloat(vectorA, a, asm.RAX)
+	p.loadFloat(vectorB, b, asm.RAX)
+	first := asm.R(asm.RAX)
 	if a.kind != constant {
 		first = p.operandOf(a)
 	}
-	p.sd(op, vectorA, vectorB)
+	p.Sd(op, vectorA, vectorB)
 	if commutes {
-		odd, back := p.newLabel(), p.newLabel()
-		p.ucomisd(vectorA, vectorA)
-		p.jcc(condP, odd)
-		p.place(back)
+		odd, back := p.NewLabel(), p.NewLabel()
+		p.Ucomisd(vectorA, vectorA)
+		p.Jcc(asm.P, odd)
+		p.Place(back)
 		p.cold = append(p.cold, func() {
-			again := p.newLabel()
-			p.place(odd)
+			again := p.NewLabel()
+			p.Place(odd)
 			if a.kind == constant {
-				p.movImm(rax, a.n)
+				p.MovImm(asm.RAX, a.n)
 			}
-			p.movFloat(vectorA, first)
-			p.ucomisd(vectorA, vectorA)
-			p.jccNear(condNP, again)
-			p.ucomisd(vectorB, vectorB)
-			p.jcc(condP, both)
-			p.place(again)
-			p.sd(op, vectorA, vectorB)
-			p.jmp(back)
+			p.MovFloat(vectorA, first)
+			p.Ucomisd(vectorA, vectorA)
+			p.JccNear(asm.NP, again)
+			p.Ucomisd(vectorB, vectorB)
+			p.Jcc(asm.P, both)
+			p.Place(again)
+			p.Sd(op, vectorA, vectorB)
+			p.Jmp(back)
 		})
 	}
 	p.resultFloat(vectorA)
 }
 
 // compareEqual pushes whether two words are equal, or are not.
-func (p *part) compareEqual(c floatCond) {
+func (p *part) compareEqual(c asm.FloatCond) {
 	b, a := p.popWord(), p.popWord()
-	p.used(rax)
-	p.loadFloat(vectorA, a, rax)
-	p.loadFloat(vectorB, b, rax)
-	p.cmpsd(c, vectorA, vectorB)
-	p.movWord(rax, vectorA)
-	p.test(rax)
-	p.truth(condNE)
+	p.used(asm.RAX)
+	p.loadFloat(vectorA, a, asm.RAX)
+	p.loadFloat(vectorB, b, asm.RAX)
+	p.Cmpsd(c, vectorA, vectorB)
+	p.MovWord(asm.RAX, vectorA)
+	p.Test(asm.RAX)
+	p.truth(asm.NE)
 }
 
 // compareLess pushes whether the second word from the top is below the top: whether the top is above it, a condition that does not hold of
 // what is not a number.
-func (p *part) compareLess(c cond) {
+func (p *part) compareLess(c asm.Cond) {
 	b, a := p.popWord(), p.popWord()
-	p.used(rax)
-	p.loadFloat(vectorA, b, rax)
-	p.loadFloat(vectorB, a, rax)
-	p.ucomisd(vectorA, vectorB)
+	p.used(asm.RAX)
+	p.loadFloat(vectorA, b, asm.RAX)
+	p.loadFloat(vectorB, a, asm.RAX)
+	p.Ucomisd(vectorA, vectorB)
 	p.truth(c)
 }
 
 // unsignedToFloat converts an integer. One above the largest signed one is halved before, and what is lost then still decides how it is
 // rounded.
 func (p *part) unsignedToFloat() {
-	large, done := p.newLabel(), p.newLabel()
-	p.load(rax, p.popWord())
-	p.used(rdx)
-	p.clearFloat(vectorA)
-	p.test(rax)
-	p.jcc(condS, large)
-	p.cvtsi2sd(vectorA, r(rax))
-	p.place(done)
+	large, done := p.NewLabel(), p.NewLabel()
+	p.load(asm.RAX, p.popWord())
+	p.used(asm.RDX)
+	p.ClearFloat(vectorA)
+	p.Test(asm.RAX)
+	p.Jcc(asm.S, large)
+	p.Cvtsi2sd(vectorA, asm.R(asm.RAX))
+	p.Place(done)
 	p.cold = append(p.cold, func() {
-		p.place(large)
-		p.mov(r(rdx), r(rax))
-		p.shift(opShr, r(rdx), 1)
-		p.aluImm(opAnd, r(rax), 1)
-		p.alu(opOr, r(rdx), r(rax))
-		p.cvtsi2sd(vectorA, r(rdx))
-		p.sd(opAddsd, vectorA, vectorA)
-		p.jmp(done)
+		p.Place(large)
+		p.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
+		p.Shift(asm.Shr, asm.R(asm.RDX), 1)
+		p.AluImm(asm.And, asm.R(asm.RAX), 1)
+		p.Alu(asm.Or, asm.R(asm.RDX), asm.R(asm.RAX))
+		p.Cvtsi2sd(vectorA, asm.R(asm.RDX))
+		p.Sd(asm.Addsd, vectorA, vectorA)
+		p.Jmp(done)
 	})
 	p.resultFloat(vectorA)
 }
 
 // truncate converts vectorB to an integer, as value.FloatToInt does.
-func (s *words) truncate(x reg) {
-	odd, done := s.newLabel(), s.newLabel()
-	s.cvttsd2si(x, vectorB)
-	s.aluImm(opCmp, r(x), 1)
-	s.jcc(condO, odd) // only the smallest integer minus 1 overflows
-	s.place(done)
+func (s *words) truncate(x asm.Reg) {
+	odd, done := s.NewLabel(), s.NewLabel()
+	s.Cvttsd2si(x, vectorB)
+	s.AluImm(asm.Cmp, asm.R(x), 1)
+	s.Jcc(asm.O, odd) // only the smallest integer minus 1 overflows
+	s.Place(done)
 	s.cold = append(s.cold, func() {
-		number, positive := s.newLabel(), s.newLabel()
-		s.place(odd)
-		s.ucomisd(vectorB, vectorB)
-		s.jccNear(condNP, number)
-		s.movImm(x, 0)
-		s.jmp(done)
-		s.place(number)
-		s.movWord(x, vectorB)
-		s.test(x)
-		s.jccNear(condNS, positive)
-		s.movImm(x, 1<<63)
-		s.jmp(done)
-		s.place(positive)
-		s.movImm(x, math.MaxInt64)
-		s.jmp(done)
+		number, positive := s.NewLabel(), s.NewLabel()
+		s.Place(odd)
+		s.Ucomisd(vectorB, vectorB)
+		s.JccNear(asm.NP, number)
+		s.MovImm(x, 0)
+		s.Jmp(done)
+		s.Place(number)
+		s.MovWord(x, vectorB)
+		s.Test(x)
+		s.JccNear(asm.NS, positive)
+		s.MovImm(x, 1<<63)
+		s.Jmp(done)
+		s.Place(positive)
+		s.MovImm(x, math.MaxInt64)
+		s.Jmp(done)
 	})
 }
 
 // floor converts vectorB to the largest integer that is not above it. vectorA is used.
-func (s *words) floor(x reg) {
-	done := s.newLabel()
+func (s *words) floor(x asm.Reg) {
+	done := s.NewLabel()
 	s.truncate(x)
-	s.clearFloat(vectorA)
-	s.cvtsi2sd(vectorA, r(x))
-	s.ucomisd(vectorA, vectorB)
-	s.jccNear(condBE, done) // also if vectorB is not a number
-	s.aluImm(opCmp, r(x), 1)
-	s.jccNear(condO, done)
-	s.dec(r(x))
-	s.place(done)
+	s.ClearFloat(vectorA)
+	s.Cvtsi2sd(vectorA, asm.R(x))
+	s.Ucomisd(vectorA, vectorB)
+	s.JccNear(asm.BE, done) // also if vectorB is not a number
+	s.AluImm(asm.Cmp, asm.R(x), 1)
+	s.JccNear(asm.O, done)
+	s.Dec(asm.R(x))
+	s.Place(done)
 }

@@ -23,6 +23,7 @@ type generator struct {
 	bells    bool // operations that native code does not execute are among them
 	nested   int
 	calls    bool // it runs where a call begins
+	keyed    bool // a key is being built
 }
 
 // genTexts are the constants of programs. They are in the memory that programs read, too.
@@ -85,6 +86,7 @@ type objects struct {
 	keyed, maps                   []int        // with two parts at odd indexes
 	few                           map[int]bool // indexes of those that never get many keys
 	texted                        []textKeyed
+	named                         []textKeyed // maps with texts as values
 }
 
 func (o *objects) ids() []int { return o.all }
@@ -343,7 +345,7 @@ func (g *generator) room() bool { return g.depth < genStack-4 }
 func (g *generator) push() {
 	switch g.IntN(12) {
 	case 0, 1:
-		g.op(opcode.Arg, g.IntN(6))
+		g.op(opcode.Arg, pick(g.Rand, g.IntN(6), g.IntN(6), g.IntN(6), g.IntN(len(args)+stackArgs)))
 	case 2, 10:
 		if t := g.temp(); g.assigned.Has(uint32(t)) {
 			g.op(opcode.PushTV, t)

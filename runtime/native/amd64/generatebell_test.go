@@ -34,7 +34,7 @@ func (g *generator) bell() {
 	case 5:
 		g.op(opcode.PushR, len(registers)-1-g.IntN(leftRegisters))
 	case 6:
-		g.op(opcode.Arg, 6+g.IntN(3))
+		g.op(opcode.Arg, len(args)+stackArgs+g.IntN(3))
 	}
 }
 

@@ -72,6 +72,11 @@ func (g *generator) madeText() {
 	}
 	g.emit(opcode.PushD, 0, addr)
 	g.depth++
+	if g.IntN(3) == 0 {
+		g.counted()
+		g.op(opcode.Bytes, 0)
+		return
+	}
 	most := pick[uint64](g.Rand, 1, 2, 7, 8, 9, 15, 16, 17, 64, 255, 256, 256, 256)
 	if g.bells {
 		most = pick(g.Rand, most, 0, 257, value.MaxText, ^uint64(0))
@@ -79,6 +84,29 @@ func (g *generator) madeText() {
 	g.emit(opcode.PushD, 0, most)
 	g.depth++
 	g.op(opcode.Str, 0)
+}
+
+// counted pushes how many bytes are to be copied: known or not, with a bound or none.
+func (g *generator) counted() {
+	n := pick(g.Rand, 0, 1, 7, 8, 9, 16, 64, 255, 256, 256, 1016, g.Uint64N(300), -g.Uint64N(10))
+	if g.bells {
+		n = pick(g.Rand, n, 1017, value.MaxText, value.MaxText+1, ^uint64(0)>>1)
+	}
+	if g.IntN(2) == 0 {
+		g.emit(opcode.PushD, 0, n)
+		g.depth++
+		return
+	}
+	if g.push(); g.IntN(3) == 0 {
+		g.emit(opcode.PushD, 0, 0x1ff)
+		g.depth++
+		g.op(opcode.And, 0)
+	}
+	if g.IntN(4) != 0 {
+		g.emit(opcode.PushD, 0, n)
+		g.depth++
+		g.op(opcode.Min, 0)
+	}
 }
 
 // thisBytes is the size of the storage of calls.
@@ -121,7 +149,12 @@ func (g *generator) selected() {
 
 // usedText pushes a text; now and then it is copied, or was in a scratch word.
 func (g *generator) usedText() {
-	switch g.IntN(10) {
+	n := g.IntN(12)
+	if n == 10 && !g.keyed {
+		g.namedText()
+		return
+	}
+	switch n {
 	case 0:
 		t := genTemps + g.IntN(textTemps)
 		g.anyText()
@@ -145,17 +178,13 @@ func (g *generator) measured() {
 	case 0:
 		g.op(opcode.Slen, 0)
 	case 1:
-		if g.bells {
-			g.op(opcode.Hash, 0)
-			return
-		}
-		g.op(opcode.Slen, 0)
+		g.op(opcode.Hash, 0)
 	default:
 		if g.code[len(g.code)-1].Op == opcode.Str { // else it is compared where it lies, to the first difference: see generator.text
 			g.op(opcode.Nop, 0)
 		}
 		g.usedText()
-		g.op(pick(g.Rand, opcode.Seq, opcode.Seq, opcode.Sprefix, opcode.Scmp), 0)
+		g.op(pick(g.Rand, opcode.Seq, opcode.Scmp, opcode.Sprefix, opcode.Scmp), 0)
 	}
 }
 
@@ -175,9 +204,8 @@ func (g *generator) textItem() {
 	g.op(opcode.EndItem, 0)
 }
 
-// textKey appends the building of a key with texts, and its use.
-func (g *generator) textKey() {
-	o := pick(g.Rand, g.objects.texted...)
+// keyParts appends the building of a key of an object.
+func (g *generator) keyParts(o *textKeyed) {
 	for _, kind := range o.kinds {
 		switch {
 		case kind == value.KindInt:
@@ -186,11 +214,44 @@ func (g *generator) textKey() {
 			continue
 		case g.IntN(8) == 0:
 			g.usedText()
+		case g.IntN(4) == 0:
+			g.knownKey()
 		default:
 			g.anyText()
 		}
 		g.op(opcode.KeyText, int(value.KindText))
 	}
+}
+
+// knownKey pushes a text of memory that is likely to be in a key: a constant there, from its start to its end.
+func (g *generator) knownKey() {
+	g.emit(opcode.PushD, 0, textsAddr+textsStep*g.Uint64N(uint64(len(genTexts))))
+	g.depth++
+	g.emit(opcode.PushD, 0, pick[uint64](g.Rand, 256, 64, 4))
+	g.depth++
+	g.op(opcode.Str, 0)
+}
+
+// namedText pushes a text of a map, or now and then stores one first.
+func (g *generator) namedText() {
+	g.keyed = true
+	defer func() { g.keyed = false }()
+	o := pick(g.Rand, g.objects.named...)
+	if g.bells && g.IntN(3) == 0 {
+		g.keyParts(&o)
+		g.anyText()
+		g.op(opcode.MapSetS, o.index)
+	}
+	g.keyParts(&o)
+	g.op(opcode.MapGetS, o.index)
+}
+
+// textKey appends the building of a key with texts, and its use.
+func (g *generator) textKey() {
+	g.keyed = true
+	defer func() { g.keyed = false }()
+	o := pick(g.Rand, g.objects.texted...)
+	g.keyParts(&o)
 	op := opcode.Agg
 	if o.isMap {
 		op = pick(g.Rand, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel)

@@ -5,37 +5,50 @@ import (
 
 	"gotap/runtime/arena"
 	"gotap/runtime/key"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // keyed is a key that is being built: its words, and what a doorbell before its first part needs.
 type keyed struct {
 	begun    bool
+	texts    *home // what native code had used of its memory for texts at the first part; nil: it makes none while the key is built
 	words    []word
-	pc       int // of the first part
+	refs     uint64 // bit i: words[i] is the reference of a text that is not known
+	pc       int    // of the first part
 	executed int
 	stack    []word
 	nextHome int
 }
 
+// isRef reports whether a word is the reference of a text.
+func (k *keyed) isRef(i int) bool { return k.refs>>i&1 != 0 }
+
 // searchRegs are the registers that a search of a table uses besides rax, rcx and rdx.
 type searchRegs struct {
-	tag   reg // of the key, at its position in a state
-	slot  reg // its number, times the words that it has among the states
-	left  reg // slots that are still to be searched
-	entry reg // address of the entry found; of its pair
+	tag   asm.Reg // of the key, at its position in a state
+	slot  asm.Reg // its number, times the words that it has among the states
+	left  asm.Reg // slots that are still to be searched
+	entry asm.Reg // address of the entry found; of its pair
 }
 
 // tables makes the code that searches keys in tables.
 type tables struct {
 	*doorbells
 	cells *cells
+	texts *texts
 }
 
 // beginKey begins a key, unless one has been begun.
 func (k *tables) beginKey() {
 	if !k.key.begun {
 		k.key = keyed{begun: true, pc: k.pc, executed: k.executed, stack: slices.Clone(k.stack), nextHome: len(k.stack)}
+		if m := k.memoryOfTexts; m != nil && k.plan.MakesTexts(k.pc) {
+			k.Mov(asm.R(k.used(asm.RAX)), k.homeOperand(m.used))
+			k.Mov(k.written(m.before), asm.R(asm.RAX))
+			k.key.texts = &m.before
+		}
 	}
 }
 
@@ -45,11 +58,19 @@ func (k *tables) addToKey() {
 	k.key.words = append(k.key.words, k.popWord())
 }
 
-// addTextToKey pops a text that is known into the key.
+// addTextToKey pops a text into the key: the words of one that is known, the reference of another one.
 func (k *tables) addTextToKey() {
 	k.beginKey()
-	k.popWord()
-	text, _ := k.plan.Operands(k.pc, 1)
+	text, known := k.plan.Operands(k.pc, 1)
+	if !known {
+		k.texts.find(k.stack[len(k.stack)-1], k.bellBefore())
+		k.key.refs |= 1 << len(k.key.words)
+	}
+	w := k.popWord()
+	if !known {
+		k.key.words = append(k.key.words, w)
+		return
+	}
 	for _, v := range text[0].KeyWords() {
 		k.key.words = append(k.key.words, word{constant, v})
 	}
@@ -66,41 +87,49 @@ func (k *tables) useKey(op opcode.Op) {
 	}
 	k.usedBySearch()
 	unsure := k.bellAt(k.key.pc, k.key.executed, k.key.stack)
-	absent, done := k.newLabel(), k.newLabel()
+	absent, done := k.NewLabel(), k.NewLabel()
 	inserts := op == opcode.Agg || op == opcode.MapSet || op == opcode.MapAdd
 	if inserts {
 		absent = unsure
+	}
+	giveUp := func() {
+		k.unpin(l.Table)
+		k.Jmp(unsure)
+	}
+	if op == opcode.MapGetS {
+		k.texts.uses()
+		k.texts.room(value.DefaultText, unsure)
 	}
 	if k.isPair(op, l) {
 		k.usePair(op, l, v, absent, unsure)
 	} else {
 		k.find(l.Table, absent, unsure)
 		if op == opcode.Agg && l.Spread != nil {
-			k.cells.countSpread(l, k.cellFound(l.Table), v, func() {
-				k.unpin(l.Table)
-				k.jmp(unsure)
-			})
+			k.cells.countSpread(l, k.cellFound(l.Table), v, giveUp)
+		}
+		if op == opcode.MapGetS {
+			k.loadText(k.cellFound(l.Table), giveUp)
 		}
 		k.atSlot(op, l, v)
 		k.unpin(l.Table)
 	}
-	k.place(done)
+	k.Place(done)
 	k.endKey()
-	if op == opcode.MapGet || op == opcode.MapHas || op == opcode.MapAdd {
+	if op == opcode.MapGet || op == opcode.MapGetS || op == opcode.MapHas || op == opcode.MapAdd {
 		k.result(k.cells.search.entry)
 	}
 	if !inserts {
 		k.cold = append(k.cold, func() {
-			k.place(absent)
-			k.clear(k.cells.search.entry)
-			k.jmp(done)
+			k.Place(absent)
+			k.Clear(k.cells.search.entry)
+			k.Jmp(done)
 		})
 	}
 }
 
 // usedBySearch notes that a search writes its registers.
 func (k *tables) usedBySearch() {
-	for _, x := range []reg{rax, rcx, rdx, k.cells.search.tag, k.cells.search.slot, k.cells.search.entry} {
+	for _, x := range []asm.Reg{asm.RAX, asm.RCX, asm.RDX, k.cells.search.tag, k.cells.search.slot, k.cells.search.entry} {
 		k.used(x)
 	}
 }
@@ -118,49 +147,46 @@ func (k *tables) endKey() {
 }
 
 // find searches the key. If it is there, its slot is pinned, and entry is the address of its entry.
-func (k *tables) find(t *arena.TableLayout, absent, unsure label) {
+func (k *tables) find(t *arena.TableLayout, absent, unsure asm.Label) {
 	s := k.cells.search
-	probe, retry, next, other, mismatch := k.newLabel(), k.newLabel(), k.newLabel(), k.newLabel(), k.newLabel()
+	probe, retry, next, other, mismatch := k.NewLabel(), k.NewLabel(), k.NewLabel(), k.NewLabel(), k.NewLabel()
 	k.startSearch(t)
-	k.lea(rcx, k.arena(t.Home))
-	k.mov(r(k.used(s.left)), k.homed(t, rcx))
-	k.shift(opShr, r(s.left), arena.ChangeShift)
-	k.place(probe)
-	k.aluImm(opSub, r(s.left), 1)
-	k.jcc(condB, absent)
-	k.lea(rcx, k.arena(t.State))
-	k.place(retry)
-	k.mov(r(rax), element(rcx, s.slot))
+	k.Lea(asm.RCX, k.arena(t.Home))
+	k.Mov(asm.R(k.used(s.left)), k.homed(t, asm.RCX))
+	k.Shift(asm.Shr, asm.R(s.left), arena.ChangeShift)
+	k.Place(probe)
+	k.AluImm(asm.Sub, asm.R(s.left), 1)
+	k.Jcc(asm.B, absent)
+	k.Lea(asm.RCX, k.arena(t.State))
+	k.Place(retry)
+	k.Mov(asm.R(asm.RAX), asm.Element(asm.RCX, s.slot))
 	k.compareTag()
-	k.jcc(condNE, next)
-	k.mov(r(rdx), r(rax))
-	k.aluImm(opAnd, r(rdx), int32(arena.StatusMask))
-	k.aluImm(opCmp, r(rdx), arena.SlotFull)
-	k.jcc(condNE, other)
-	k.mov(r(rdx), r(rax))
-	k.aluImm(opAnd, r(rdx), int32(arena.PinMask))
-	k.aluImm(opCmp, r(rdx), int32(arena.PinMask))
-	k.jcc(condE, next)
-	k.lea(rdx, at(rax, int32(arena.PinOne)))
-	k.lockCmpxchg(element(rcx, s.slot), rdx)
-	k.jcc(condNE, retry)
-	k.lea(s.entry, k.arena(t.Entries))
-	k.imulImm(rdx, r(s.slot), int32(8*t.EntryWords/stateWords(t)))
-	k.alu(opAdd, r(s.entry), r(rdx))
-	for i, w := range k.key.words {
-		k.compareMemory(at(s.entry, int32(8*i)), w, rax)
-		k.jcc(condNE, mismatch)
-	}
+	k.Jcc(asm.NE, next)
+	k.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
+	k.AluImm(asm.And, asm.R(asm.RDX), int32(arena.StatusMask))
+	k.AluImm(asm.Cmp, asm.R(asm.RDX), arena.SlotFull)
+	k.Jcc(asm.NE, other)
+	k.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
+	k.AluImm(asm.And, asm.R(asm.RDX), int32(arena.PinMask))
+	k.AluImm(asm.Cmp, asm.R(asm.RDX), int32(arena.PinMask))
+	k.Jcc(asm.E, next)
+	k.Lea(asm.RDX, asm.At(asm.RAX, int32(arena.PinOne)))
+	k.LockCmpxchg(asm.Element(asm.RCX, s.slot), asm.RDX)
+	k.Jcc(asm.NE, retry)
+	k.Lea(s.entry, k.arena(t.Entries))
+	k.ImulImm(asm.RDX, asm.R(s.slot), int32(8*t.EntryWords/stateWords(t)))
+	k.Alu(asm.Add, asm.R(s.entry), asm.R(asm.RDX))
+	k.compareKey(s.entry, asm.RAX, mismatch)
 	k.cold = append(k.cold, func() {
-		k.place(mismatch)
+		k.Place(mismatch)
 		k.unpin(t)
-		k.place(next)
+		k.Place(next)
 		k.nextSlot(t)
-		k.jmp(probe)
-		k.place(other)
-		k.aluImm(opCmp, r(rdx), arena.SlotBusy)
-		k.jcc(condE, unsure)
-		k.jmp(next)
+		k.Jmp(probe)
+		k.Place(other)
+		k.AluImm(asm.Cmp, asm.R(asm.RDX), arena.SlotBusy)
+		k.Jcc(asm.E, unsure)
+		k.Jmp(next)
 	})
 }
 
@@ -176,81 +202,112 @@ func stateWords(t *arena.TableLayout) int {
 func (k *tables) startSearch(t *arena.TableLayout) {
 	s := k.cells.search
 	k.hash()
-	k.mov(r(s.slot), r(rax))
-	k.aluImm(opAnd, r(s.slot), int32(t.Slots-1))
+	k.Mov(asm.R(s.slot), asm.R(asm.RAX))
+	k.AluImm(asm.And, asm.R(s.slot), int32(t.Slots-1))
 	if t.Paired {
-		k.alu(opAdd, r(s.slot), r(s.slot))
+		k.Alu(asm.Add, asm.R(s.slot), asm.R(s.slot))
 	}
-	k.mov(r(s.tag), r(rax))
-	k.shift(opShr, r(s.tag), 32)
-	k.shift(opShl, r(s.tag), arena.TagShift)
+	k.Mov(asm.R(s.tag), asm.R(asm.RAX))
+	k.Shift(asm.Shr, asm.R(s.tag), 32)
+	k.Shift(asm.Shl, asm.R(s.tag), arena.TagShift)
 }
 
 // homed returns the word of the slot in a part of the table, at an address in a register, that has a word for each slot.
-func (k *tables) homed(t *arena.TableLayout, base reg) operand {
-	o := element(base, k.cells.search.slot)
-	o.half = t.Paired
-	return o
+func (k *tables) homed(t *arena.TableLayout, base asm.Reg) asm.Operand {
+	if t.Paired {
+		return asm.HalfElement(base, k.cells.search.slot)
+	}
+	return asm.Element(base, k.cells.search.slot)
 }
 
 // nextSlot goes on to the next slot.
 func (k *tables) nextSlot(t *arena.TableLayout) {
-	k.aluImm(opAdd, r(k.cells.search.slot), int32(stateWords(t)))
-	k.aluImm(opAnd, r(k.cells.search.slot), int32(stateWords(t)*int(t.Slots)-1))
+	k.AluImm(asm.Add, asm.R(k.cells.search.slot), int32(stateWords(t)))
+	k.AluImm(asm.And, asm.R(k.cells.search.slot), int32(stateWords(t)*int(t.Slots)-1))
 }
 
 // compareTag compares the tag of a state, which is in rax, with that of the key; rdx is used.
 func (k *tables) compareTag() {
-	k.mov(r(rdx), r(rax))
-	k.alu(opXor, r(rdx), r(k.cells.search.tag))
-	k.shift(opShl, r(rdx), 64-arena.ChangeShift)
-	k.shift(opShr, r(rdx), 64-arena.ChangeShift+arena.TagShift)
+	k.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
+	k.Alu(asm.Xor, asm.R(asm.RDX), asm.R(k.cells.search.tag))
+	k.Shift(asm.Shl, asm.R(asm.RDX), 64-arena.ChangeShift)
+	k.Shift(asm.Shr, asm.R(asm.RDX), 64-arena.ChangeShift+arena.TagShift)
+}
+
+// compareKey compares the key with an entry, whose address is in a register, and jumps if they differ. The spare register is used, and of a key with
+// texts that are not known rax, rcx and rdx.
+func (k *tables) compareKey(entry, spare asm.Reg, differs asm.Label) {
+	if k.key.refs != 0 {
+		k.Mov(asm.R(k.texts.to), asm.R(entry))
+		entry = k.texts.to
+	}
+	at := int32(0)
+	for i, w := range k.key.words {
+		if k.key.isRef(i) {
+			k.AluImm(asm.Add, asm.R(entry), at)
+			k.texts.comparePart(w, differs)
+			at = 0
+			continue
+		}
+		k.compareMemory(asm.At(entry, at), w, spare)
+		k.Jcc(asm.NE, differs)
+		at += 8
+	}
 }
 
 // compareMemory compares memory with a word; the spare register is used.
-func (s *words) compareMemory(o operand, w word, spare reg) {
+func (s *words) compareMemory(o asm.Operand, w word, spare asm.Reg) {
 	if s.isConst32(w) {
-		s.aluImm(opCmp, o, int32(w.n))
+		s.AluImm(asm.Cmp, o, int32(w.n))
 		return
 	}
-	s.alu(opCmp, o, r(s.register(w, spare)))
+	s.Alu(asm.Cmp, o, asm.R(s.register(w, spare)))
 }
 
 // hash computes the hash of the key in rax, as key.Hash does; rcx is used. What is constant at the start of the key is computed here.
 func (k *tables) hash() {
 	var constants []uint64
-	for _, w := range k.key.words {
-		if w.kind != constant {
+	for i, w := range k.key.words {
+		if w.kind != constant || k.key.isRef(i) {
 			break
 		}
 		constants = append(constants, w.n)
 	}
 	if len(constants) == len(k.key.words) {
-		k.movImm(rax, key.Hash(constants))
+		k.MovImm(asm.RAX, key.Hash(constants))
 		return
 	}
-	k.movImm(rax, key.Mix(key.HashStart, constants))
-	for _, w := range k.key.words[len(constants):] {
-		k.alu(opXor, r(rax), k.source(w, rcx))
-		k.multiplyBy(key.HashWord)
-		k.mixShifted(32)
+	k.MovImm(asm.RAX, key.Mix(key.HashStart, constants))
+	for i, w := range k.key.words[len(constants):] {
+		if k.key.isRef(len(constants) + i) {
+			k.texts.mixPart(w, k.mix)
+			continue
+		}
+		k.mix(k.source(w, asm.RCX))
 	}
 	k.mixShifted(33)
 	k.multiplyBy(key.HashEnd)
 	k.mixShifted(33)
 }
 
+// mix adds a word to the hash in rax; rcx is used.
+func (k *tables) mix(from asm.Operand) {
+	k.Alu(asm.Xor, asm.R(asm.RAX), from)
+	k.multiplyBy(key.HashWord)
+	k.mixShifted(32)
+}
+
 // multiplyBy multiplies rax by a constant.
 func (k *tables) multiplyBy(v uint64) {
-	k.movImm(rcx, v)
-	k.imul(rax, r(rcx))
+	k.MovImm(asm.RCX, v)
+	k.Imul(asm.RAX, asm.R(asm.RCX))
 }
 
 // mixShifted computes rax ^ rax>>n.
 func (k *tables) mixShifted(n byte) {
-	k.mov(r(rcx), r(rax))
-	k.shift(opShr, r(rcx), n)
-	k.alu(opXor, r(rax), r(rcx))
+	k.Mov(asm.R(asm.RCX), asm.R(asm.RAX))
+	k.Shift(asm.Shr, asm.R(asm.RCX), n)
+	k.Alu(asm.Xor, asm.R(asm.RAX), asm.R(asm.RCX))
 }
 
 // atSlot does what an operation does with the pinned slot. Results are in the register of the entry.
@@ -264,19 +321,19 @@ func (k *tables) atSlot(op opcode.Op, l *arena.Layout, v word) {
 	case opcode.Agg:
 		k.cells.update(l, cell, v)
 	case opcode.MapGet:
-		k.mov(r(s.entry), cell)
+		k.Mov(asm.R(s.entry), cell)
 	case opcode.MapHas:
-		k.movImm(s.entry, 1)
+		k.MovImm(s.entry, 1)
 	case opcode.MapSet:
 		k.store(cell, v)
 	case opcode.MapAdd:
-		k.load(rax, v)
-		k.lockXadd(cell, rax)
-		k.mov(r(s.entry), r(rax))
+		k.load(asm.RAX, v)
+		k.LockXadd(cell, asm.RAX)
+		k.Mov(asm.R(s.entry), asm.R(asm.RAX))
 		if k.isConst32(v) {
-			k.aluImm(opAdd, r(s.entry), int32(v.n))
+			k.AluImm(asm.Add, asm.R(s.entry), int32(v.n))
 		} else {
-			k.alu(opAdd, r(s.entry), k.source(v, rax))
+			k.Alu(asm.Add, asm.R(s.entry), k.source(v, asm.RAX))
 		}
 	case opcode.MapDel:
 		k.kill(t)
@@ -284,66 +341,66 @@ func (k *tables) atSlot(op opcode.Op, l *arena.Layout, v word) {
 }
 
 // cellFound returns the cell of the entry that was found.
-func (k *tables) cellFound(t *arena.TableLayout) operand {
+func (k *tables) cellFound(t *arena.TableLayout) asm.Operand {
 	if !t.Paired {
-		return at(k.cells.search.entry, int32(8*t.KeyWords))
+		return asm.At(k.cells.search.entry, int32(8*t.KeyWords))
 	}
-	k.lea(k.cells.search.entry, k.arena(t.State))
-	k.lea(k.cells.search.entry, element(k.cells.search.entry, k.cells.search.slot))
-	return at(k.cells.search.entry, 8)
+	k.Lea(k.cells.search.entry, k.arena(t.State))
+	k.Lea(k.cells.search.entry, asm.Element(k.cells.search.entry, k.cells.search.slot))
+	return asm.At(k.cells.search.entry, 8)
 }
 
 // touch stamps the slot as the most recently written.
 func (k *tables) touch(t *arena.TableLayout) {
-	k.movImm(rax, 1)
-	k.lockXadd(k.arena(t.Clock), rax)
-	k.inc(r(rax))
-	k.lea(rcx, k.arena(t.Stamp))
-	k.mov(element(rcx, k.cells.search.slot), r(rax))
+	k.MovImm(asm.RAX, 1)
+	k.LockXadd(k.arena(t.Clock), asm.RAX)
+	k.Inc(asm.R(asm.RAX))
+	k.Lea(asm.RCX, k.arena(t.Stamp))
+	k.Mov(asm.Element(asm.RCX, k.cells.search.slot), asm.R(asm.RAX))
 }
 
 // kill makes a full slot dying.
 func (k *tables) kill(t *arena.TableLayout) {
-	again, done := k.newLabel(), k.newLabel()
-	slot := element(rcx, k.cells.search.slot)
-	k.lea(rcx, k.arena(t.State))
-	k.mov(r(rax), slot)
-	k.place(again)
-	k.mov(r(rdx), r(rax))
-	k.aluImm(opAnd, r(rdx), int32(arena.StatusMask))
-	k.aluImm(opCmp, r(rdx), arena.SlotFull)
-	k.jccNear(condNE, done)
-	k.lea(rdx, at(rax, arena.SlotDying-arena.SlotFull))
-	k.lockCmpxchg(slot, rdx)
-	k.jccNear(condNE, again)
-	k.place(done)
+	again, done := k.NewLabel(), k.NewLabel()
+	slot := asm.Element(asm.RCX, k.cells.search.slot)
+	k.Lea(asm.RCX, k.arena(t.State))
+	k.Mov(asm.R(asm.RAX), slot)
+	k.Place(again)
+	k.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
+	k.AluImm(asm.And, asm.R(asm.RDX), int32(arena.StatusMask))
+	k.AluImm(asm.Cmp, asm.R(asm.RDX), arena.SlotFull)
+	k.JccNear(asm.NE, done)
+	k.Lea(asm.RDX, asm.At(asm.RAX, arena.SlotDying-arena.SlotFull))
+	k.LockCmpxchg(slot, asm.RDX)
+	k.JccNear(asm.NE, again)
+	k.Place(done)
 }
 
 // unpin removes the pin of the slot. If it was the last one of a dying slot, it empties the slot.
 func (k *tables) unpin(t *arena.TableLayout) {
 	const unpinned = 1<<arena.ChangeShift - uint64(arena.PinOne)
-	back, last := k.newLabel(), k.newLabel()
-	slot := element(rcx, k.cells.search.slot)
-	k.movImm(rax, unpinned)
-	k.lea(rcx, k.arena(t.State))
-	k.lockXadd(slot, rax)
-	k.extend(rdx, r(rax), 16, false) // status and pins, before
-	k.aluImm(opCmp, r(rdx), int32(arena.PinOne|arena.SlotDying))
-	k.jcc(condE, last)
-	k.place(back)
+	back, last := k.NewLabel(), k.NewLabel()
+	slot := asm.Element(asm.RCX, k.cells.search.slot)
+	k.MovImm(asm.RAX, unpinned)
+	k.Lea(asm.RCX, k.arena(t.State))
+	k.LockXadd(slot, asm.RAX)
+	k.Extend(asm.RDX, asm.R(asm.RAX), 16, false) // status and pins, before
+	k.AluImm(asm.Cmp, asm.R(asm.RDX), int32(arena.PinOne|arena.SlotDying))
+	k.Jcc(asm.E, last)
+	k.Place(back)
 	k.cold = append(k.cold, func() {
-		k.place(last)
-		k.movImm(rdx, unpinned)
-		k.alu(opAdd, r(rax), r(rdx))
-		k.lea(rdx, at(rax, arena.SlotBusy-arena.SlotDying))
-		k.lockCmpxchg(slot, rdx)
-		k.jcc(condNE, back)
+		k.Place(last)
+		k.MovImm(asm.RDX, unpinned)
+		k.Alu(asm.Add, asm.R(asm.RAX), asm.R(asm.RDX))
+		k.Lea(asm.RDX, asm.At(asm.RAX, arena.SlotBusy-arena.SlotDying))
+		k.LockCmpxchg(slot, asm.RDX)
+		k.Jcc(asm.NE, back)
 		// Nobody else changes a busy slot. Only its changes remain.
-		k.shift(opShr, r(rdx), arena.ChangeShift)
-		k.inc(r(rdx))
-		k.shift(opShl, r(rdx), arena.ChangeShift)
-		k.mov(slot, r(rdx))
-		k.lockDec(k.arena(t.Used))
-		k.jmp(back)
+		k.Shift(asm.Shr, asm.R(asm.RDX), arena.ChangeShift)
+		k.Inc(asm.R(asm.RDX))
+		k.Shift(asm.Shl, asm.R(asm.RDX), arena.ChangeShift)
+		k.Mov(slot, asm.R(asm.RDX))
+		k.LockDec(k.arena(t.Used))
+		k.Jmp(back)
 	})
 }

@@ -3,6 +3,7 @@ package amd64
 import (
 	"gotap/runtime"
 	"gotap/runtime/calls"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/outcome"
 	"gotap/runtime/record"
 )
@@ -18,20 +19,6 @@ func (s *words) field() {
 		w = word{inField, uint64(n)}
 	}
 	s.logged = append(s.logged, w)
-}
-
-// textField pops a text into the log: the words of one that is known, the reference of another one.
-func (p *part) textField() {
-	text, known := p.plan.Operands(p.pc, 1)
-	if !known {
-		p.texts.find(p.stack[len(p.stack)-1], p.bell())
-		p.field()
-		return
-	}
-	p.popWord()
-	for _, v := range text[0].Words() {
-		p.logged = append(p.logged, word{constant, v})
-	}
 }
 
 // settleFields moves all fields to their homes.
@@ -66,95 +53,95 @@ func (p *part) commit(in *runtime.Inst) {
 	at8 := int32(record.HeaderSize)
 	next := 0
 	for _, it := range log.Items {
-		p.storeConst(at(p.log.record, at8), it.Header(hdr.Program))
+		p.storeConst(asm.At(p.log.record, at8), it.Header(hdr.Program))
 		for i := range it.Fields {
-			p.store(at(p.log.record, at8+8+8*int32(i)), p.logged[next])
+			p.store(asm.At(p.log.record, at8+8+8*int32(i)), p.logged[next])
 			next++
 		}
 		at8 += int32(record.ItemHeader + 8*it.Fields)
 	}
 	first, _ := hdr.Words()
-	p.movImm(rax, first)
-	p.xchgMemory(at(p.log.record, 0), rax) // and a barrier before the reader's word is looked at
+	p.MovImm(asm.RAX, first)
+	p.XchgMemory(asm.At(p.log.record, 0), asm.RAX) // and a barrier before the reader's word is looked at
 	p.log.wake()
 }
 
 // storeConst stores a constant; rax is used.
-func (s *words) storeConst(to operand, v uint64) { s.store(to, word{constant, v}) }
+func (s *words) storeConst(to asm.Operand, v uint64) { s.store(to, word{constant, v}) }
 
 // recordWriter makes the code that writes a record into the ring.
 type recordWriter struct {
 	*doorbells
 	frames *frames
 	texts  *texts
-	record reg // the address of the record, while it is written
+	record asm.Reg // the address of the record, while it is written
 }
 
 // recordSize is the size of a record: a number of bytes, or what is in a register.
 type recordSize struct {
 	bytes uint64
-	in    reg
+	in    asm.Reg
 	isReg bool
 }
 
 // reserve reserves room for a record in the ring, whose address is then in the record register, or jumps to full.
-func (w *recordWriter) reserve(size recordSize, full label) {
+func (w *recordWriter) reserve(size recordSize, full asm.Label) {
 	l := &w.site.Ring
-	again, wraps, reserved := w.newLabel(), w.newLabel(), w.newLabel()
+	again, wraps, reserved := w.NewLabel(), w.NewLabel(), w.NewLabel()
 	head := w.arena(l.Head)
-	for _, x := range []reg{rax, rcx, rdx, w.record} {
+	for _, x := range []asm.Reg{asm.RAX, asm.RCX, asm.RDX, w.record} {
 		w.used(x)
 	}
 	try := func() { // the new head is in rdx
-		w.mov(r(w.record), r(rdx))
-		w.alu(opSub, r(w.record), w.arena(l.Tail))
-		w.aluImm(opCmp, r(w.record), int32(l.Size))
-		w.jcc(condA, full)
-		w.lockCmpxchg(head, rdx)
-		w.jcc(condNE, again)
+		w.Mov(asm.R(w.record), asm.R(asm.RDX))
+		w.Alu(asm.Sub, asm.R(w.record), w.arena(l.Tail))
+		w.AluImm(asm.Cmp, asm.R(w.record), int32(l.Size))
+		w.Jcc(asm.A, full)
+		w.LockCmpxchg(head, asm.RDX)
+		w.Jcc(asm.NE, again)
 	}
-	w.place(again)
-	w.mov(r(rax), head)
-	w.mov(r(rcx), r(rax))
-	w.aluImm(opAnd, r(rcx), int32(l.Size-1))
+	w.Place(again)
+	w.Mov(asm.R(asm.RAX), head)
+	w.Mov(asm.R(asm.RCX), asm.R(asm.RAX))
+	w.AluImm(asm.And, asm.R(asm.RCX), int32(l.Size-1))
 	if size.isReg {
-		w.lea(rdx, at(rcx, 0))
-		w.alu(opAdd, r(rdx), r(size.in))
-		w.aluImm(opCmp, r(rdx), int32(l.Size))
-		w.jcc(condA, wraps)
-		w.mov(r(rdx), r(rax))
-		w.alu(opAdd, r(rdx), r(size.in))
+		w.Lea(asm.RDX, asm.At(asm.RCX, 0))
+		w.Alu(asm.Add, asm.R(asm.RDX), asm.R(size.in))
+		w.AluImm(asm.Cmp, asm.R(asm.RDX), int32(l.Size))
+		w.Jcc(asm.A, wraps)
+		w.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
+		w.Alu(asm.Add, asm.R(asm.RDX), asm.R(size.in))
 	} else {
-		w.aluImm(opCmp, r(rcx), int32(l.Size-size.bytes))
-		w.jcc(condA, wraps)
-		w.lea(rdx, at(rax, int32(size.bytes)))
+		w.AluImm(asm.Cmp, asm.R(asm.RCX), int32(l.Size-size.bytes))
+		w.Jcc(asm.A, wraps)
+		w.Lea(asm.RDX, asm.At(asm.RAX, int32(size.bytes)))
 	}
 	try()
-	w.lea(w.record, w.arena(l.Data))
-	w.alu(opAdd, r(w.record), r(rcx))
-	w.place(reserved)
+	w.Lea(w.record, w.arena(l.Data))
+	w.Alu(asm.Add, asm.R(w.record), asm.R(asm.RCX))
+	w.Place(reserved)
 	if size.isReg {
-		w.mov(at(w.record, 0), r(size.in))
+		w.Mov(asm.At(w.record, 0), asm.R(size.in))
 	} else {
-		w.storeConst(at(w.record, 0), size.bytes)
+		w.storeConst(asm.At(w.record, 0), size.bytes)
 	}
 
 	w.cold = append(w.cold, func() {
-		w.place(wraps) // the record begins at the start of the data, and a filler is in front
-		w.mov(r(rdx), r(rax))
-		w.alu(opSub, r(rdx), r(rcx))
-		w.aluImm(opAdd, r(rdx), int32(l.Size+size.bytes))
+		w.Place(wraps) // the record begins at the start of the data, and a filler is in front
+		w.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
+		w.Alu(asm.Sub, asm.R(asm.RDX), asm.R(asm.RCX))
+		w.AluImm(asm.Add, asm.R(asm.RDX), int32(l.Size+size.bytes))
 		if size.isReg {
-			w.alu(opAdd, r(rdx), r(size.in))
+			w.Alu(asm.Add, asm.R(asm.RDX), asm.R(size.in))
 		}
 		try()
-		w.lea(w.record, w.arena(l.Data))
-		w.alu(opAdd, r(w.record), r(rcx))
-		w.movImm(rdx, record.Filler|l.Size)
-		w.alu(opSub, r(rdx), r(rcx))
-		w.mov(at(w.record, 0), r(rdx))
-		w.alu(opSub, r(w.record), r(rcx))
-		w.jmp(reserved)
+		w.Lea(w.record, w.arena(l.Data))
+		w.Alu(asm.Add, asm.R(w.record), asm.R(asm.RCX))
+		w.MovImm(asm.RDX, record.Filler|l.Size)
+		w.Alu(asm.Sub, asm.R(asm.RDX), asm.R(asm.RCX))
+		w.Mov(asm.At(w.record, 0), asm.R(asm.RDX))
+		w.Alu(asm.Sub, asm.R(w.record), asm.R(asm.RCX))
+		w.Jmp(reserved)
 	})
 }
 
@@ -162,36 +149,36 @@ func (w *recordWriter) reserve(size recordSize, full label) {
 func (w *recordWriter) storeHeader(hdr *record.Header) {
 	_, words := hdr.Words()
 	word := func(offset int) *uint64 { return &words[offset/8-1] }
-	w.storeConst(at(w.record, record.ProgramAt), *word(record.ProgramAt))
-	w.mov(r(rax), at(w.frames.stackOf, calls.TidAt))
-	w.shift(opShl, r(rax), 32)
-	w.movImm(rcx, *word(record.PidAt))
-	w.alu(opOr, r(rax), r(rcx))
-	w.mov(at(w.record, record.PidAt), r(rax))
+	w.storeConst(asm.At(w.record, record.ProgramAt), *word(record.ProgramAt))
+	w.Mov(asm.R(asm.RAX), asm.At(w.frames.stackOf, calls.TidAt))
+	w.Shift(asm.Shl, asm.R(asm.RAX), 32)
+	w.MovImm(asm.RCX, *word(record.PidAt))
+	w.Alu(asm.Or, asm.R(asm.RAX), asm.R(asm.RCX))
+	w.Mov(asm.At(w.record, record.PidAt), asm.R(asm.RAX))
 	w.now()
-	w.mov(at(w.record, record.TimeAt), r(rax))
-	w.storeConst(at(w.record, record.HoldAt), *word(record.HoldAt))
+	w.Mov(asm.At(w.record, record.TimeAt), asm.R(asm.RAX))
+	w.storeConst(asm.At(w.record, record.HoldAt), *word(record.HoldAt))
 	for i := int32(0); i < calls.CommSize; i += 8 {
-		w.mov(r(rax), at(w.frames.stackOf, calls.CommAt+i))
-		w.mov(at(w.record, record.CommAt+i), r(rax))
+		w.Mov(asm.R(asm.RAX), asm.At(w.frames.stackOf, calls.CommAt+i))
+		w.Mov(asm.At(w.record, record.CommAt+i), asm.R(asm.RAX))
 	}
 }
 
 // wake rings if the reader sleeps.
 func (w *recordWriter) wake() {
-	sleep, sleeps, done := w.arena(w.site.Ring.Sleep), w.newLabel(), w.newLabel()
-	w.aluImm(opCmp, sleep, 0)
-	w.jcc(condNE, sleeps)
-	w.place(done)
+	sleep, sleeps, done := w.arena(w.site.Ring.Sleep), w.NewLabel(), w.NewLabel()
+	w.AluImm(asm.Cmp, sleep, 0)
+	w.Jcc(asm.NE, sleeps)
+	w.Place(done)
 	d := w.newBell()
 	d.Call, d.Wakes, d.resume = NoCall, true, done
 	w.hang(&d)
 	w.cold = append(w.cold, func() {
-		w.place(sleeps)
-		w.clear(rax)
-		w.xchgMemory(sleep, rax)
-		w.test(rax)
-		w.jcc(condNE, d.at)
-		w.jmp(done)
+		w.Place(sleeps)
+		w.Clear(asm.RAX)
+		w.XchgMemory(sleep, asm.RAX)
+		w.Test(asm.RAX)
+		w.Jcc(asm.NE, d.at)
+		w.Jmp(done)
 	})
 }

@@ -3,6 +3,7 @@ package amd64
 import (
 	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -16,6 +17,9 @@ func TestRandomPrograms(t *testing.T) {
 	switch {
 	case os.Getenv("GOTAP_LONG") != "":
 		n = 200_000
+		if v, err := strconv.ParseUint(os.Getenv("GOTAP_CASES"), 10, 64); err == nil {
+			n = v
+		}
 	case testing.Short():
 		n = 100 // too few to execute every operation
 	}
@@ -44,9 +48,9 @@ var nativeOps = []opcode.Op{
 	opcode.Ge, opcode.Ult, opcode.Ule, opcode.Lnot, opcode.Bool, opcode.Min, opcode.Max, opcode.Abs, opcode.Clz, opcode.Popcnt, opcode.Ext,
 	opcode.Zext, opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field, opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV,
 	opcode.FetchAddGV, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.Agg,
-	opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel, opcode.Item, opcode.LogInt, opcode.EndItem,
+	opcode.MapGet, opcode.MapGetS, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel, opcode.Item, opcode.LogInt, opcode.EndItem,
 	opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32,
-	opcode.PushThis, opcode.PopThis, opcode.PushThisS, opcode.PopThisS, opcode.Readable, opcode.Str, opcode.PushS, opcode.Seq, opcode.Sprefix, opcode.Scmp, opcode.Slen, opcode.Text, opcode.KeyText, opcode.LogText,
+	opcode.PushThis, opcode.PopThis, opcode.PushThisS, opcode.PopThisS, opcode.Readable, opcode.Str, opcode.Bytes, opcode.Hash, opcode.PushS, opcode.Seq, opcode.Sprefix, opcode.Scmp, opcode.Slen, opcode.Text, opcode.KeyText, opcode.LogText,
 	opcode.Within, opcode.PushPT, opcode.PopPT, opcode.AddPT,
 	opcode.Fadd, opcode.Fsub, opcode.Fmul, opcode.Fdiv, opcode.Fneg, opcode.Feq, opcode.Fne, opcode.Flt, opcode.Fle, opcode.Fbool, opcode.Itof, opcode.Utof,
 	opcode.Ftoi, opcode.F32, opcode.ToF32, opcode.LoadF32, opcode.ArgF, opcode.AggFloat, opcode.LogFloat,

@@ -4,7 +4,9 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/calls"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
 )
 
 // execute makes the code of one native operation. The plan has checked its operands.
@@ -33,10 +35,13 @@ func (p *part) execute(in *runtime.Inst) {
 	case opcode.PushLV, opcode.PopLV, opcode.AddLV:
 		p.array(in.Op)
 	case opcode.LogInt, opcode.LogFloat:
+		p.log.fits(8)
 		p.field()
 	case opcode.LogText:
-		p.textField()
-	case opcode.Item, opcode.EndItem: // the plan knows where items begin and end
+		p.log.textField()
+	case opcode.Item: // the plan knows where items begin and end
+		p.log.fits(record.ItemHeader)
+	case opcode.EndItem:
 	case opcode.PushThis, opcode.PopThis:
 		p.frames.storage(in)
 	case opcode.PushPT, opcode.PopPT, opcode.AddPT:
@@ -51,10 +56,14 @@ func (p *part) execute(in *runtime.Inst) {
 		} else {
 			p.texts.copyText()
 		}
+	case opcode.Bytes:
+		p.texts.copyBytes()
+	case opcode.Hash:
+		p.texts.hash()
 	case opcode.PushThisS:
-		p.texts.pushThis(at(p.frame, int32(calls.ThisAt+in.A)))
+		p.texts.pushThis(asm.At(p.frame, int32(calls.ThisAt+in.A)))
 	case opcode.PopThisS:
-		p.texts.popThis(at(p.frame, int32(calls.ThisAt+in.A)))
+		p.texts.popThis(asm.At(p.frame, int32(calls.ThisAt+in.A)))
 	case opcode.PushS, opcode.Text:
 		text, _ := p.plan.Text(p.pc)
 		p.pushConst(uint64(text.Ref))
@@ -66,7 +75,7 @@ func (p *part) execute(in *runtime.Inst) {
 		p.tables.addTextToKey()
 	case opcode.AggFloat:
 		p.aggregateFloat()
-	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
+	case opcode.Agg, opcode.MapGet, opcode.MapGetS, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
 		if p.key.begun {
 			p.tables.useKey(in.Op)
 		} else {
@@ -123,11 +132,15 @@ func (p *part) context(in *runtime.Inst) {
 	case opcode.PushR:
 		p.pushRegister(in.V)
 	case opcode.Arg:
-		p.pushOriginal(args[in.A&0xffff])
+		if n := int(in.A & 0xffff); n < len(args) {
+			p.pushOriginal(args[n])
+		} else {
+			p.frames.stackWord(1 + n - len(args))
+		}
 	case opcode.ArgF:
-		p.resultFloat(reg(in.A & 0xffff))
+		p.resultFloat(asm.Reg(in.A & 0xffff))
 	case opcode.Retval:
-		p.pushOriginal(rax)
+		p.pushOriginal(asm.RAX)
 	case opcode.Field:
 		switch runtime.Field(in.A) {
 		case runtime.FieldPid:
@@ -141,20 +154,20 @@ func (p *part) context(in *runtime.Inst) {
 		case runtime.FieldTid:
 			p.frames.tid()
 		case runtime.FieldCaller:
-			p.frames.caller()
+			p.frames.stackWord(0)
 		case runtime.FieldTime:
 			p.now()
-			p.result(rax)
+			p.result(asm.RAX)
 		case runtime.FieldElapsed:
 			p.now()
-			p.alu(opSub, r(rax), at(p.frame, calls.TimeAt))
-			p.result(rax)
+			p.Alu(asm.Sub, asm.R(asm.RAX), asm.At(p.frame, calls.TimeAt))
+			p.result(asm.RAX)
 		}
 	}
 }
 
 // stackPointer loads the stack pointer at the place into a register.
-func (s *words) stackPointer(x reg) { s.lea(x, at(rsp, int32(s.below))) }
+func (s *words) stackPointer(x asm.Reg) { s.Lea(x, asm.At(asm.RSP, int32(s.below))) }
 
 // pushRegister pushes a register or a part of it. The operand is packed as Code has it: index<<16 | shift<<8 | width.
 func (p *part) pushRegister(operand uint64) {
@@ -171,11 +184,11 @@ func (p *part) pushRegister(operand uint64) {
 		p.pushConst(0)
 	case isVector:
 		x := p.target()
-		p.movWord(x, vector)
+		p.MovWord(x, vector)
 		p.cutOf(x, shift, width)
-	case shift == 0 && width >= 64 && from != rsp:
+	case shift == 0 && width >= 64 && from != asm.RSP:
 		p.pushOriginal(from)
-	case from == rsp:
+	case from == asm.RSP:
 		x := p.target()
 		p.stackPointer(x)
 		p.cutOf(x, shift, width)
@@ -192,9 +205,9 @@ func (p *part) partOf(w word, shift, width uint64) {
 }
 
 // cutOf pushes some bits of what is in the register of the result.
-func (p *part) cutOf(x reg, shift, width uint64) {
+func (p *part) cutOf(x asm.Reg, shift, width uint64) {
 	if shift > 0 {
-		p.shift(opShr, r(x), byte(shift))
+		p.Shift(asm.Shr, asm.R(x), byte(shift))
 	}
 	if width < 64 {
 		p.keepLow(x, int(width), false)
@@ -208,41 +221,41 @@ func (p *part) variable(op opcode.Op) {
 	switch op {
 	case opcode.PushGV:
 		x := p.target()
-		p.mov(r(x), v)
+		p.Mov(asm.R(x), v)
 		p.result(x)
 	case opcode.PopGV:
 		p.store(v, p.popWord())
 	case opcode.AddGV:
 		p.atomicAdd(v, p.popWord())
 	case opcode.IncGV:
-		p.lockInc(v)
+		p.LockInc(v)
 	case opcode.DecGV:
-		p.lockDec(v)
+		p.LockDec(v)
 	case opcode.FetchAddGV:
 		w := p.popWord()
 		x := p.target()
 		p.load(x, w)
-		p.lockXadd(v, x)
+		p.LockXadd(v, x)
 		p.result(x)
 	}
 }
 
 // store stores a word in memory.
-func (s *words) store(to operand, w word) {
+func (s *words) store(to asm.Operand, w word) {
 	if s.isConst32(w) {
-		s.storeImm(to, int32(w.n))
+		s.StoreImm(to, int32(w.n))
 		return
 	}
-	s.mov(to, r(s.register(w, rax)))
+	s.Mov(to, asm.R(s.register(w, asm.RAX)))
 }
 
 // atomicAdd adds a word to memory.
-func (s *words) atomicAdd(to operand, w word) {
+func (s *words) atomicAdd(to asm.Operand, w word) {
 	if s.isConst32(w) {
-		s.lockAddImm(to, int32(w.n))
+		s.LockAddImm(to, int32(w.n))
 		return
 	}
-	s.lockAdd(to, s.register(w, rax))
+	s.LockAdd(to, s.register(w, asm.RAX))
 }
 
 // array makes the code of operations on an element of an array. The index is on top.
@@ -252,7 +265,7 @@ func (p *part) array(op opcode.Op) {
 	switch op {
 	case opcode.PushLV:
 		x := p.target()
-		p.mov(r(x), e)
+		p.Mov(asm.R(x), e)
 		p.result(x)
 	case opcode.PopLV:
 		p.store(e, p.popWord())
@@ -262,19 +275,19 @@ func (p *part) array(op opcode.Op) {
 }
 
 // element returns the element that the top word selects; it uses rcx and rdx. An index out of range rings.
-func (p *part) element() operand {
+func (p *part) element() asm.Operand {
 	l, i := p.plan.Ops[p.pc].Object, p.stack[len(p.stack)-1]
 	size := uint64(l.Object.Size)
 	if i.kind == constant {
 		if i.n >= size {
-			p.jmp(p.bell())
+			p.Jmp(p.bell())
 			return p.arena(0)
 		}
 		return p.arena(l.Cells[0] + 8*i.n)
 	}
-	x := p.register(i, rdx)
-	p.aluImm(opCmp, r(x), int32(size))
-	p.jcc(condAE, p.bell())
-	p.lea(p.used(rcx), p.arena(l.Cells[0]))
-	return element(rcx, x)
+	x := p.register(i, asm.RDX)
+	p.AluImm(asm.Cmp, asm.R(x), int32(size))
+	p.Jcc(asm.AE, p.bell())
+	p.Lea(p.used(asm.RCX), p.arena(l.Cells[0]))
+	return asm.Element(asm.RCX, x)
 }

@@ -5,6 +5,7 @@ import (
 
 	"gotap/runtime/arena"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 )
@@ -37,89 +38,91 @@ func (k *tables) isPair(op opcode.Op, l *arena.Layout) bool {
 //
 // Mostly the key is in the slot that is its home. How many slots are to be searched is read only if it is not. The number is in the upper
 // bits of the register of the tag, which a comparison of tags leaves out; 0: it has not been read.
-func (k *tables) usePair(op opcode.Op, l *arena.Layout, v word, absent, unsure label) {
+func (k *tables) usePair(op opcode.Op, l *arena.Layout, v word, absent, unsure asm.Label) {
 	s, t := k.cells.search, l.Table
-	probe, retry, again, full, unlike, next := k.newLabel(), k.newLabel(), k.newLabel(), k.newLabel(), k.newLabel(), k.newLabel()
-	pair := at(s.entry, 0)
+	probe, retry, again, full, unlike, next := k.NewLabel(), k.NewLabel(), k.NewLabel(), k.NewLabel(), k.NewLabel(), k.NewLabel()
+	pair := asm.At(s.entry, 0)
 	k.startSearch(t)
-	k.place(probe)
-	k.lea(rcx, k.arena(t.State))
-	k.lea(s.entry, element(rcx, s.slot))
-	k.place(retry)
-	k.mov(r(rax), pair)
-	k.place(again)
+	k.Place(probe)
+	k.Lea(asm.RCX, k.arena(t.State))
+	k.Lea(s.entry, asm.Element(asm.RCX, s.slot))
+	k.Place(retry)
+	k.Mov(asm.R(asm.RAX), pair)
+	k.Place(again)
 	// The tag, the status and one of the bits of the pins.
 	const compared = -1<<31 | int64(arena.StatusMask<<(64-arena.ChangeShift))
-	k.lea(rdx, at(s.tag, arena.SlotFull))
-	k.alu(opXor, r(rdx), r(rax))
-	k.shift(opShl, r(rdx), 64-arena.ChangeShift)
-	k.aluImm(opAnd, r(rdx), int32(compared))
-	k.jcc(condNE, unlike)
-	k.place(full)
-	k.lea(rcx, k.arena(t.Entries))
+	k.Lea(asm.RDX, asm.At(s.tag, arena.SlotFull))
+	k.Alu(asm.Xor, asm.R(asm.RDX), asm.R(asm.RAX))
+	k.Shift(asm.Shl, asm.R(asm.RDX), 64-arena.ChangeShift)
+	k.AluImm(asm.And, asm.R(asm.RDX), int32(compared))
+	k.Jcc(asm.NE, unlike)
+	k.Place(full)
+	k.Lea(asm.RCX, k.arena(t.Entries))
 	if t.EntryWords == 1 {
-		k.compareMemory(k.homed(t, rcx), k.key.words[0], rdx)
-		k.jcc(condNE, next)
+		k.compareMemory(k.homed(t, asm.RCX), k.key.words[0], asm.RDX)
+		k.Jcc(asm.NE, next)
 	} else {
-		k.imulImm(rdx, r(s.slot), int32(4*t.EntryWords))
-		k.alu(opAdd, r(rcx), r(rdx))
-		for i, w := range k.key.words {
-			k.compareMemory(at(rcx, int32(8*i)), w, rdx)
-			k.jcc(condNE, next)
+		k.ImulImm(asm.RDX, asm.R(s.slot), int32(4*t.EntryWords))
+		k.Alu(asm.Add, asm.R(asm.RCX), asm.R(asm.RDX))
+		if k.key.refs != 0 {
+			k.Mov(asm.R(k.used(s.left)), asm.R(asm.RAX))
+		}
+		if k.compareKey(asm.RCX, asm.RDX, next); k.key.refs != 0 {
+			k.Mov(asm.R(asm.RAX), asm.R(s.left))
 		}
 	}
 	switch op {
 	case opcode.MapGet, opcode.PushPT, opcode.MapHas:
-		k.mov(r(rdx), at(s.entry, 8))
-		k.alu(opCmp, r(rax), pair)
-		k.jcc(condNE, retry)
-		if k.mov(r(s.entry), r(rdx)); op == opcode.MapHas {
-			k.movImm(s.entry, 1)
+		k.Mov(asm.R(asm.RDX), asm.At(s.entry, 8))
+		k.Alu(asm.Cmp, asm.R(asm.RAX), pair)
+		k.Jcc(asm.NE, retry)
+		if k.Mov(asm.R(s.entry), asm.R(asm.RDX)); op == opcode.MapHas {
+			k.MovImm(s.entry, 1)
 		}
 	default:
-		k.mov(r(rdx), at(s.entry, 8))
+		k.Mov(asm.R(asm.RDX), asm.At(s.entry, 8))
 		k.newCell(op, v)
-		k.mov(r(k.used(rbx)), r(rax))
-		k.lockCmpxchg16(pair)
-		k.jcc(condNE, again)
+		k.Mov(asm.R(k.used(asm.RBX)), asm.R(asm.RAX))
+		k.LockCmpxchg16(pair)
+		k.Jcc(asm.NE, again)
 		if op == opcode.MapAdd {
-			k.mov(r(s.entry), r(rcx))
+			k.Mov(asm.R(s.entry), asm.R(asm.RCX))
 		}
 	}
 	k.cold = append(k.cold, func() {
-		k.place(unlike)
+		k.Place(unlike)
 		k.compareTag()
-		k.jcc(condNE, next)
-		k.mov(r(rdx), r(rax))
-		k.aluImm(opAnd, r(rdx), int32(arena.StatusMask))
-		k.aluImm(opCmp, r(rdx), arena.SlotFull)
-		k.jcc(condE, full)
-		k.aluImm(opCmp, r(rdx), arena.SlotBusy)
-		k.jcc(condE, unsure)
-		k.place(next)
+		k.Jcc(asm.NE, next)
+		k.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
+		k.AluImm(asm.And, asm.R(asm.RDX), int32(arena.StatusMask))
+		k.AluImm(asm.Cmp, asm.R(asm.RDX), arena.SlotFull)
+		k.Jcc(asm.E, full)
+		k.AluImm(asm.Cmp, asm.R(asm.RDX), arena.SlotBusy)
+		k.Jcc(asm.E, unsure)
+		k.Place(next)
 		k.pastPair(t, absent)
-		k.jmp(probe)
+		k.Jmp(probe)
 	})
 }
 
 // pastPair goes on to the next slot, or jumps to absent behind the last one that is to be searched; rcx and rdx are used.
-func (k *tables) pastPair(t *arena.TableLayout, absent label) {
-	s, known := k.cells.search, k.newLabel()
-	k.mov(r(rdx), r(s.tag))
-	k.shift(opShr, r(rdx), arena.ChangeShift)
-	k.jcc(condNE, known)
-	k.lea(rcx, k.arena(t.Home)) // the slot is the home still
-	k.mov(r(rdx), k.homed(t, rcx))
-	k.shift(opShr, r(rdx), arena.ChangeShift)
-	k.jcc(condE, absent)
-	k.mov(r(rcx), r(rdx))
-	k.shift(opShl, r(rcx), arena.ChangeShift)
-	k.alu(opOr, r(s.tag), r(rcx))
-	k.place(known)
-	k.aluImm(opSub, r(rdx), 1)
-	k.jcc(condE, absent)
-	k.movImm(rcx, 1<<arena.ChangeShift)
-	k.alu(opSub, r(s.tag), r(rcx))
+func (k *tables) pastPair(t *arena.TableLayout, absent asm.Label) {
+	s, known := k.cells.search, k.NewLabel()
+	k.Mov(asm.R(asm.RDX), asm.R(s.tag))
+	k.Shift(asm.Shr, asm.R(asm.RDX), arena.ChangeShift)
+	k.Jcc(asm.NE, known)
+	k.Lea(asm.RCX, k.arena(t.Home)) // the slot is the home still
+	k.Mov(asm.R(asm.RDX), k.homed(t, asm.RCX))
+	k.Shift(asm.Shr, asm.R(asm.RDX), arena.ChangeShift)
+	k.Jcc(asm.E, absent)
+	k.Mov(asm.R(asm.RCX), asm.R(asm.RDX))
+	k.Shift(asm.Shl, asm.R(asm.RCX), arena.ChangeShift)
+	k.Alu(asm.Or, asm.R(s.tag), asm.R(asm.RCX))
+	k.Place(known)
+	k.AluImm(asm.Sub, asm.R(asm.RDX), 1)
+	k.Jcc(asm.E, absent)
+	k.MovImm(asm.RCX, 1<<arena.ChangeShift)
+	k.Alu(asm.Sub, asm.R(s.tag), asm.R(asm.RCX))
 	k.nextSlot(t)
 }
 
@@ -127,13 +130,13 @@ func (k *tables) pastPair(t *arena.TableLayout, absent label) {
 func (k *tables) newCell(op opcode.Op, v word) {
 	switch {
 	case op == opcode.MapSet || op == opcode.PopPT:
-		k.load(rcx, v)
+		k.load(asm.RCX, v)
 	case op == opcode.Agg:
-		k.lea(rcx, at(rdx, 1))
+		k.Lea(asm.RCX, asm.At(asm.RDX, 1))
 	case k.isConst32(v):
-		k.lea(rcx, at(rdx, int32(v.n)))
+		k.Lea(asm.RCX, asm.At(asm.RDX, int32(v.n)))
 	default:
-		k.load(rcx, v)
-		k.alu(opAdd, r(rcx), r(rdx))
+		k.load(asm.RCX, v)
+		k.Alu(asm.Add, asm.R(asm.RCX), asm.R(asm.RDX))
 	}
 }

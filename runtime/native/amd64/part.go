@@ -5,6 +5,7 @@ import (
 
 	"gotap/runtime"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
 )
 
@@ -20,18 +21,18 @@ type part struct {
 	log    recordWriter // of what programs log
 	texts  texts        // that are made when programs run
 
-	needs   usage    // what is saved
-	outer   int      // below, before the prologue
-	labels  []label  // of operations that begin a block
-	states  [][]word // the stack at the begin of blocks that one way leads to
-	logs    [][]word // the same for the fields of the log
-	skipped []bool   // operations that jumps to them have left out
-	abort   label    // the program has aborted
-	live    bool     // control arrives from the operation before
+	needs   usage       // what is saved
+	outer   int         // below, before the prologue
+	labels  []asm.Label // of operations that begin a block
+	states  [][]word    // the stack at the begin of blocks that one way leads to
+	logs    [][]word    // the same for the fields of the log
+	skipped []bool      // operations that jumps to them have left out
+	abort   asm.Label   // the program has aborted
+	live    bool        // control arrives from the operation before
 }
 
 // homeOrder is the order in which registers become homes. rax, rcx and rdx are none.
-var homeOrder = [...]reg{r11, r10, r9, r8, rdi, rsi, rbx, rbp, r12, r13, r14, r15}
+var homeOrder = [...]asm.Reg{asm.R11, asm.R10, asm.R9, asm.R8, asm.RDI, asm.RSI, asm.RBX, asm.RBP, asm.R12, asm.R13, asm.R14, asm.R15}
 
 // stackFirst is the number of stack words that get a register before scratch words do.
 const stackFirst = 4
@@ -45,15 +46,15 @@ func (e *emitter) newPart(index int, plan *native.Plan) *part {
 		plan = noProgram
 	}
 	n := len(plan.Ops)
-	p := &part{needs: e.needs[index], labels: make([]label, n), states: make([][]word, n), logs: make([][]word, n), skipped: make([]bool, n)}
+	p := &part{needs: e.needs[index], labels: make([]asm.Label, n), states: make([][]word, n), logs: make([][]word, n), skipped: make([]bool, n)}
 	p.words = words{emitter: e, index: index, homes: make([]home, plan.MaxDepth), temps: make([]home, plan.Temps)}
-	p.plan, p.abandoned = plan, e.newLabel()
+	p.plan, p.abandoned = plan, e.NewLabel()
 	p.frames.doorbells, p.cells.words, p.memory.words = &p.doorbells, &p.words, &p.words
-	p.tables.doorbells, p.tables.cells = &p.doorbells, &p.cells
+	p.tables.doorbells, p.tables.cells, p.tables.texts = &p.doorbells, &p.cells, &p.texts
 	p.log.doorbells, p.log.frames = &p.doorbells, &p.frames
 	p.texts.doorbells, p.texts.check, p.log.texts = &p.doorbells, &p.memory, &p.texts
 	for pc := range plan.Ops {
-		p.labels[pc] = e.newLabel()
+		p.labels[pc] = e.NewLabel()
 	}
 	if index%2 == 1 {
 		p.frames.call = e.programs[index/2].Call
@@ -68,9 +69,9 @@ func (p *part) assignHomes() {
 	read := readBy(p.plan)
 	order := slices.Clone(homeOrder[:])
 	if p.tables.swapsPairs() {
-		order = slices.DeleteFunc(order, func(x reg) bool { return x == rbx })
+		order = slices.DeleteFunc(order, func(x asm.Reg) bool { return x == asm.RBX })
 	}
-	slices.SortStableFunc(order, func(a, b reg) int { return int(read>>a&1) - int(read>>b&1) })
+	slices.SortStableFunc(order, func(a, b asm.Reg) int { return int(read>>a&1) - int(read>>b&1) })
 	next := func() home {
 		if len(order) == 0 {
 			p.slots++
@@ -114,8 +115,8 @@ func (p *part) assignHomes() {
 		p.slots += vectorSlots
 	}
 	if n := p.plan.Texts / 8; n > 0 {
-		p.memoryOfTexts = &textMemory{used: home{slot: p.slots, onSlot: true}, slot: p.slots + 1, bytes: p.plan.Texts}
-		p.slots += 1 + n
+		p.memoryOfTexts = &textMemory{home{slot: p.slots, onSlot: true}, home{slot: p.slots + 1, onSlot: true}, p.slots + 2, p.plan.Texts}
+		p.slots += 2 + n
 	}
 	for range p.plan.Fields {
 		p.fields = append(p.fields, home{slot: p.slots, onSlot: true})
@@ -136,9 +137,11 @@ func readBy(plan *native.Plan) (set regSet) {
 		}
 		switch in := &plan.Insts[pc]; in.Op {
 		case opcode.Arg:
-			set.add(args[in.A&0xffff])
+			if n := int(in.A & 0xffff); n < len(args) {
+				set.add(args[n])
+			}
 		case opcode.Retval:
-			set.add(rax)
+			set.add(asm.RAX)
 		case opcode.PushR:
 			if x, ok := general(in.V >> 16); ok {
 				set.add(x)
@@ -151,15 +154,15 @@ func readBy(plan *native.Plan) (set regSet) {
 // prologue saves the registers that the part uses, and makes room for slots.
 func (p *part) prologue() {
 	p.outer, p.saved = p.below, p.savedAt
-	for x := range numRegs {
+	for x := range asm.NumRegs {
 		if p.pushes(x) {
-			p.push(x)
+			p.Push(x)
 			p.below += 8
 			p.saved[x] = p.below
 		}
 	}
 	if p.needs.slots > 0 {
-		p.lea(rsp, at(rsp, int32(-8*p.needs.slots)))
+		p.Lea(asm.RSP, asm.At(asm.RSP, int32(-8*p.needs.slots)))
 		p.below += 8 * p.needs.slots
 	}
 	p.saveVectors()
@@ -170,17 +173,17 @@ func (p *part) prologue() {
 }
 
 // pushes reports whether the prologue saves a register, unless the stub has saved it already.
-func (p *part) pushes(x reg) bool { return p.needs.regs.has(x) && p.savedAt[x] == 0 }
+func (p *part) pushes(x asm.Reg) bool { return p.needs.regs.has(x) && p.savedAt[x] == 0 }
 
 // epilogue undoes the prologue. It may be emitted several times.
 func (p *part) epilogue() {
 	p.restoreVectors()
 	if p.needs.slots > 0 {
-		p.lea(rsp, at(rsp, int32(8*p.needs.slots)))
+		p.Lea(asm.RSP, asm.At(asm.RSP, int32(8*p.needs.slots)))
 	}
-	for x := range numRegs {
-		if last := numRegs - 1 - x; p.pushes(last) {
-			p.pop(last)
+	for x := range asm.NumRegs {
+		if last := asm.NumRegs - 1 - x; p.pushes(last) {
+			p.Pop(last)
 		}
 	}
 }
@@ -193,9 +196,9 @@ func (p *part) close() {
 		return
 	}
 	p.cold = append(p.cold, func() {
-		p.place(p.abandoned)
+		p.Place(p.abandoned)
 		p.epilogue()
-		p.jmp(p.end)
+		p.Jmp(p.end)
 	})
 }
 
@@ -210,7 +213,7 @@ func (p *part) body() {
 			p.begin(op)
 		}
 		if op.Verdict == native.Doorbell {
-			p.jmp(p.bell())
+			p.Jmp(p.bell())
 			p.live = false
 			continue
 		}
@@ -236,20 +239,20 @@ func (p *part) begin(op *native.Op) {
 	} else {
 		p.stack, p.logged = append(p.stack[:0], p.states[p.pc]...), append(p.logged[:0], p.logs[p.pc]...)
 	}
-	p.place(p.labels[p.pc])
+	p.Place(p.labels[p.pc])
 	p.live, p.assigned = true, op.Assigned
 	p.length, p.executed = op.Length, 0
 	if p.plan.Counted && op.Length > 0 {
-		p.aluImm(opSub, p.homeOperand(p.counter), int32(op.Length))
+		p.AluImm(asm.Sub, p.homeOperand(p.counter), int32(op.Length))
 		if p.plan.Limited {
-			p.jcc(condB, p.bell())
+			p.Jcc(asm.B, p.bell())
 		}
 	}
 }
 
 // leadsTo notes that control can jump from here to an operation that begins a block, and returns where to jump. An
 // operation that only ends the program is left out, unless its step has to be counted.
-func (p *part) leadsTo(pc int) label {
+func (p *part) leadsTo(pc int) asm.Label {
 	if p.onlyEnds(pc) {
 		p.skipped[pc] = !p.plan.Ops[pc].Join
 		if p.plan.Insts[pc].Op == opcode.Abort {
@@ -285,9 +288,9 @@ func (p *part) settleFor(next, jump int) {
 }
 
 // branch jumps to an operation on a condition, and otherwise goes on with the next one.
-func (p *part) branch(c cond, to int) {
+func (p *part) branch(c asm.Cond, to int) {
 	p.settleFor(p.pc+1, to)
-	p.jcc(c, p.leadsTo(to))
+	p.Jcc(c, p.leadsTo(to))
 	p.fallsTo(p.pc + 1)
 }
 
@@ -303,15 +306,15 @@ func (p *part) decided(in *runtime.Inst, jumps bool) {
 }
 
 // endAt jumps to where the program ends.
-func (p *part) endAt(l label) {
-	p.jmp(l)
+func (p *part) endAt(l asm.Label) {
+	p.Jmp(l)
 	p.live = false
 }
 
 // goOn is a jump without a condition.
 func (p *part) goOn(to int) {
 	p.settleFor(to, to)
-	p.jmp(p.leadsTo(to))
+	p.Jmp(p.leadsTo(to))
 	p.live = false
 }
 
@@ -320,8 +323,8 @@ func (p *part) loop(in *runtime.Inst) {
 	top := len(p.stack) - 1
 	p.toHome(top)
 	p.settleFor(p.pc+1, int(in.A))
-	p.dec(p.written(p.homes[top]))
-	p.jcc(condNE, p.leadsTo(int(in.A)))
+	p.Dec(p.written(p.homes[top]))
+	p.Jcc(asm.NE, p.leadsTo(int(in.A)))
 	p.stack = p.stack[:top]
 	p.fallsTo(p.pc + 1)
 }

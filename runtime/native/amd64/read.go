@@ -6,6 +6,7 @@ import (
 
 	"gotap/runtime"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
 	"gotap/runtime/ranges"
 )
@@ -23,10 +24,11 @@ type Read struct {
 	At   int // offset of the instruction
 	Bell int // offset of the doorbell that is to be answered instead, as if it had rung
 
-	// Own is set if it reads the thread's own data, or the return address at the stack pointer: the table of ranges need not have them.
+	// Own is set if it reads the thread's own data, or the return address at the stack pointer or an argument above it: the table of ranges need not
+	// have them.
 	Own bool
 
-	test, at, bell label
+	test, at, bell asm.Label
 }
 
 // ReadAt returns the read whose instruction is at an offset, or nil.
@@ -48,9 +50,9 @@ func (f *Read) Ring(stub uint64, regs []uint64) {
 	regs[fileEFLAGS] &^= flagRF
 }
 
-// resolve replaces labels by offsets.
-func (f *Read) resolve(labels []int) {
-	f.Test, f.At, f.Bell = labels[f.test], labels[f.at], labels[trapOf(f.bell)]
+// resolve replaces labels by their offsets in the code.
+func (f *Read) resolve(a *asm.Assembler) {
+	f.Test, f.At, f.Bell = a.Offset(f.test), a.Offset(f.at), a.Offset(trapOf(f.bell))
 }
 
 // read replaces the address on top by the value there.
@@ -64,11 +66,11 @@ func (p *part) read(in *runtime.Inst) {
 	p.mayFault(bell, false, func() {
 		switch in.Op {
 		case opcode.Load64, opcode.LoadPtr:
-			p.mov(r(to), at(x, 0))
+			p.Mov(asm.R(to), asm.At(x, 0))
 		case opcode.LoadF32:
-			p.mov32(to, at(x, 0))
+			p.Mov32(to, asm.At(x, 0))
 		default:
-			p.extend(to, at(x, 0), 8*size, in.Op >= opcode.LoadS8 && in.Op <= opcode.LoadS32)
+			p.Extend(to, asm.At(x, 0), 8*size, in.Op >= opcode.LoadS8 && in.Op <= opcode.LoadS32)
 		}
 	})
 	if in.Op == opcode.LoadF32 {
@@ -84,23 +86,26 @@ func (p *part) probe() {
 	bell := p.readBell(w, n)
 	x := p.memory.checked(w, bell, n)
 	for _, off := range []int{0, n - 1}[:min(n, 2)] {
-		p.mayFault(bell, false, func() { p.extend(rax, at(x, int32(off)), 8, false) })
+		p.mayFault(bell, false, func() { p.Extend(asm.RAX, asm.At(x, int32(off)), 8, false) })
 	}
 	p.popWord()
 	p.popWord()
 	p.pushConst(1)
 }
 
-// caller pushes the return address, which is at the stack pointer.
-func (f *frames) caller() {
+// stackWord pushes a word of the stack at the entry of a function: 0 is the return address, and arguments that are in no register lie above it.
+//
+// They are in the frame of the caller, which is mapped, so the table of ranges is not asked. A function that has fewer arguments than the program
+// reads may have been called from the highest frame of a stack; what is above that is other data of the thread, or the read faults and rings.
+func (f *frames) stackWord(n int) {
 	bell, to := f.bellBefore(), f.target()
-	f.mayFault(bell, true, func() { f.mov(r(to), at(rsp, int32(f.below))) })
+	f.mayFault(bell, true, func() { f.Mov(asm.R(to), asm.At(asm.RSP, int32(f.below+8*n))) })
 	f.result(to)
 }
 
 // readBell makes a doorbell for a read of some bytes at an address, before the current operation or before the key that is being
 // built.
-func (b *doorbells) readBell(w word, size int) label {
+func (b *doorbells) readBell(w word, size int) asm.Label {
 	b.reading = &ReadOf{b.locate(w), size}
 	defer func() { b.reading = nil }()
 	return b.bellBefore()
@@ -111,89 +116,89 @@ type memoryCheck struct{ *words }
 
 // checked makes sure that some bytes at an address may be read, or rings. It returns a register with the address, which is not rax or rcx; those are
 // used.
-func (g *memoryCheck) checked(w word, bell label, size int) (x reg) {
-	x = g.register(w, rdx)
-	g.used(rax)
-	g.used(rcx)
-	search, found := g.newLabel(), g.newLabel()
+func (g *memoryCheck) checked(w word, bell asm.Label, size int) (x asm.Reg) {
+	x = g.register(w, asm.RDX)
+	g.used(asm.RAX)
+	g.used(asm.RCX)
+	search, found := g.NewLabel(), g.NewLabel()
 	g.hintOf(x)
-	g.lea(rcx, g.arena(g.site.Ranges))
-	g.mov(r(rax), element(rcx, rax))
-	g.aluImm(opAnd, r(rax), ranges.HintMask) // whatever is in the word
-	g.leaSumWide(rcx, rcx, rax, ranges.Ranges)
+	g.Lea(asm.RCX, g.arena(g.site.Ranges))
+	g.Mov(asm.R(asm.RAX), asm.Element(asm.RCX, asm.RAX))
+	g.AluImm(asm.And, asm.R(asm.RAX), ranges.HintMask) // whatever is in the word
+	g.LeaSumWide(asm.RCX, asm.RCX, asm.RAX, ranges.Ranges)
 	g.offsetInRange(x)
 	g.endsInRange(size, search)
-	g.place(found)
+	g.Place(found)
 	g.cold = append(g.cold, func() {
-		g.place(search)
+		g.Place(search)
 		g.searchRange(x, size, bell)
-		g.jmp(found)
+		g.Jmp(found)
 	})
 	return x
 }
 
 // offsetInRange loads rax with the distance of the address in a register from the start of the range at rcx.
-func (g *memoryCheck) offsetInRange(x reg) {
-	g.mov(r(rax), r(x))
-	g.alu(opSub, r(rax), at(rcx, ranges.StartAt))
+func (g *memoryCheck) offsetInRange(x asm.Reg) {
+	g.Mov(asm.R(asm.RAX), asm.R(x))
+	g.Alu(asm.Sub, asm.R(asm.RAX), asm.At(asm.RCX, ranges.StartAt))
 }
 
 // endsInRange jumps if some bytes, at least Wide, at the distance in rax are not all in the range at rcx.
-func (g *memoryCheck) endsInRange(size int, outside label) {
-	g.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
-	g.jcc(condAE, outside)
+func (g *memoryCheck) endsInRange(size int, outside asm.Label) {
+	g.Alu(asm.Cmp, asm.R(asm.RAX), asm.At(asm.RCX, ranges.LimitAt))
+	g.Jcc(asm.AE, outside)
 	if size > ranges.Wide {
-		g.aluImm(opAdd, r(rax), int32(size-ranges.Wide))
-		g.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
-		g.jcc(condAE, outside)
+		g.AluImm(asm.Add, asm.R(asm.RAX), int32(size-ranges.Wide))
+		g.Alu(asm.Cmp, asm.R(asm.RAX), asm.At(asm.RCX, ranges.LimitAt))
+		g.Jcc(asm.AE, outside)
 	}
 }
 
 // hintOf loads rax with the number of the hint for the address in a register.
-func (g *memoryCheck) hintOf(x reg) {
-	g.mov(r(rax), r(x))
-	g.shift(opShr, r(rax), ranges.HintShift)
-	g.aluImm(opAnd, r(rax), ranges.Hints-1)
+func (g *memoryCheck) hintOf(x asm.Reg) {
+	g.Mov(asm.R(asm.RAX), asm.R(x))
+	g.Shift(asm.Shr, asm.R(asm.RAX), ranges.HintShift)
+	g.AluImm(asm.And, asm.R(asm.RAX), ranges.Hints-1)
 }
 
 // searchRange finds the range of the address in a register, and notes it as a hint, or rings. rax and rcx are used.
-func (g *memoryCheck) searchRange(x reg, size int, bell label) {
-	again, below, found := g.newLabel(), g.newLabel(), g.newLabel()
+func (g *memoryCheck) searchRange(x asm.Reg, size int, bell asm.Label) {
+	again, below, found := g.NewLabel(), g.NewLabel(), g.NewLabel()
 	first := g.arena(g.site.Ranges + ranges.Ranges)
-	g.lea(rcx, first)
-	g.movImm(rax, ranges.Max/2*ranges.RangeSize/8) // steps, in words
-	g.place(again)
-	g.alu(opCmp, r(x), element(rcx, rax))
-	g.jccNear(condB, below)
-	g.lea(rcx, element(rcx, rax))
-	g.place(below)
-	g.shift(opShr, r(rax), 1)
-	g.aluImm(opCmp, r(rax), 1)
-	g.jccNear(condNE, again)
+	g.Lea(asm.RCX, first)
+	g.MovImm(asm.RAX, ranges.Max/2*ranges.RangeSize/8) // steps, in words
+	g.Place(again)
+	g.Alu(asm.Cmp, asm.R(x), asm.Element(asm.RCX, asm.RAX))
+	g.JccNear(asm.B, below)
+	g.Lea(asm.RCX, asm.Element(asm.RCX, asm.RAX))
+	g.Place(below)
+	g.Shift(asm.Shr, asm.R(asm.RAX), 1)
+	g.AluImm(asm.Cmp, asm.R(asm.RAX), 1)
+	g.JccNear(asm.NE, again)
 	g.offsetInRange(x)
 	if size < ranges.Wide { // a narrow read also fits in the last bytes
-		g.alu(opCmp, r(rax), at(rcx, ranges.LimitAt))
-		g.jccNear(condB, found)
-		g.aluImm(opSub, r(rax), int32(ranges.Wide-size))
+		g.Alu(asm.Cmp, asm.R(asm.RAX), asm.At(asm.RCX, ranges.LimitAt))
+		g.JccNear(asm.B, found)
+		g.AluImm(asm.Sub, asm.R(asm.RAX), int32(ranges.Wide-size))
 	}
 	g.endsInRange(size, bell)
-	g.place(found)
-	g.lea(rax, first)
-	g.alu(opSub, r(rcx), r(rax))
+	g.Place(found)
+	g.Lea(asm.RAX, first)
+	g.Alu(asm.Sub, asm.R(asm.RCX), asm.R(asm.RAX))
 	g.hintOf(x)
-	g.push(rdx)
-	g.lea(rdx, g.arena(g.site.Ranges))
-	g.mov(element(rdx, rax), r(rcx))
-	g.pop(rdx)
+	g.Push(asm.RDX)
+	g.Lea(asm.RDX, g.arena(g.site.Ranges))
+	g.Mov(asm.Element(asm.RDX, asm.RAX), asm.R(asm.RCX))
+	g.Pop(asm.RDX)
 }
 
 // mayFault makes the code of one instruction that reads what is the thread's own (Read.Own), or what has been checked.
-func (b *doorbells) mayFault(bell label, own bool, instruction func()) {
-	f := Read{Own: own, test: b.newLabel(), at: b.newLabel(), bell: bell}
-	b.place(f.test)
-	b.testBits32(address(b.site.Control), native.ControlMask)
-	b.jcc(condE, b.abandoned)
-	b.place(f.at)
+func (b *doorbells) mayFault(bell asm.Label, own bool, instruction func()) {
+	f := Read{Own: own, test: b.NewLabel(), at: b.NewLabel(), bell: bell}
+	b.Place(f.test)
+	b.TestBits32(asm.Address(b.site.Control), native.ControlMask)
+	b.Jcc(asm.E, b.abandoned)
+	b.Place(f.at)
 	instruction()
 	b.reads = append(b.reads, f)
 }

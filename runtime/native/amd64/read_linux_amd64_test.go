@@ -7,6 +7,7 @@ import (
 
 	"gotap/runtime"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 )
@@ -22,7 +23,7 @@ func (w *world) reads(load opcode.Op) (stub *Stub, variable int) {
 // begin returns the registers of a hit with a first argument.
 func (c *tracee) begin(arg uint64) regFile {
 	regs := c.ready
-	regs[fileRIP], regs[fileIndex[rdi]], regs[fileRSP] = codeAddr, arg, stackAddr+stackSize/2
+	regs[fileRIP], regs[fileIndex[asm.RDI]], regs[fileRSP] = codeAddr, arg, stackAddr+stackSize/2
 	return regs
 }
 

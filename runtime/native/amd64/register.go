@@ -1,29 +1,8 @@
 package amd64
 
-import "gotap/runtime/native"
-
-// reg is a general register, by its number in instructions.
-type reg uint8
-
-// The general registers.
-const (
-	rax reg = iota
-	rcx
-	rdx
-	rbx
-	rsp
-	rbp
-	rsi
-	rdi
-	r8
-	r9
-	r10
-	r11
-	r12
-	r13
-	r14
-	r15
-	numRegs
+import (
+	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 )
 
 // Indexes of registers in a register file, which has the order of the kernel's struct user_regs_struct.
@@ -34,12 +13,12 @@ const (
 )
 
 // fileIndex is where the register file has the general registers.
-var fileIndex = [numRegs]uint8{rax: 10, rcx: 11, rdx: 12, rbx: 5, rsp: fileRSP, rbp: 4, rsi: 13, rdi: 14,
-	r8: 9, r9: 8, r10: 7, r11: 6, r12: 3, r13: 2, r14: 1, r15: 0}
+var fileIndex = [asm.NumRegs]uint8{asm.RAX: 10, asm.RCX: 11, asm.RDX: 12, asm.RBX: 5, asm.RSP: fileRSP, asm.RBP: 4, asm.RSI: 13, asm.RDI: 14,
+	asm.R8: 9, asm.R9: 8, asm.R10: 7, asm.R11: 6, asm.R12: 3, asm.R13: 2, asm.R14: 1, asm.R15: 0}
 
 // general returns the general register at an index of the register file.
-func general(index uint64) (reg, bool) {
-	for r := range numRegs {
+func general(index uint64) (asm.Reg, bool) {
+	for r := range asm.NumRegs {
 		if uint64(fileIndex[r]) == index {
 			return r, true
 		}
@@ -48,10 +27,13 @@ func general(index uint64) (reg, bool) {
 }
 
 // args are the registers of the first integer arguments (System V).
-var args = [...]reg{rdi, rsi, rdx, rcx, r8, r9}
+var args = [...]asm.Reg{asm.RDI, asm.RSI, asm.RDX, asm.RCX, asm.R8, asm.R9}
+
+// stackArgs is how many arguments behind those are read from the stack. At the entry of a function they are in the frame of its caller.
+const stackArgs = 16
 
 // Features describes this package to native.PlanOf.
-var Features = native.Features{Args: len(args), Floats: true, FloatArgs: 8, Register: func(operand uint64) bool {
+var Features = native.Features{Args: len(args), StackArgs: stackArgs, Floats: true, FloatArgs: 8, Register: func(operand uint64) bool {
 	_, ok := general(operand >> 16)
 	_, vector := lowHalf(operand >> 16)
 	return ok || vector || operand>>16 == fileRIP
@@ -60,5 +42,5 @@ var Features = native.Features{Args: len(args), Floats: true, FloatArgs: 8, Regi
 // regSet is a set of general registers.
 type regSet uint16
 
-func (s regSet) has(r reg) bool { return s>>r&1 != 0 }
-func (s *regSet) add(r reg)     { *s |= 1 << r }
+func (s regSet) has(r asm.Reg) bool { return s>>r&1 != 0 }
+func (s *regSet) add(r asm.Reg)     { *s |= 1 << r }

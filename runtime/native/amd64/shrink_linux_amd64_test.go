@@ -7,6 +7,7 @@ import (
 
 	"gotap/compile"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/objdump"
 	"gotap/runtime/opcode"
 )
 
@@ -142,7 +143,7 @@ func (w *world) listing(c *testCase) string {
 	if err != nil {
 		return b.String() + err.Error()
 	}
-	for _, line := range disassemble(w.t, stub.Code, c.site.Addr) {
+	for _, line := range objdump.Lines(w.t, stub.Code, c.site.Addr) {
 		b.WriteString(line + "\n")
 	}
 	return b.String()

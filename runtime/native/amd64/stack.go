@@ -1,6 +1,9 @@
 package amd64
 
-import "gotap/runtime/native"
+import (
+	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
+)
 
 // word is a word of the operand stack while code is made.
 type word struct {
@@ -28,8 +31,8 @@ const (
 // rax, rcx and rdx belong to single operations, and rbx where pairs are swapped. Their values at the place are read from where they were saved.
 type words struct {
 	*emitter
-	index    int          // of the part, in emitter.needs
-	saved    [numRegs]int // like emitter.savedAt
+	index    int              // of the part, in emitter.needs
+	saved    [asm.NumRegs]int // like emitter.savedAt
 	stack    []word
 	logged   []word // the fields of the log
 	key      keyed
@@ -46,16 +49,16 @@ type words struct {
 
 // home is a place for a word: a register, or a slot on the target's stack.
 type home struct {
-	reg    reg
+	reg    asm.Reg
 	slot   int
 	onSlot bool
 }
 
 // operandOf returns where a word lies that is not a constant.
-func (s *words) operandOf(w word) operand {
+func (s *words) operandOf(w word) asm.Operand {
 	switch w.kind {
 	case original:
-		return s.originalOf(reg(w.n))
+		return s.originalOf(asm.Reg(w.n))
 	case temporary:
 		return s.homeOperand(s.temps[w.n])
 	case threadNumber:
@@ -67,28 +70,28 @@ func (s *words) operandOf(w word) operand {
 }
 
 // originalOf returns where a register's value at the place is: in the register, or where it was saved.
-func (s *words) originalOf(x reg) operand {
+func (s *words) originalOf(x asm.Reg) asm.Operand {
 	if d := s.saved[x]; d > 0 {
-		return at(rsp, int32(s.below-d))
+		return asm.At(asm.RSP, int32(s.below-d))
 	}
-	return r(x)
+	return asm.R(x)
 }
 
-func (s *words) homeOperand(h home) operand {
+func (s *words) homeOperand(h home) asm.Operand {
 	if h.onSlot {
-		return at(rsp, int32(8*h.slot))
+		return asm.At(asm.RSP, int32(8*h.slot))
 	}
-	return r(h.reg)
+	return asm.R(h.reg)
 }
 
 // used notes that a register is written, and returns it.
-func (s *words) used(x reg) reg {
+func (s *words) used(x asm.Reg) asm.Reg {
 	s.found[s.index].regs.add(x)
 	return x
 }
 
 // written notes that a home is written, and returns it as an operand.
-func (s *words) written(h home) operand {
+func (s *words) written(h home) asm.Operand {
 	if h.onSlot {
 		s.found[s.index].slots = max(s.found[s.index].slots, h.slot+1)
 	} else {
@@ -104,35 +107,35 @@ func (s *words) popWord() word {
 	return w
 }
 
-func (s *words) pushWord(w word)       { s.stack = append(s.stack, w) }
-func (s *words) pushConst(v uint64)    { s.pushWord(word{constant, v}) }
-func (s *words) pushOriginal(x reg)    { s.pushWord(word{original, uint64(x)}) }
-func (s *words) isConst32(w word) bool { return w.kind == constant && fits32(w.n) }
+func (s *words) pushWord(w word)        { s.stack = append(s.stack, w) }
+func (s *words) pushConst(v uint64)     { s.pushWord(word{constant, v}) }
+func (s *words) pushOriginal(x asm.Reg) { s.pushWord(word{original, uint64(x)}) }
+func (s *words) isConst32(w word) bool  { return w.kind == constant && asm.Fits32(w.n) }
 
 // load loads a word into a register. The flags stay.
-func (s *words) load(x reg, w word) {
+func (s *words) load(x asm.Reg, w word) {
 	s.used(x)
 	if w.kind == constant {
-		s.movImm(x, w.n)
+		s.MovImm(x, w.n)
 		return
 	}
-	s.mov(r(x), s.operandOf(w))
+	s.Mov(asm.R(x), s.operandOf(w))
 }
 
 // source returns a word as an operand. A constant is loaded into the given register.
-func (s *words) source(w word, spare reg) operand {
+func (s *words) source(w word, spare asm.Reg) asm.Operand {
 	if w.kind == constant {
 		s.load(spare, w)
-		return r(spare)
+		return asm.R(spare)
 	}
 	return s.operandOf(w)
 }
 
 // register returns a register that holds a word: its own, or the given one.
-func (s *words) register(w word, spare reg) reg {
+func (s *words) register(w word, spare asm.Reg) asm.Reg {
 	if w.kind != constant {
-		if o := s.operandOf(w); o.isReg() {
-			return o.reg
+		if o := s.operandOf(w); o.IsReg() {
+			return o.Reg
 		}
 	}
 	s.load(spare, w)
@@ -140,11 +143,11 @@ func (s *words) register(w word, spare reg) reg {
 }
 
 // spare returns a register for single operations other than x.
-func spare(x reg) reg {
-	if x == rax {
-		return rdx
+func spare(x asm.Reg) asm.Reg {
+	if x == asm.RAX {
+		return asm.RDX
 	}
-	return rax
+	return asm.RAX
 }
 
 // setHome stores a word in a home. The flags stay; rax may change.
@@ -154,9 +157,9 @@ func (s *words) setHome(h home, w word) {
 	case !h.onSlot:
 		s.load(h.reg, w)
 	case s.isConst32(w):
-		s.storeImm(to, int32(w.n))
+		s.StoreImm(to, int32(w.n))
 	default:
-		s.mov(to, r(s.register(w, rax)))
+		s.Mov(to, asm.R(s.register(w, asm.RAX)))
 	}
 }
 
@@ -187,23 +190,23 @@ func (s *words) nextHome() int {
 
 // target returns the register in which the next result is computed: its home, or rax if that is a slot or holds one of
 // the words that are still needed.
-func (s *words) target(needed ...word) reg {
+func (s *words) target(needed ...word) asm.Reg {
 	h := s.homes[s.nextHome()]
 	if h.onSlot {
-		return s.used(rax)
+		return s.used(asm.RAX)
 	}
 	for _, w := range needed {
 		if w.kind == atHome && s.homes[w.n] == h {
-			return s.used(rax)
+			return s.used(asm.RAX)
 		}
 	}
 	return s.used(h.reg)
 }
 
 // result pushes the result that is in a register.
-func (s *words) result(x reg) {
+func (s *words) result(x asm.Reg) {
 	i := s.nextHome()
-	s.mov(s.written(s.homes[i]), r(x))
+	s.Mov(s.written(s.homes[i]), asm.R(x))
 	s.pushWord(word{atHome, uint64(i)})
 	if s.key.begun {
 		s.key.nextHome++
@@ -224,15 +227,15 @@ func (s *words) exchange() {
 	top := len(s.stack) - 1
 	a, b := s.stack[top-1], s.stack[top]
 	if a.kind == atHome && b.kind == atHome {
-		x, y := s.register(a, rax), s.register(b, rdx)
-		if x != rax && y != rdx {
-			s.xchg(x, y)
+		x, y := s.register(a, asm.RAX), s.register(b, asm.RDX)
+		if x != asm.RAX && y != asm.RDX {
+			s.Xchg(x, y)
 			return
 		}
-		s.load(rax, a)
-		s.load(rdx, b)
-		s.mov(s.homeOperand(s.homes[top-1]), r(rdx))
-		s.mov(s.homeOperand(s.homes[top]), r(rax))
+		s.load(asm.RAX, a)
+		s.load(asm.RDX, b)
+		s.Mov(s.homeOperand(s.homes[top-1]), asm.R(asm.RDX))
+		s.Mov(s.homeOperand(s.homes[top]), asm.R(asm.RAX))
 		return
 	}
 	s.stack[top-1], s.stack[top] = b, a
@@ -278,9 +281,9 @@ func (s *words) locate(w word) Word {
 	return s.locateOperand(s.operandOf(w))
 }
 
-func (s *words) locateOperand(o operand) Word {
-	if o.isReg() {
-		return Word{Register, uint64(fileIndex[o.reg])}
+func (s *words) locateOperand(o asm.Operand) Word {
+	if o.IsReg() {
+		return Word{Register, uint64(fileIndex[o.Reg])}
 	}
-	return Word{Memory, uint64(o.disp)}
+	return Word{Memory, uint64(o.Disp)}
 }

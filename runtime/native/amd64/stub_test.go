@@ -11,14 +11,20 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/x86"
+	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
+	"gotap/runtime/native/amd64/objdump"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/value"
 )
+
+// testAddress is where stubs lie that do not run.
+const testAddress = 0x10000000
 
 // Shorthands for programs.
 func push(v int64) runtime.Inst              { return runtime.Inst{Op: opcode.PushD, V: uint64(v)} }
@@ -67,6 +73,7 @@ func (s *shelf) plan(list ...runtime.Inst) *native.Plan {
 
 // TestStubs compares the instructions of whole stubs, as objdump shows them, with files.
 func TestStubs(t *testing.T) {
+	testenv.Require(t, testenv.Objdump)
 	s := newShelf(t)
 	count := s.object(object.Object{Kind: object.KindCount})
 	hist := s.object(object.Object{Kind: object.KindHist})
@@ -97,7 +104,7 @@ func TestStubs(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := strings.Join(disassemble(t, stub.Code, c.site.Addr), "\n") + "\n"
+		text := strings.Join(objdump.Lines(t, stub.Code, c.site.Addr), "\n") + "\n"
 		file := filepath.Join("testdata", name+".txt")
 		if *update {
 			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -127,11 +134,11 @@ func TestEmitRefuses(t *testing.T) {
 	for name, change := range map[string]func(s *Site){
 		"a far arena":   func(s *Site) { s.Arena += 1 << 32 },
 		"far control":   func(s *Site) { s.Control -= 1 << 32 },
-		"a failed tail": func(s *Site) { s.Tail = func(uint64) ([]byte, error) { return nil, errReach } },
+		"a failed tail": func(s *Site) { s.Tail = func(uint64) ([]byte, error) { return nil, asm.ErrReach } },
 	} {
 		far := site
 		if change(&far); true {
-			if _, err := Emit([]native.Program{{Run: run}}, far); !errors.Is(err, errReach) {
+			if _, err := Emit([]native.Program{{Run: run}}, far); !errors.Is(err, asm.ErrReach) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -144,8 +151,8 @@ func TestEmitRefuses(t *testing.T) {
 
 // TestRegisterFile: the register file has the order of package x86, whose indexes lowered programs contain.
 func TestRegisterFile(t *testing.T) {
-	want := [numRegs]uint8{rax: x86.RAX, rcx: x86.RCX, rdx: x86.RDX, rbx: x86.RBX, rsp: x86.RSP, rbp: x86.RBP, rsi: x86.RSI, rdi: x86.RDI, r8: x86.R8,
-		r9: x86.R9, r10: x86.R10, r11: x86.R11, r12: x86.R12, r13: x86.R13, r14: x86.R14, r15: x86.R15}
+	want := [asm.NumRegs]uint8{asm.RAX: x86.RAX, asm.RCX: x86.RCX, asm.RDX: x86.RDX, asm.RBX: x86.RBX, asm.RSP: x86.RSP, asm.RBP: x86.RBP, asm.RSI: x86.RSI, asm.RDI: x86.RDI, asm.R8: x86.R8,
+		asm.R9: x86.R9, asm.R10: x86.R10, asm.R11: x86.R11, asm.R12: x86.R12, asm.R13: x86.R13, asm.R14: x86.R14, asm.R15: x86.R15}
 	if fileIndex != want || fileRIP != x86.RIP || fileEFLAGS != x86.EFLAGS {
 		t.Errorf("%v", fileIndex)
 	}

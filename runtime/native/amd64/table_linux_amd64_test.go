@@ -9,6 +9,7 @@ import (
 	"gotap/runtime/arena"
 	"gotap/runtime/key"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/value"
@@ -101,16 +102,16 @@ func TestKeysInPlace(t *testing.T) {
 	m, _ := w.object(object.Object{Kind: object.KindMap, Keys: 2, Max: 8}, value.KindInt, value.KindInt)
 	number, _ := w.object(object.Object{Kind: object.KindInt})
 	keyInt, add, drop, exit := op(opcode.KeyInt), op(opcode.Add), opA(opcode.Drop, 1), op(opcode.Exit)
-	part := func(x reg, shift, width uint64) runtime.Inst {
+	part := func(x asm.Reg, shift, width uint64) runtime.Inst {
 		return opV(opcode.PushR, uint64(fileIndex[x])<<16|shift<<8|width)
 	}
 	calculated := []runtime.Inst{opA(opcode.Arg, 0), opA(opcode.Arg, 1), add, opA(opcode.Arg, 2), opA(opcode.Arg, 3), add}
 	sum := []runtime.Inst{add, add, opV(opcode.AddGV, number), exit}
 	for name, list := range map[string][]runtime.Inst{
-		"parts of registers":  {part(rax, 8, 8), keyInt, part(rsp, 4, 7), part(rdx, 3, 61), add, keyInt, part(rbx, 1, 5), opV(opcode.MapAdd, m), drop, exit},
-		"words from before":   append(append([]runtime.Inst{}, append(calculated, keyInt, part(rax, 0, 9), op(opcode.Dup), add, keyInt, part(rcx, 2, 40), part(rdi, 1, 50), opV(opcode.MapAdd, m))...), sum...),
-		"words that stay":     append(append([]runtime.Inst{}, append(calculated, op(opcode.Over), keyInt, part(rax, 0, 9), part(rsi, 5, 9), keyInt, op(opcode.Dup), opV(opcode.MapAdd, m))...), sum...),
-		"more than registers": append(append([]runtime.Inst{}, append(calculated, keyInt, part(rax, 1, 9), part(rbx, 1, 9), part(rcx, 1, 9), part(rdx, 1, 9), part(rsi, 1, 9), part(rdi, 1, 9), part(rbp, 1, 9), part(r8, 1, 9), part(r9, 1, 9), add, add, add, add, add, add, keyInt, opV(opcode.MapAdd, m))...), sum...),
+		"parts of registers":  {part(asm.RAX, 8, 8), keyInt, part(asm.RSP, 4, 7), part(asm.RDX, 3, 61), add, keyInt, part(asm.RBX, 1, 5), opV(opcode.MapAdd, m), drop, exit},
+		"words from before":   append(append([]runtime.Inst{}, append(calculated, keyInt, part(asm.RAX, 0, 9), op(opcode.Dup), add, keyInt, part(asm.RCX, 2, 40), part(asm.RDI, 1, 50), opV(opcode.MapAdd, m))...), sum...),
+		"words that stay":     append(append([]runtime.Inst{}, append(calculated, op(opcode.Over), keyInt, part(asm.RAX, 0, 9), part(asm.RSI, 5, 9), keyInt, op(opcode.Dup), opV(opcode.MapAdd, m))...), sum...),
+		"more than registers": append(append([]runtime.Inst{}, append(calculated, keyInt, part(asm.RAX, 1, 9), part(asm.RBX, 1, 9), part(asm.RCX, 1, 9), part(asm.RDX, 1, 9), part(asm.RSI, 1, 9), part(asm.RDI, 1, 9), part(asm.RBP, 1, 9), part(asm.R8, 1, 9), part(asm.R9, 1, 9), add, add, add, add, add, add, keyInt, opV(opcode.MapAdd, m))...), sum...),
 	} {
 		programs, site := []native.Program{{Run: w.plan(list...)}}, Site{Addr: codeAddr}
 		stub := w.place(w.c, programs, site)

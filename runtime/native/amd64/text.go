@@ -3,6 +3,7 @@ package amd64
 import (
 	"encoding/binary"
 
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
 )
 
@@ -29,32 +30,32 @@ func (p *part) compareText() {
 	if c.Whole {
 		text = append(text, 0)
 	}
-	differs := p.newLabel()
+	differs := p.NewLabel()
 	for off := 0; off < len(text); {
 		n := 8
 		for n > len(text)-off {
 			n /= 2
 		}
-		from := at(x, int32(off))
+		from := asm.At(x, int32(off))
 		p.mayFault(bell, false, func() {
 			if n == 8 {
-				p.mov(r(rax), from)
+				p.Mov(asm.R(asm.RAX), from)
 			} else {
-				p.extend(rax, from, 8*n, false)
+				p.Extend(asm.RAX, from, 8*n, false)
 			}
 		})
 		var part [8]byte
 		copy(part[:], text[off:off+n])
-		p.movImm(rcx, binary.LittleEndian.Uint64(part[:]))
-		p.alu(opCmp, r(rax), r(rcx))
+		p.MovImm(asm.RCX, binary.LittleEndian.Uint64(part[:]))
+		p.Alu(asm.Cmp, asm.R(asm.RAX), asm.R(asm.RCX))
 		if off += n; off < len(text) {
-			p.jcc(condNE, differs)
+			p.Jcc(asm.NE, differs)
 		}
 	}
-	p.place(differs)
+	p.Place(differs)
 	p.popWord()
 	p.popWord()
 	p.skip()
 	p.skip()
-	p.truth(condE)
+	p.truth(asm.E)
 }

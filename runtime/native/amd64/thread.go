@@ -4,6 +4,7 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/calls"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
 )
 
@@ -25,7 +26,7 @@ func (f *frames) needStack() {
 func (f *frames) tid() {
 	f.needStack()
 	x := f.target()
-	f.mov(r(x), at(f.stackOf, calls.TidAt))
+	f.Mov(asm.R(x), asm.At(f.stackOf, calls.TidAt))
 	f.result(x)
 }
 
@@ -38,17 +39,17 @@ func (p *part) perThread(in *runtime.Inst) {
 	if !p.framed {
 		p.frames.findStack(unsure)
 	}
-	p.mov(r(p.used(rax)), at(p.frames.stackOf, calls.TidAt))
-	p.mov(p.written(p.thread), r(rax))
+	p.Mov(asm.R(p.used(asm.RAX)), asm.At(p.frames.stackOf, calls.TidAt))
+	p.Mov(p.written(p.thread), asm.R(asm.RAX))
 	p.key = keyed{words: []word{{threadNumber, 0}}}
 	var v word
-	absent, done := unsure, p.newLabel()
+	absent, done := unsure, p.NewLabel()
 	if in.Op == opcode.PushPT {
-		absent = p.newLabel()
+		absent = p.NewLabel()
 		p.cold = append(p.cold, func() {
-			p.place(absent)
-			p.movImm(p.cells.search.entry, uint64(l.Object.Init))
-			p.jmp(done)
+			p.Place(absent)
+			p.MovImm(p.cells.search.entry, uint64(l.Object.Init))
+			p.Jmp(done)
 		})
 	} else {
 		v = p.popWord()
@@ -59,7 +60,7 @@ func (p *part) perThread(in *runtime.Inst) {
 	} else {
 		p.tables.ownCell(in.Op, l.Table, v, absent, unsure)
 	}
-	p.place(done)
+	p.Place(done)
 	p.key = outer
 	if in.Op == opcode.PushPT {
 		p.result(p.cells.search.entry)
@@ -67,11 +68,11 @@ func (p *part) perThread(in *runtime.Inst) {
 }
 
 // ownCell searches the cell of the thread and makes an operation with it. The value, if it is read, is in the register of the entry.
-func (k *tables) ownCell(op opcode.Op, t *arena.TableLayout, v word, absent, unsure label) {
+func (k *tables) ownCell(op opcode.Op, t *arena.TableLayout, v word, absent, unsure asm.Label) {
 	k.find(t, absent, unsure)
 	switch cell := k.cellFound(t); op {
 	case opcode.PushPT:
-		k.mov(r(k.cells.search.entry), cell)
+		k.Mov(asm.R(k.cells.search.entry), cell)
 	case opcode.PopPT:
 		k.store(cell, v)
 	case opcode.AddPT:

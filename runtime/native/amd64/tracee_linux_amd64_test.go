@@ -14,13 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/engine/testenv"
+	"gotap/runtime/native/amd64/asm"
 )
 
 // The memory of the tracee. All of it is shared with the test, and the arena is within reach of the code.
 const (
 	tinyCode    = 0x400000 // what its program consists of
 	codeAddr    = 0x1_0000_0000
-	codeSize    = 0x20000
+	codeSize    = 0x40000
 	controlAddr = codeAddr + codeSize // a page of its own, which can be written
 	stackAddr   = controlAddr + 0x1000
 	stackSize   = 0x4000
@@ -166,11 +167,11 @@ func (c *tracee) kill() {
 func (c *tracee) mmap(t testing.TB, addr, size, prot, fd, off int) {
 	t.Helper()
 	regs := c.ready
-	regs[fileIndex[rax]], regs[fileIndex[rdi]], regs[fileIndex[rsi]], regs[fileIndex[rdx]] = unix.SYS_MMAP, uint64(addr), uint64(size), uint64(prot)
-	regs[fileIndex[r10]], regs[fileIndex[r8]], regs[fileIndex[r9]] = unix.MAP_SHARED|unix.MAP_FIXED, uint64(fd), uint64(off)
+	regs[fileIndex[asm.RAX]], regs[fileIndex[asm.RDI]], regs[fileIndex[asm.RSI]], regs[fileIndex[asm.RDX]] = unix.SYS_MMAP, uint64(addr), uint64(size), uint64(prot)
+	regs[fileIndex[asm.R10]], regs[fileIndex[asm.R8]], regs[fileIndex[asm.R9]] = unix.MAP_SHARED|unix.MAP_FIXED, uint64(fd), uint64(off)
 	regs[fileRIP] = tinyCode + 120
 	c.do(func() { c.run(&regs) })
-	if got := regs[fileIndex[rax]]; got != uint64(addr) {
+	if got := regs[fileIndex[asm.RAX]]; got != uint64(addr) {
 		t.Fatalf("mmap at %#x: %d", addr, int64(got))
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"gotap/runtime/clock"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
+	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
 	"gotap/runtime/ranges"
@@ -155,6 +156,17 @@ func (w *world) declare() {
 			w.objects.texted = append(w.objects.texted, textKeyed{list[0], kinds, n == 0})
 		}
 	}
+	for i, kinds := range [][]value.Kind{{value.KindInt}, {value.KindText}, {value.KindInt, value.KindText}} {
+		id, err := w.arena.Declare(object.Object{Kind: object.KindMap, Keys: len(kinds), Max: 8 << i})
+		if err == nil {
+			err = w.arena.Refine(id, kinds, value.KindText)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		o.all = append(o.all, id)
+		o.named = append(o.named, textKeyed{len(o.all) - 1, kinds, true})
+	}
 	for i, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindStats, object.KindMin, object.KindMax, object.KindHist, object.KindLhist} {
 		for parts := 1; parts <= 2; parts++ {
 			add(&w.objects.keyed, object.Object{Kind: k, Keys: parts, Max: []int{3, 64}[i%3%2], Full: object.Full(i % 3), Hi: 10, Step: 3, Bits: 1}, keys[:parts]...)
@@ -173,6 +185,9 @@ func (w *world) fillData() {
 			w.c.data()[at] = 0
 			at++
 		}
+	}
+	for i, text := range genTexts {
+		copy(w.c.data()[textsAddr-dataAddr+textsStep*i:], text+"\x00")
 	}
 	var list []ranges.Range
 	for i, in := range tabled {
@@ -307,7 +322,11 @@ func (h *thread) ReadMemory(addr uint64, p []byte) int {
 func (h *thread) WriteMemory(uint64, []byte) bool { return false }
 func (h *thread) Arg(n int) (uint64, bool) {
 	if n >= len(args) {
-		return uint64(n) * 1000, n < 8
+		at := h.regs[fileRSP] - stackAddr + 8*uint64(1+n-len(args))
+		if at+8 > uint64(len(h.stack)) {
+			return 0, false
+		}
+		return binary.LittleEndian.Uint64(h.stack[at:]), true
 	}
 	return h.regs[fileIndex[args[n]]], true
 }
@@ -326,7 +345,7 @@ func (h *thread) FloatWord(n int) (uint64, bool) {
 	}
 	return 0, false
 }
-func (h *thread) Return() uint64   { return h.regs[fileIndex[rax]] }
+func (h *thread) Return() uint64   { return h.regs[fileIndex[asm.RAX]] }
 func (h *thread) SetReturn(uint64) {}
 func (h *thread) Text(f runtime.TextField, p []byte) int {
 	s := [runtime.NumTextFields]string{"comm", h.names.Func, h.names.Module, h.names.Probe, "/a/cgroup"}[f]
@@ -411,8 +430,8 @@ func (w *world) anyPlan(r *rand.Rand, in native.Place) (*native.Plan, error) {
 func (w *world) anyRegs(r *rand.Rand) regFile {
 	regs := w.c.ready
 	regs[fileOrigRAX] = ^uint64(0) // as outside of system calls
-	for x := range numRegs {
-		if x != rsp {
+	for x := range asm.NumRegs {
+		if x != asm.RSP {
 			regs[fileIndex[x]] = anyWord(r)
 			if r.IntN(6) == 0 {
 				regs[fileIndex[x]] = anyAddress(r)
@@ -460,6 +479,11 @@ func (w *world) oneCase(seed uint64) error {
 			w.arena.Handle(w.objects.all[o.index]).Add(int64(r.IntN(20)), o.key(r)...)
 		}
 	}
+	for _, o := range w.objects.named {
+		for range r.IntN(8) {
+			w.arena.Handle(w.objects.all[o.index]).Set(value.Text(pick(r, append(genTexts, names...)...)), o.key(r)...)
+		}
+	}
 	n := anyNames(r)
 	w.names = &n
 	for _, n := range w.objects.aggregations {
@@ -495,11 +519,11 @@ const (
 )
 
 // mark notes that an operation is executed.
-func (w *world) mark(a *asm, in *runtime.Inst) {
-	a.storeImm(address(marksAddr+8*uint64(in.Op)), 1)
+func (w *world) mark(a *asm.Assembler, in *runtime.Inst) {
+	a.StoreImm(asm.Address(marksAddr+8*uint64(in.Op)), 1)
 	for i, id := range w.objects.all {
 		if _, off := w.arena.Lookup(id); in.Op == opcode.Agg && off == in.V {
-			a.storeImm(address(marksAddr+8*uint64(marksObject+i)), 1)
+			a.StoreImm(asm.Address(marksAddr+8*uint64(marksObject+i)), 1)
 		}
 	}
 }
@@ -518,7 +542,7 @@ type testCase struct {
 
 // hit lets both executors run the hits of a place, one after another.
 func (w *world) hit(c *testCase) error {
-	var mark func(*asm, *runtime.Inst)
+	var mark func(*asm.Assembler, *runtime.Inst)
 	if c.marked {
 		mark = w.mark
 	}

@@ -32,7 +32,7 @@ func Fits(p *native.Plan) error {
 			why = op.Why
 		case op.Key || op.Thread || op.Own:
 			why = "it is left to the interpreter"
-		case op.Rings || native.MayRing(in) && !dividesByConstant(p, pc):
+		case op.Rings || op.Unsure || native.MayRing(in) && !p.DividesByConstant(pc):
 			why = "it may need the interpreter"
 		case !known(in):
 			why = "it is left to the interpreter"
@@ -42,15 +42,6 @@ func Fits(p *native.Plan) error {
 		}
 	}
 	return nil
-}
-
-// dividesByConstant reports whether an operation is a division by a constant other than 0, which the operation before pushes.
-func dividesByConstant(p *native.Plan, pc int) bool {
-	switch p.Insts[pc].Op {
-	case opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod:
-		return pc > 0 && !p.Ops[pc].Block && p.Insts[pc-1].Op == opcode.PushD && p.Insts[pc-1].V != 0
-	}
-	return false
 }
 
 // known reports whether native code executes an operation.
