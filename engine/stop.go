@@ -102,7 +102,6 @@ func (t *thread) staleHit(p *space.Point) {
 func (t *thread) foreignTrap() {
 	left := t.proc.space.Guard.Watching
 	switch {
-	case t.guard.Withhold():
 	case !left && t.s.others.watching == 0 || t.SignalCode() != ptrace.CodeHWBreakpoint:
 		t.signal(ptrace.SIGTRAP)
 	case t.s.others.watching > 0 && t.watch.watchTrap():

@@ -98,10 +98,11 @@ func (t *thread) resume(sig int) {
 		t.queue.Owed = sig
 		return
 	}
-	if sig != 0 && !t.proc.unprobed && t.s.cfg.Notify != nil {
+	withheld := sig == ptrace.SIGTRAP && t.guard.Withhold()
+	if sig != 0 && !withheld && !t.proc.unprobed && t.s.cfg.Notify != nil {
 		t.s.notify(t.signalled(sig))
 	}
-	if sig == ptrace.SIGTRAP {
+	if sig == ptrace.SIGTRAP && !withheld {
 		t.guard.PassTrap()
 	}
 	if t.s.life.closing && !t.exec.IsActive() {

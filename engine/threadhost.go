@@ -45,7 +45,7 @@ func (h threadHost) Keep() {
 // Gadget implements inject.Target.
 func (h threadHost) Gadget() *inject.Gadget { return &h.t.proc.space.Gadget }
 
-// Checkpoint implements inject.Target and sigqueue.Target.
+// Checkpoint implements inject.Target, sigqueue.Target and crashsafe.Target.
 func (h threadHost) Checkpoint(m tracee.Moment) { h.t.s.passed(m) }
 
 // Resume implements sigqueue.Target and crashsafe.Target.

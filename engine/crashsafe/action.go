@@ -153,8 +153,18 @@ func (x *Thread) PassTrap() {
 		x.t.Info.SetCode(fallback.CodePassed)
 		ptrace.SetSigInfo(x.t.Tid, &x.t.Info)
 	}
+	x.markSent()
 	if tr.own.Once() {
 		tr.own, tr.once = fallback.Action{}, tr.ours
+	}
+}
+
+// markSent marks a SIGTRAP that was sent to the program and is about to be delivered, for the fallback's handler (fallback.SentCode).
+func (x *Thread) markSent() {
+	code, sent := fallback.SentCode(x.t.SignalCode())
+	if sent && x.process().ours && x.t.Info.Signal() == ptrace.SIGTRAP {
+		x.t.Info.SetCode(code)
+		ptrace.SetSigInfo(x.t.Tid, &x.t.Info)
 	}
 }
 

@@ -54,6 +54,7 @@
 //	mask set for such a call                the thread is at a stub that sets it and moves on (inject.SetMask)
 //	action stored for such a call           the thread is at a stub that hits a breakpoint, so that all are removed, sets the action itself and
 //	                                        moves on (inject.SetAction)
+//	SIGTRAP that was sent, withheld         the handler removes all breakpoints and blocks it, or the kernel finds it blocked: it is pending
 //	siginfo or signal of a stop replaced    the kernel delivers what is there; the signal replaced is in the list
 //
 // While the session runs, the handler has to stay the action for SIGTRAP: action.go restores it when the kernel has

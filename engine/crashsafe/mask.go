@@ -27,8 +27,8 @@ import (
 //
 // At the same instructions, the engine answers the program's queries of its mask with the bit that the program expects.
 // Where no such instructions are found, SIGTRAP is blocked again after each hit. If SIGTRAP is
-// sent to a thread in such a section, the engine blocks the signal and sends it again, so it stays pending as the
-// program wants. The end of the session sets the bit again.
+// sent to a thread in such a section, the engine blocks it there (Withhold), so it stays pending as the
+// program wants; if the session has been killed, the fallback's handler does so. The end of the session sets the bit again.
 //
 // A thread that blocks SIGTRAP but not every other signal that instructions raise blocks it on purpose, and keeps its
 // mask.

@@ -10,6 +10,7 @@ import (
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/tracee"
 )
 
 // UnblockDue is Unblock if an earlier attempt to stop the thread for it has failed.
@@ -126,19 +127,17 @@ func (x *Thread) stillOpen() bool {
 	return x.open
 }
 
-// Withhold withholds a SIGTRAP that was sent to a thread that the program believes blocks it, and reports whether
-// it did. The signal stays pending in the kernel, blocked, as the program wants. SIGTRAP is not unblocked again in this
-// section.
+// Withhold is called when a stopped thread is about to be resumed with SIGTRAP, and reports whether the signal was sent to it and the program believes
+// that the thread blocks it. Then SIGTRAP is blocked: the kernel makes a signal pending again that the thread blocks when it is resumed with it, as
+// it does if the session is killed (ptrace_signal in kernel/signal.c). So the signal has its siginfo, and from Linux 5.17 on is again one for the whole
+// process if it was. SIGTRAP is not unblocked again in this section.
 func (x *Thread) Withhold() bool {
 	if !x.stillOpen() || x.t.SignalCode() > 0 || x.t.Info.Signal() != ptrace.SIGTRAP || fallback.IsOwnCode(x.t.Info.Code()) {
 		return false
 	}
+	x.on.Checkpoint(tracee.InSent)
 	x.Close()
+	x.on.Checkpoint(tracee.InSent)
 	x.meant = true
-	info := x.t.Info
-	if ptrace.SendThread(x.t.Of.Pid(), x.t.Tid, ptrace.SIGTRAP) == 0 {
-		x.queue.Resent(info)
-	}
-	x.on.Resume(0)
 	return true
 }

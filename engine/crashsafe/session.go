@@ -69,6 +69,8 @@ type Target interface {
 	// Point returns the point that the thread has hit, or nil.
 	Point() *Point
 	Resume(sig int)
+	// Checkpoint tells tests that the session is at a moment.
+	Checkpoint(tracee.Moment)
 	// Stopped reports whether the thread is in a stop.
 	Stopped() bool
 	// Runs reports whether the thread may run code at this moment, and does not wait for a child of vfork.

@@ -62,8 +62,6 @@ func (j *Caller) SetAction(own fallback.Action, store func() error, home arch.Re
 	return err
 }
 
-var errRaised = errors.New("the thread has run into a breakpoint")
-
 // actionArgs are the arguments with which the action for SIGTRAP is set that is at an address.
 func actionArgs(at uint64) []uint64 {
 	const setBytes = 8

@@ -28,8 +28,8 @@ import (
 // value in that register happened to be one of the four restart codes at that moment, the kernel would move the
 // program counter; since signals are blocked, only a stop that we request ourselves can be due.
 func (j *Caller) callElsewhere(number uint64, args ...uint64) (uint64, error) {
-	if j.t.MidCall {
-		return 0, errMidCall
+	if err := j.ready(); err != nil {
+		return 0, err
 	}
 	defer j.t.KeepScalable()()
 	room, err := j.returnRoom()

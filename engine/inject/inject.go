@@ -71,14 +71,8 @@ func (j *Caller) Call(number uint64, args ...uint64) (uint64, error) {
 // inject makes a stopped thread call the kernel, on x86. Afterwards the thread is in a different kind of stop, with
 // its previous registers in t.Regs and in the thread itself. A signal that it was stopped with is lost.
 func (j *Caller) inject(number uint64, args ...uint64) (uint64, error) {
-	if j.t.MidCall {
-		return 0, errMidCall
-	}
-	if j.t.RaisedTrap() {
-		return 0, errRaised
-	}
-	if j.t.Regs[x86.EFLAGS]&tracee.TrapFlag != 0 {
-		return 0, errors.New("the thread single-steps itself")
+	if err := j.ready(); err != nil {
+		return 0, err
 	}
 	stub, done, err := j.stubPlace()
 	if err != nil {
@@ -166,7 +160,29 @@ func (j *Caller) toMaskCall(mask uint64, home arch.Regs) error {
 	return nil
 }
 
-var errMidCall = errors.New("the thread is in the middle of a system call")
+// ready returns an error that wraps ErrNotNow if the thread cannot be made to call the kernel where it is.
+func (j *Caller) ready() error {
+	switch {
+	case j.t.MidCall:
+		return errMidCall
+	case j.t.ABI().Stepless:
+		return nil
+	case j.t.RaisedTrap():
+		return errRaised
+	case j.t.Regs[x86.EFLAGS]&tracee.TrapFlag != 0:
+		return errStepsItself
+	}
+	return nil
+}
+
+// ErrNotNow is wrapped by errors of a thread that can make a call later, or of another thread.
+var ErrNotNow = errors.New("the thread cannot call the kernel now")
+
+var (
+	errMidCall     = fmt.Errorf("%w: it is in the middle of a system call", ErrNotNow)
+	errRaised      = fmt.Errorf("%w: it has run into a breakpoint", ErrNotNow)
+	errStepsItself = fmt.Errorf("%w: it single-steps itself", ErrNotNow)
+)
 
 // homeRegs returns the registers with which the thread continues on its own: an interrupted system call is
 // restarted.

@@ -1,6 +1,8 @@
 package inject
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -109,5 +111,22 @@ func TestGapNearLoader(t *testing.T) {
 		if got := gapNear(maps, brk, loader+0x2120, size, SlotReach); got != loader-size {
 			t.Errorf("%s: %#x, want %#x", name, got, uint64(loader-size))
 		}
+	}
+}
+
+// TestNoRoom: what the kernel refuses is a lack of room; that a thread has ended says nothing about its address space.
+func TestNoRoom(t *testing.T) {
+	err := fmt.Errorf("cannot map memory: %w", syscall.ENOMEM)
+	if !refused(err) || errors.Is(notNow(err), ErrNotNow) || !errors.Is(NoRoomError{1, err}, syscall.ENOMEM) {
+		t.Errorf("%v is no refusal", err)
+	}
+	for _, err := range []error{fmt.Errorf("cannot map memory: %w", syscall.ESRCH), &os.PathError{Err: syscall.ENOENT}} {
+		if !errors.Is(notNow(err), ErrNotNow) || !errors.Is(notNow(err), err) {
+			t.Errorf("%v is the address space's", err)
+		}
+	}
+	j := Caller{t: &tracee.Thread{MidCall: true}}
+	if _, err := j.MapNear(1<<40, 4096, SlotReach); !errors.Is(err, ErrNotNow) {
+		t.Errorf("a thread in a system call: %v", err)
 	}
 }

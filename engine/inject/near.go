@@ -2,8 +2,11 @@ package inject
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
+	"syscall"
 
 	"gotap/engine/image/module"
 	"gotap/engine/linux/procfs"
@@ -16,11 +19,32 @@ const SlotReach = 1 << 30
 // Near reports whether two addresses are closer to each other than reach.
 func Near(a, b, reach uint64) bool { return a-b < reach || b-a < reach }
 
-// MapNear maps memory in the gap of the address space nearest to an address. Its start is closer to the address than reach.
+// NoRoomError reports that no memory can be mapped near an address.
+type NoRoomError struct {
+	Addr  uint64
+	Cause error // the kernel's refusal; nil if there is no gap that is large enough
+}
+
+// Error implements error.
+func (e NoRoomError) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("nothing near %#x: %v", e.Addr, e.Cause)
+	}
+	return fmt.Sprintf("cannot map memory near %#x", e.Addr)
+}
+
+// Unwrap returns the kernel's refusal.
+func (e NoRoomError) Unwrap() error { return e.Cause }
+
+// MapNear maps memory in the gap of the address space nearest to an address. Its start is closer to the address than reach. The error is a
+// NoRoomError if the process has no such memory, and wraps ErrNotNow if the thread cannot map any at this moment.
 func (j *Caller) MapNear(addr, size, reach uint64) (uint64, error) {
+	if err := j.ready(); err != nil {
+		return 0, err
+	}
 	maps, err := module.Maps(j.t.Tid)
 	if err != nil {
-		return 0, err
+		return 0, notNow(err)
 	}
 	brk := procfs.HeapStart(j.t.Of.Pid())
 	var last error
@@ -33,14 +57,28 @@ func (j *Caller) MapNear(addr, size, reach uint64) (uint64, error) {
 		if err == nil && Near(got, addr, reach) {
 			return got, nil
 		}
+		if err != nil && !refused(err) {
+			return 0, notNow(err)
+		}
 		last = err
 		maps = append(maps, module.Mapping{Start: at, End: at + size}) // the kernel refuses this range
 		slices.SortFunc(maps, func(a, b module.Mapping) int { return cmp.Compare(a.Start, b.Start) })
 	}
-	if last != nil {
-		return 0, fmt.Errorf("nothing near %#x: %w", addr, last)
+	return 0, NoRoomError{addr, last}
+}
+
+// refused reports whether an error of a call is what the kernel returned to the thread.
+func refused(err error) bool {
+	var e syscall.Errno
+	return errors.As(err, &e) && e != syscall.ESRCH
+}
+
+// notNow wraps ErrNotNow around the error of a thread that has ended: another one of its address space may map memory.
+func notNow(err error) error {
+	if errors.Is(err, syscall.ESRCH) || errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrNotNow, err)
 	}
-	return 0, fmt.Errorf("cannot map memory near %#x", addr)
+	return err
 }
 
 // apart is how far memory in a gap stays from the mapping below it, which may grow, and aboveHeap how far it stays from the heap: where the heap cannot

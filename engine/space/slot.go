@@ -1,6 +1,7 @@
 package space
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -19,7 +20,10 @@ import (
 // The target itself maps the memory, through a thread that has just hit a breakpoint: that thread is in user mode,
 // between two instructions and not in a system call, so nothing needs to be restarted (see inject). The session
 // unmaps the memory in the same way when it ends.
-type Slots struct{ pools []slotPool }
+type Slots struct {
+	pools []slotPool
+	full  []uint64 // addresses within whose reach no memory could be mapped; at most mostFull
+}
 
 // slotPool is one such area.
 type slotPool struct {
@@ -27,10 +31,22 @@ type slotPool struct {
 	free             []uint64
 }
 
-const slotArea = 64 << 10
+const (
+	slotArea = 64 << 10
+	// fullSpan is how far around an address in full no memory is looked for again, in bytes. A point at its edge might still have a gap
+	// within its reach, but one in eight at most of all that it reaches was not searched.
+	fullSpan = inject.SlotReach / 8
+	// mostFull is how many addresses are in full: code of a space that has this many neighbourhoods without room gets no further memory.
+	mostFull = 32
+)
+
+// isFull reports whether no memory is to be looked for near an address.
+func (ps *Slots) isFull(addr uint64) bool {
+	return len(ps.full) >= mostFull || slices.ContainsFunc(ps.full, func(a uint64) bool { return inject.Near(a, addr, fullSpan) })
+}
 
 func (ps Slots) copy() Slots {
-	c := Slots{pools: append([]slotPool(nil), ps.pools...)}
+	c := Slots{pools: append([]slotPool(nil), ps.pools...), full: slices.Clone(ps.full)}
 	for i := range c.pools {
 		c.pools[i].free = append([]uint64(nil), c.pools[i].free...)
 	}
@@ -106,25 +122,39 @@ func (p *Point) fillSlot(tid int) bool {
 	return err == nil && p.Space.Mem.Poke(p.Slot, code, tid) == nil
 }
 
-// mapSlots makes the target map memory for slots near a point.
+// mapSlots makes the target map memory for slots near a point. A seccomp filter refuses it for the whole space, a lack of room only for the
+// neighbourhood of the point.
 func (c *Patcher) mapSlots(p *Point, t *tracee.Thread, calls *inject.Caller) bool {
 	sp := p.Space
-	if sp.sealed {
+	if sp.sealed || sp.slots.isFull(p.Addr) {
 		return false
 	}
-	sp.sealed = true // until the mapping has succeeded
 	if why := calls.Filtered(); why != "" {
-		c.on.Warn(fmt.Sprintf("process %d: %s; instructions are stepped in place, which holds its other threads", t.Of.Pid(), why))
+		sp.sealed = true
+		c.warnInPlace(t, why, "instructions")
 		return false
 	}
 	base, err := calls.MapNear(p.Addr, slotArea, inject.SlotReach)
-	if err != nil {
-		c.on.Warn(fmt.Sprintf("process %d: %v; instructions are stepped in place, which holds its other threads", t.Of.Pid(), err))
+	if err == nil {
+		sp.slots.pools = append(sp.slots.pools, slotPool{start: base, next: base, end: base + slotArea})
+		return true
+	}
+	if errors.Is(err, inject.ErrNotNow) {
 		return false
 	}
-	sp.sealed = false
-	sp.slots.pools = append(sp.slots.pools, slotPool{start: base, next: base, end: base + slotArea})
-	return true
+	which := "instructions there"
+	if none := (inject.NoRoomError{}); !errors.As(err, &none) {
+		sp.sealed, which = true, "instructions"
+	} else if sp.slots.full = append(sp.slots.full, p.Addr); len(sp.slots.full) == mostFull {
+		which = "instructions there, and in all further places like it,"
+	}
+	c.warnInPlace(t, err.Error(), which)
+	return false
+}
+
+// warnInPlace warns that instructions of a process are stepped in place.
+func (c *Patcher) warnInPlace(t *tracee.Thread, why, which string) {
+	c.on.Warn(fmt.Sprintf("process %d: %s; %s are stepped in place, which holds its other threads", t.Of.Pid(), why, which))
 }
 
 // UnmapSlots unmaps the areas for copies, through a stopped thread. The caller makes sure that nothing leads there any more.

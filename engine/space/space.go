@@ -42,7 +42,7 @@ type Space struct {
 	Keyed      emulation.Keyed
 	Unpatched  bool // temporarily without breakpoints: see Repatch
 	fresh      bool // of a child that has not come to its first stop: nothing is planted in it
-	sealed     bool // nothing may be mapped into it: seccomp, or an attempt failed
+	sealed     bool // nothing can be mapped into it: a seccomp filter, or no room for the code of a system call
 }
 
 // Read fills p from addr as the program would see it without breakpoints. It returns how many bytes could be read.

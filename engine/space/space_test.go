@@ -15,6 +15,7 @@ import (
 	"gotap/engine/backend"
 	"gotap/engine/crashsafe"
 	"gotap/engine/executor"
+	"gotap/engine/inject"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/testenv"
@@ -242,5 +243,23 @@ func TestSlots(t *testing.T) {
 	}
 	if s.give(got[0]); s.take(base+1<<40, size) != 0 {
 		t.Error("a slot out of reach")
+	}
+}
+
+// TestFull: no memory is looked for again near an address without any, nor anywhere once there are many of these; a copy of the space knows them.
+func TestFull(t *testing.T) {
+	const addr = 1 << 40
+	s := Slots{full: []uint64{addr}}
+	twin := s.copy()
+	for at, want := range map[uint64]bool{addr: true, addr - fullSpan + 1: true, addr + fullSpan - 1: true, addr - fullSpan: false, addr + inject.SlotReach: false, 4096: false} {
+		if s.isFull(at) != want || twin.isFull(at) != want {
+			t.Errorf("%#x: %v, %v in the copy; want %v", at, s.isFull(at), twin.isFull(at), want)
+		}
+	}
+	for i := range uint64(mostFull - 1) {
+		s.full = append(s.full, addr+(i+1)*inject.SlotReach)
+	}
+	if !s.isFull(4096) || twin.isFull(4096) {
+		t.Errorf("with %d places memory is still looked for", len(s.full))
 	}
 }

@@ -139,6 +139,8 @@ const (
 	InAction
 	// InSignal is when the stop of a thread has another signal's siginfo.
 	InSignal
+	// InSent is before and after SIGTRAP is blocked in a thread for one that was sent to it.
+	InSent
 	// InFork is between the steps in which a child is taken in, from the stop of its parent on.
 	InFork
 	// InHold is when a thread that was asked to stop was not found in a stop. Sessions are not killed there.

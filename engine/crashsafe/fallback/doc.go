@@ -40,7 +40,13 @@
 //     clear the flag, so a thread that was last stepped and then stopped raises one more.
 //   - TRAP_HWBKPT while the head says that debug registers are armed.
 //
-// Everything else is passed on to the program's own handler, or treated as the kernel would have treated it.
+// Everything else is passed on to the program's own handler, or treated as the kernel would have treated it, but for this:
+// SIGTRAP is open in threads that block all signals (mask.go in package crashsafe), so that one may arrive that was sent and
+// that the program believes blocked. The tracer withholds it. It marks the si_code of every one that it lets a thread have
+// (SentCode), so one without the mark has come after the tracer's death. If the thread blocks all other signals that
+// instructions raise, the handler blocks SIGTRAP and sends itself the signal again with its siginfo, where it stays pending.
+// Before that it restores all instructions, as a breakpoint that the thread hit now would end the process. A program whose
+// thread blocks all these signals but lets SIGTRAP through on purpose gets such a signal only when it changes the mask.
 //
 // When it restores instructions, the handler for x86-64 also puts back the CPUs that its thread may run on, if the session
 // had set others and these are still in force, and removes the record. A session sets them only in processes with one
@@ -70,7 +76,8 @@
 // A breakpoint hit by a thread that blocks SIGTRAP: the kernel does not run handlers then. Any other signal that an
 // instruction raises would be forced on the thread in the same way, so another kind of breakpoint would not help.
 // The engine keeps SIGTRAP unblocked in sections that block all signals (mask.go in package crashsafe).
-// These cases remain: threads that block SIGTRAP but not all other signals; handlers of other signals whose action
+// These cases remain: threads that block SIGTRAP but not all other signals; threads to which a SIGTRAP was sent while they block all
+// signals, in which it stays blocked until they unblock it; handlers of other signals whose action
 // blocks all signals, from their start to their first hit; and masks that are set by a bare system call outside the C
 // library, as Go's runtime does, or in a C library whose calls are not recognised (patterns.go there). A child made by
 // CLONE_UNTRACED together with CLONE_CLEAR_SIGHAND: no tracer is notified of it, and it has no handler. A program that installs a handler for

@@ -29,7 +29,7 @@ type Native struct {
 }
 
 // Calls returns the numbers of the system calls that the handler and Stub make, except those that are made only in
-// a process without /proc. The caller must not change them.
+// a process without /proc, or for a SIGTRAP that was sent to the process. The caller must not change them.
 func (n *Native) Calls() []uint64 { return n.calls }
 
 // The handlers.
@@ -73,6 +73,19 @@ const CodeNote = -71
 
 // IsOwnCode reports whether a SIGTRAP with this si_code is meant for the handler, and none of the program's.
 func IsOwnCode(code int) bool { return code == CodeNote || code == CodePassed }
+
+// SentCode returns the si_code that a tracer gives a SIGTRAP which was sent with another when it lets the thread have the signal; the handler
+// restores it. A signal without it has come when there is no tracer any more: see doc.go. ok is false for what no program sends: an instruction raised
+// the signal, or gotap sent it, or the code is none that the kernel or a C library uses.
+func SentCode(code int) (marked int32, ok bool) {
+	return int32(code) - sentOffset, code <= 0 && code > lowestSent && !IsOwnCode(code)
+}
+
+// The si_code of a SIGTRAP that was sent. It keeps to 16 bits, as QEMU's user mode does.
+const (
+	sentOffset = 0x4000
+	lowestSent = -0x100
+)
 
 // Magic is the text at the start of a region.
 const Magic = "gotap fallback 1"

@@ -10,6 +10,11 @@
 	.set	TRAP_HWBKPT, 4
 	.set	NOTE, -71		# gotap's own code, from one thread's handler to another's
 	.set	PASSED, -72		# gotap's own code, from the tracer: a TRAP_TRACE that the program caused
+	.set	SENT, 0x4000		# what the tracer takes off the si_code of a SIGTRAP that was sent and that it passes on
+	.set	LOWEST, -0x100		# it does so if the si_code is above this and not above 0
+	.set	TKILL, -6
+	.set	TRAP, 0x10		# in a mask
+	.set	SYNCHRONOUS, 0x400004d8	# the signals that instructions raise
 	.set	MASK, 120		# room for a mask of CPUs
 
 	.text
@@ -179,6 +184,7 @@ found:	mov	%r8, UC_RIP(%rdx)
 	call	unpin
 	pop	%r8
 	pop	%rax
+restore:				# restores all instructions; r8: an address, rax: its entry
 	push	%rbx
 	push	%rbp
 	push	%r12
@@ -289,7 +295,17 @@ change:	mov	$10, %eax		# mprotect
 	syscall
 	ret
 
-pass:	mov	chain(%rip), %rax	# not gotap's signal: do what the program has set
+pass:	mov	INFO_CODE(%rsi), %eax	# not gotap's signal
+	test	%eax, %eax
+	jg	own
+	cmp	$LOWEST, %eax
+	jg	sent
+	add	$SENT, %eax
+	jg	own
+	cmp	$LOWEST, %eax
+	jle	own
+	mov	%eax, INFO_CODE(%rsi)
+own:	mov	chain(%rip), %rax	# do what the program has set
 	cmp	$1, %rax
 	je	ignored
 	jb	default
@@ -315,6 +331,43 @@ default:
 	syscall
 	ret
 
+	# A SIGTRAP that was sent, without a tracer. If the thread blocks all other signals that instructions raise, gotap has left SIGTRAP open:
+	# the signal becomes pending and blocked. Before, all instructions are restored: no breakpoint must be hit with SIGTRAP blocked.
+sent:	call	settle
+	mov	UC_SIGMASK(%rdx), %eax
+	and	$SYNCHRONOUS, %eax
+	cmp	$(SYNCHRONOUS-TRAP), %eax
+	jne	own
+	orl	$TRAP, UC_SIGMASK(%rdx)
+	push	%rsi
+	mov	$14, %eax		# rt_sigprocmask: the program's own action may let SIGTRAP interrupt its handler
+	xor	%edi, %edi
+	lea	traps(%rip), %rsi
+	xor	%edx, %edx
+	mov	$8, %r10d
+	syscall
+	cmpl	$0, count(%rip)
+	je	1f
+	lea	table(%rip), %rax
+	mov	(%rax), %r8
+	call	restore
+1:	mov	$39, %eax		# getpid
+	syscall
+	pop	%rdx
+	mov	%eax, %edi
+	mov	$5, %esi
+	mov	$129, %eax		# rt_sigqueueinfo: to the process
+	cmpl	$TKILL, INFO_CODE(%rdx)
+	jne	2f
+	mov	%rdx, %r10
+	mov	$186, %eax		# gettid
+	syscall
+	mov	%eax, %esi
+	mov	$5, %edx
+	mov	$297, %eax		# rt_tgsigqueueinfo
+2:	syscall
+	ret
+
 	.org	0x600
 pinned:	.long	0, 0			# the size of the masks in use; 0: the CPUs are the program's own
 former:	.fill	MASK, 1, 0		# the mask to set again
@@ -322,6 +375,7 @@ given:	.fill	MASK, 1, 0		# the mask that gotap has set
 
 	.org	0x700
 note:	.long	5, 0, NOTE		# a siginfo_t
+traps:	.quad	TRAP			# a mask
 	.org	0x7f0
 restorer:
 	mov	$15, %eax		# rt_sigreturn

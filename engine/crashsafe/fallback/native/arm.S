@@ -6,6 +6,11 @@
 	.set	UC_PC, 92		@ ucontext_t
 	.set	UC_SIGMASK, 104
 	.set	TRAP_BRKPT, 1
+	.set	SENT, 0x4000		@ what the tracer takes off the si_code of a SIGTRAP that was sent and that it passes on
+	.set	LOWEST, 0x100		@ it does so if the si_code is above minus this and not above 0
+	.set	TKILL, 6
+	.set	TRAP, 0x10		@ in a mask
+	.set	SYNCHRONOUS, 0x400004d8	@ the signals that instructions raise
 	.set	NOTE, -71		@ gotap's own code, from one thread's handler to another's
 	.set	CHAIN, 0x10		@ offsets in the page
 	.set	COUNT, 0x18
@@ -126,6 +131,7 @@ found:	ldr	r3, [r2, #UC_PC]
 	bne	settle			@ the tracer had already handled this hit
 	push	{r3, r9, r10, lr}	@ the first slot is overwritten: room for four bytes
 	bl	settle
+restore:				@ restores all instructions; r9: an address, r10: its entry, both on the stack
 	bl	open
 	cmp	r0, #0
 	blt	protect
@@ -222,7 +228,17 @@ change:	mov	r0, r9, lsr #12
 	svc	#0
 	bx	lr
 
-pass:	adrl	r3, page		@ not gotap's signal: do what the program has set
+pass:	ldr	r3, [r1, #INFO_CODE]	@ not gotap's signal
+	cmp	r3, #0
+	bgt	own
+	cmn	r3, #LOWEST
+	bgt	sent
+	adds	r3, r3, #SENT
+	bgt	own
+	cmn	r3, #LOWEST
+	ble	own
+	str	r3, [r1, #INFO_CODE]
+own:	adrl	r3, page		@ do what the program has set
 	ldr	r3, [r3, #CHAIN]
 	cmp	r3, #1
 	beq	ignored
@@ -252,8 +268,61 @@ default:
 	bx	lr
 1:	.word	268			@ tgkill
 
+	@ A SIGTRAP that was sent, without a tracer. If the thread blocks all other signals that instructions raise, gotap has left SIGTRAP open:
+	@ the signal becomes pending and blocked. Before, all instructions are restored: no breakpoint must be hit with SIGTRAP blocked.
+sent:	push	{r3, lr}
+	bl	settle
+	pop	{r3, lr}
+	ldr	r3, [r2, #UC_SIGMASK]
+	ldr	r4, synchronous
+	and	r5, r3, r4
+	eor	r4, r4, #TRAP
+	cmp	r5, r4
+	bne	own
+	orr	r3, r3, #TRAP
+	str	r3, [r2, #UC_SIGMASK]
+	push	{r1, lr}
+	mov	r0, #0			@ SIG_BLOCK
+	adrl	r1, traps
+	mov	r2, #0
+	mov	r3, #8
+	mov	r7, #175		@ rt_sigprocmask: the program's own action may let SIGTRAP interrupt its handler
+	svc	#0
+	adrl	r10, page
+	ldr	r3, [r10, #COUNT]
+	cmp	r3, #0
+	beq	1f
+	add	r10, r10, #TABLE
+	ldr	r9, [r10]
+	bl	all
+1:	mov	r7, #20			@ getpid
+	svc	#0
+	mov	r4, r0
+	pop	{r5, lr}
+	mov	r1, #5
+	mov	r2, r5
+	ldr	r3, [r5, #INFO_CODE]
+	cmn	r3, #TKILL
+	beq	2f
+	mov	r7, #178		@ rt_sigqueueinfo: to the process
+	svc	#0
+	bx	lr
+2:	mov	r7, #224		@ gettid
+	svc	#0
+	mov	r1, r0
+	mov	r0, r4
+	mov	r2, #5
+	mov	r3, r5
+	ldr	r7, queue
+	svc	#0
+	bx	lr
+all:	push	{r3, r9, r10, lr}	@ what restore pops
+	b	restore
+synchronous: .word SYNCHRONOUS
+
 	.org	0x700
 note:	.word	5, 0, NOTE		@ a siginfo_t
+traps:	.word	TRAP, 0			@ a mask
 	.org	0x7f0
 restorer:
 	mov	r7, #173		@ rt_sigreturn

@@ -6,6 +6,11 @@
 	.set	UC_SIGMASK, 40		// ucontext_t
 	.set	UC_PC, 440
 	.set	TRAP_BRKPT, 1
+	.set	SENT, 0x4000		// what the tracer takes off the si_code of a SIGTRAP that was sent and that it passes on
+	.set	LOWEST, 0x100		// it does so if the si_code is above minus this and not above 0
+	.set	TKILL, 6
+	.set	TRAP, 0x10		// in a mask
+	.set	SYNCHRONOUS, 0x400004d8	// the signals that instructions raise
 	.set	NOTE, -71		// gotap's own code, from one thread's handler to another's
 
 	.text
@@ -105,6 +110,7 @@ found:	ldr	x3, [x2, #UC_PC]
 	b.ne	settle			// the tracer had already handled this hit
 	stp	x30, xzr, [sp, #-16]!
 	bl	settle
+restore:				// restores all instructions; x25: an address, x26: its entry
 	bl	open
 	tbnz	w0, #31, protect
 	mov	w19, w0
@@ -176,7 +182,17 @@ change:	and	x0, x25, #-4096
 	svc	#0
 	ret
 
-pass:	ldr	x3, chain		// not gotap's signal: do what the program has set
+pass:	ldr	w3, [x1, #INFO_CODE]	// not gotap's signal
+	cmp	w3, #0
+	b.gt	own
+	cmn	w3, #LOWEST
+	b.gt	sent
+	adds	w3, w3, #(SENT>>12), lsl #12
+	b.gt	own
+	cmn	w3, #LOWEST
+	b.le	own
+	str	w3, [x1, #INFO_CODE]
+own:	ldr	x3, chain		// do what the program has set
 	cmp	x3, #1
 	b.eq	ignored
 	b.lo	default
@@ -204,8 +220,61 @@ default:
 	svc	#0
 	ret
 
+	// A SIGTRAP that was sent, without a tracer. If the thread blocks all other signals that instructions raise, gotap has left SIGTRAP open:
+	// the signal becomes pending and blocked. Before, all instructions are restored: no breakpoint must be hit with SIGTRAP blocked.
+sent:	stp	x30, xzr, [sp, #-16]!
+	bl	settle
+	ldp	x30, xzr, [sp], #16
+	ldr	w3, [x2, #UC_SIGMASK]
+	ldr	w4, synchronous
+	and	w3, w3, w4
+	eor	w4, w4, #TRAP
+	cmp	w3, w4
+	b.ne	own
+	ldr	w3, [x2, #UC_SIGMASK]
+	orr	w3, w3, #TRAP
+	str	w3, [x2, #UC_SIGMASK]
+	stp	x30, x1, [sp, #-16]!
+	mov	x0, #0			// SIG_BLOCK
+	adr	x1, traps
+	mov	x2, #0
+	mov	x3, #8
+	mov	x8, #135		// rt_sigprocmask: the program's own action may let SIGTRAP interrupt its handler
+	svc	#0
+	ldr	w3, count
+	cbz	w3, 1f
+	adr	x26, table
+	ldr	x25, [x26]
+	bl	all
+1:	mov	x8, #172		// getpid
+	svc	#0
+	mov	w19, w0
+	ldp	x30, x20, [sp], #16
+	mov	x1, #5
+	mov	x2, x20
+	ldr	w3, [x20, #INFO_CODE]
+	cmn	w3, #TKILL
+	b.eq	2f
+	mov	x8, #138		// rt_sigqueueinfo: to the process
+	svc	#0
+	ret
+2:	mov	x8, #178		// gettid
+	svc	#0
+	mov	w1, w0
+	mov	w0, w19
+	mov	x2, #5
+	mov	x3, x20
+	mov	x8, #240		// rt_tgsigqueueinfo
+	svc	#0
+	ret
+all:	stp	x30, xzr, [sp, #-16]!	// what restore loads
+	b	restore
+synchronous: .word SYNCHRONOUS
+
 	.org	0x700
 note:	.word	5, 0, NOTE		// a siginfo_t
+	.org	0x710
+traps:	.quad	TRAP			// a mask
 	.org	0x7f0
 restorer:
 	mov	x8, #139		// rt_sigreturn

@@ -9,6 +9,11 @@
 	.set	NOTE, -71
 	.set	PASSED, -72
 	.set	UC_SIGMASK, 108
+	.set	SENT, 0x4000
+	.set	LOWEST, -0x100
+	.set	TKILL, -6
+	.set	TRAP, 0x10
+	.set	SYNCHRONOUS, 0x400004d8
 	.set	LIST, 0x1000
 	.set	TABLE, 0x5000
 
@@ -148,6 +153,7 @@ foreign:
 
 found:	mov	%edi, UC_EIP(%ecx)
 	call	settle
+restore:				# as in amd64.S; edi: an address, ebp: its entry
 	push	%edi			# 16(%esp)
 	push	%ebp			# 12(%esp): its entry
 	push	%edx			# 8(%esp): the page
@@ -231,7 +237,18 @@ change:	mov	20(%esp), %ebx		# one word further than in the caller
 	int	$0x80
 	ret
 
-pass:	mov	chain-page(%edx), %eax
+pass:	mov	8(%esp), %ecx
+	mov	INFO_CODE(%ecx), %eax
+	test	%eax, %eax
+	jg	own
+	cmp	$LOWEST, %eax
+	jg	sent
+	add	$SENT, %eax
+	jg	own
+	cmp	$LOWEST, %eax
+	jle	own
+	mov	%eax, INFO_CODE(%ecx)
+own:	mov	chain-page(%edx), %eax
 	cmp	$1, %eax
 	je	ignored
 	jb	default
@@ -262,8 +279,63 @@ default:
 	pop	%ebx
 	ret
 
+	# As in amd64.S.
+sent:	mov	12(%esp), %ecx
+	call	settle
+	mov	UC_SIGMASK(%ecx), %eax
+	and	$SYNCHRONOUS, %eax
+	cmp	$(SYNCHRONOUS-TRAP), %eax
+	jne	own
+	orl	$TRAP, UC_SIGMASK(%ecx)
+	mov	8(%esp), %ecx		# the siginfo_t
+	push	%ebx
+	push	%esi
+	push	%edi
+	push	%ebp
+	push	%ecx			# 4(%esp)
+	push	%edx			# (%esp): the page
+	mov	$175, %eax		# rt_sigprocmask
+	xor	%ebx, %ebx
+	lea	traps-page(%edx), %ecx
+	xor	%edx, %edx
+	mov	$8, %esi
+	int	$0x80
+	mov	(%esp), %edx
+	cmpl	$0, count-page(%edx)
+	je	1f
+	lea	TABLE(%edx), %ebp
+	mov	(%ebp), %edi
+	call	all
+1:	mov	$20, %eax		# getpid
+	int	$0x80
+	mov	%eax, %ebx
+	mov	4(%esp), %edx
+	mov	$5, %ecx
+	mov	$178, %eax		# rt_sigqueueinfo
+	cmpl	$TKILL, INFO_CODE(%edx)
+	jne	2f
+	mov	%edx, %esi
+	mov	$224, %eax		# gettid
+	int	$0x80
+	mov	%eax, %ecx
+	mov	$5, %edx
+	mov	$335, %eax		# rt_tgsigqueueinfo
+2:	int	$0x80
+	add	$8, %esp
+	pop	%ebp
+	pop	%edi
+	pop	%esi
+	pop	%ebx
+	ret
+all:	push	%ebx			# what restore pops
+	push	%esi
+	push	%edi
+	push	%ebp
+	jmp	restore
+
 	.org	0x700
 note:	.long	5, 0, NOTE
+traps:	.long	TRAP, 0
 	.org	0x7f0
 restorer:
 	mov	$173, %eax		# rt_sigreturn
