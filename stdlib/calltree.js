@@ -61,9 +61,10 @@ export function calltree(specs, given) {
     probes.push(probe(list, {
       enter(c) {
         this.depth = -1;
-        if (gated && open.get(c) === 0) return;
-        this.depth = depth.get(c);
-        depth.set(c, this.depth + 1);
+        const goid = goroutine(c);
+        if (gated && open.get(c, goid) === 0) return;
+        this.depth = depth.get(c, goid);
+        depth.set(c, goid, this.depth + 1);
         if (this.depth >= deepest) return;
         const typed = pretty(c, "?"), kind = typed === "?" ? texts.get(c.func) : 0;
         this.a = c.arg0; this.b = c.arg1; this.c = c.arg2; this.d = c.arg3; this.e = c.arg4; this.f = c.arg5;
@@ -71,21 +72,22 @@ export function calltree(specs, given) {
         this.s = first(c, kind);
         this.t = second(c, kind);
         if (late) return;
-        exit({ depth: this.depth, goid: goroutine(c), func: c.func, module: c.module, typed, s: this.s, t: this.t, a: c.arg0, b: c.arg1, c: c.arg2, d: c.arg3, e: c.arg4, f: c.arg5,
+        exit({ depth: this.depth, goid, func: c.func, module: c.module, typed, s: this.s, t: this.t, a: c.arg0, b: c.arg1, c: c.arg2, d: c.arg3, e: c.arg4, f: c.arg5,
           stack: early(c) });
       },
       leave(c) {
         if (this.depth < 0) return;
-        depth.set(c, this.depth);
+        const goid = goroutine(c);
+        depth.set(c, goid, this.depth);
         if (this.depth >= deepest || c.elapsed < least) return;
         const typed = pretty(c, "?"), bad = failed(integer(c.ret, 1)) || typed === "0x0";
         if (onlyFailed && !bad) return;
         const kind = typed === "?" ? texts.get(c.func) : 0;
         if (late) {
-          exit({ end: 1, bad, depth: this.depth, goid: goroutine(c), func: c.func, module: c.module, typed: this.typed, s: this.s, t: this.t, a: this.a, b: this.b, c: this.c, d: this.d,
+          exit({ end: 1, bad, depth: this.depth, goid, func: c.func, module: c.module, typed: this.typed, s: this.s, t: this.t, a: this.a, b: this.b, c: this.c, d: this.d,
             e: this.e, f: this.f, result: typed, ret: c.ret, r: third(c, kind), why: bad ? c.errno : 0, ns: c.elapsed, stack: atEnd(c) });
         }
-        exit({ end: 1, bad, depth: this.depth, goid: goroutine(c), func: c.func, result: typed, ret: c.ret, r: third(c, kind), why: bad ? c.errno : 0, ns: c.elapsed });
+        exit({ end: 1, bad, depth: this.depth, goid, func: c.func, result: typed, ret: c.ret, r: third(c, kind), why: bad ? c.errno : 0, ns: c.elapsed });
       },
       exit: e => show.event(e, isCall),
       not: o.not,
@@ -95,7 +97,8 @@ export function calltree(specs, given) {
   }
   place(lists.functions, textTable("texts of functions", functions().map(name => [name, textsOf(name)])), false);
   place(lists.calls, textTable("texts of system calls", pathCalls().map(name => [name, pathArgument(name) + 1])), true);
-  if (gated) probes.push(probe(o.inside, { priority: -1, enter(c) { open.set(c, open.get(c) + 1); }, leave(c) { open.set(c, open.get(c) - 1); } }));
+  const nest = (c, g, by) => open.set(c, g, open.get(c, g) + by);
+  if (gated) probes.push(probe(o.inside, { priority: -1, enter: c => nest(c, goroutine(c), 1), leave: c => nest(c, goroutine(c), -1) }));
   show.limit = () => probes.forEach(p => p.disable());
   end(show.end);
   return { probes };
@@ -104,16 +107,14 @@ export function calltree(specs, given) {
 // goroutine is the number of a goroutine, 0 where there is none or it is not known.
 const goroutine = c => defined(c.goid) ? c.goid : 0;
 
-// perFlow is a number for each thread, and for each goroutine where they are known: a goroutine changes its thread in the middle of a call.
+// perFlow is a number for each goroutine g, and for each thread where g is 0: a goroutine changes its thread in the middle of a call.
 function perFlow(name) {
   const threads = perThread(0), goroutines = map(name, { keys: 2, max: 16384 });
   return {
-    get(c) {
-      const g = goroutine(c);
+    get(c, g) {
       return g === 0 ? threads.value : goroutines.get(c.pid, g);
     },
-    set(c, n) {
-      const g = goroutine(c);
+    set(c, g, n) {
       if (g === 0) threads.value = n;
       else if (n === 0) goroutines.delete(c.pid, g);
       else goroutines.set(c.pid, g, n);

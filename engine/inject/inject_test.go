@@ -118,7 +118,7 @@ func TestGapNearLoader(t *testing.T) {
 func TestNoRoom(t *testing.T) {
 	err := fmt.Errorf("cannot map memory: %w", syscall.ENOMEM)
 	if !refused(err) || errors.Is(notNow(err), ErrNotNow) || !errors.Is(NoRoomError{1, err}, syscall.ENOMEM) {
-		t.Errorf("%v is no refusal", err)
+		t.Errorf("%v should be a refusal by the kernel", err)
 	}
 	for _, err := range []error{fmt.Errorf("cannot map memory: %w", syscall.ESRCH), &os.PathError{Err: syscall.ENOENT}} {
 		if !errors.Is(notNow(err), ErrNotNow) || !errors.Is(notNow(err), err) {

@@ -22,7 +22,7 @@ func Near(a, b, reach uint64) bool { return a-b < reach || b-a < reach }
 // NoRoomError reports that no memory can be mapped near an address.
 type NoRoomError struct {
 	Addr  uint64
-	Cause error // the kernel's refusal; nil if there is no gap that is large enough
+	Cause error // the kernel's refusal; nil if no gap is large enough
 }
 
 // Error implements error.

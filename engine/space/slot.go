@@ -40,7 +40,7 @@ const (
 	mostFull = 32
 )
 
-// isFull reports whether no memory is to be looked for near an address.
+// isFull reports whether an earlier search near an address found no memory, or whether so many have failed that none is made any more.
 func (ps *Slots) isFull(addr uint64) bool {
 	return len(ps.full) >= mostFull || slices.ContainsFunc(ps.full, func(a uint64) bool { return inject.Near(a, addr, fullSpan) })
 }

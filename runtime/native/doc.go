@@ -43,8 +43,8 @@
 // interpreter's: Str and Bytes copy one, and so do PushThisS from the storage of the call and MapGetS from a map. They can be stored in the storage of
 // the call, logged, hashed, and be parts of keys, in which only their reference is kept until the key is used. All other operations on them ring.
 //
-// A log has the references of texts, and is as long as they are when the record is written. Where it might become longer than a log may be, native code
-// adds up the lengths before it logs more, and rings if there is no room: the interpreter then drops the item.
+// A log contains references to texts. The lengths of the texts decide how long it is when the record is written. Where it might exceed the
+// limit, native code adds up the lengths before it logs another item. If the item does not fit, native code rings, and the interpreter drops the item.
 //
 // # Floats
 //

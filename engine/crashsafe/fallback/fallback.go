@@ -74,9 +74,9 @@ const CodeNote = -71
 // IsOwnCode reports whether a SIGTRAP with this si_code is meant for the handler, and none of the program's.
 func IsOwnCode(code int) bool { return code == CodeNote || code == CodePassed }
 
-// SentCode returns the si_code that a tracer gives a SIGTRAP which was sent with another when it lets the thread have the signal; the handler
-// restores it. A signal without it has come when there is no tracer any more: see doc.go. ok is false for what no program sends: an instruction raised
-// the signal, or gotap sent it, or the code is none that the kernel or a C library uses.
+// SentCode returns the marked si_code for a SIGTRAP that a program sent with the given one. A tracer marks each such signal before it delivers
+// the signal, and the handler removes the mark. A signal without the mark was delivered without a tracer: see doc.go. ok is false for signals that
+// an instruction raised or gotap sent, and for codes that neither the kernel nor a C library uses.
 func SentCode(code int) (marked int32, ok bool) {
 	return int32(code) - sentOffset, code <= 0 && code > lowestSent && !IsOwnCode(code)
 }
