@@ -212,6 +212,9 @@ const (
 
 // Inlined returns the functions of a unit that were inlined and have a name, which includes namespaces and classes.
 func (sv Survey) Inlined(u *Unit, name string) ([]*dwarf.Entry, error) {
+	if !sv.rd.mayName(name) {
+		return nil, nil
+	}
 	found, ok := sv.scanInlined(u, name)
 	if !ok {
 		var err error
