@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"gotap/engine"
-	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
 	"gotap/runtime/arena"
 	"gotap/runtime/value"
 	"gotap/script"
@@ -122,7 +122,7 @@ func (c *Control) ValuesNamed(name string) ([]Value, error) {
 	var names []string
 	found := slices.DeleteFunc(slices.Clone(all), func(v Value) bool {
 		names = append(names, v.Object.Name)
-		return v.Object.Name != name && v.Script != name && filepath.Base(v.Script) != name && !module.Glob(name, v.Object.Name)
+		return v.Object.Name != name && v.Script != name && filepath.Base(v.Script) != name && !symname.Glob(name, v.Object.Name)
 	})
 	if err == nil && len(found) == 0 {
 		err = hinted(NoMatch, fmt.Errorf("unknown variable %q", name), namesHint(names, "the session has no variables"))
@@ -249,7 +249,7 @@ func (c *Control) named(name string) ([]engine.ProbeState, error) {
 		case c.means(p, name):
 			removed = true
 		case p.State != stateRemoved:
-			if module.Glob(name, p.Name) {
+			if symname.Glob(name, p.Name) {
 				like = append(like, p)
 			}
 			if !slices.Contains(others, p.Name) {

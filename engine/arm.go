@@ -54,7 +54,7 @@ func (h host) Awaits(spec place.Spec, _ error) (there bool, err error) {
 	if catalog.Starts(spec, h.s.launching.command) != "" {
 		return true, nil
 	}
-	if spec.Module == "" || module.IsGlob(spec.Module) {
+	if !spec.OneModule() {
 		return false, nil
 	}
 	path, err := filepath.Abs(spec.Module)

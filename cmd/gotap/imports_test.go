@@ -44,21 +44,23 @@ const sessions = "engine/arming engine/backend engine/history engine/link engine
 
 // special is what single packages may not import although their layer may.
 var special = map[string]string{
-	"compile":             "compile/js compile/dpdf compile/ppdf",         // front ends use the compiler, it does not know them
-	"runtime":             "runtime/facility",                             // facilities are built on hooks and records
-	"runtime/native":      "runtime/facility",                             // programs alone
-	"script/scope":        "compile runtime",                              // trees alone
-	"script/watchdog":     "compile runtime",                              // time and memory alone
-	"script/host":         "compile",                                      // records and functions alone
-	"cmd/gotap/emulate":   "compile engine runtime samples script stdlib", // instruction sets alone
-	"engine/remote":       "engine",                                       // back ends do not know one another
-	"engine/probes":       "engine engine/remote",                         // nor does what they share know them
-	"engine/syscallprobe": "engine engine/remote engine/probes",
-	"engine/watchpoint":   "engine engine/remote engine/probes",
-	"engine/report":       "engine engine/remote engine/probes",
-	"engine/image/module": "engine",                                       // files alone: no process is looked at
-	"engine/link":         "engine/image engine/linux engine/remote arch", // what a session offers, no more
-	"engine/image/unwind": "engine compile runtime",                       // tables and registers
+	"compile":              "compile/js compile/dpdf compile/ppdf",         // front ends use the compiler, it does not know them
+	"runtime":              "runtime/facility",                             // facilities are built on hooks and records
+	"runtime/native":       "runtime/facility",                             // programs alone
+	"script/scope":         "compile runtime",                              // trees alone
+	"script/watchdog":      "compile runtime",                              // time and memory alone
+	"script/host":          "compile",                                      // records and functions alone
+	"cmd/gotap/emulate":    "compile engine runtime samples script stdlib", // instruction sets alone
+	"engine/remote":        "engine",                                       // back ends do not know one another
+	"engine/probes":        "engine engine/remote",                         // nor does what they share know them
+	"engine/syscallprobe":  "engine engine/remote engine/probes",
+	"engine/watchpoint":    "engine engine/remote engine/probes",
+	"engine/report":        "engine engine/remote engine/probes",
+	"engine/image/module":  "engine",                                                      // files alone: no process is looked at
+	"engine/image/symtab":  "engine engine/image/module compile runtime arch",             // symbols alone
+	"engine/image/symname": "engine engine/image/symtab engine/image/module runtime arch", // names alone
+	"engine/link":          "engine/image engine/linux engine/remote arch",                // what a session offers, no more
+	"engine/image/unwind":  "engine compile runtime",                                      // tables and registers
 	// Debug information, from below: entries, then types and functions, then locations and lines, then calling conventions.
 	"engine/image/debuginfo/entry":    "engine compile runtime engine/image/debuginfo",
 	"engine/image/debuginfo/ctype":    debuginfo("function location lines callconv"),

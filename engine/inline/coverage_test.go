@@ -14,6 +14,7 @@ import (
 	"gotap/arch"
 	"gotap/engine/image/goabi"
 	"gotap/engine/image/module"
+	"gotap/engine/image/symtab"
 	"gotap/engine/inline"
 )
 
@@ -58,7 +59,7 @@ func coverageOf(f *module.File) *coverage {
 	for i := range f.Funcs() {
 		fn := &f.Funcs()[i]
 		code, err := f.Code(fn.Addr, int(fn.Size))
-		if fn.Kind != module.KindFunc || fn.Name == "" || fn.Size == 0 || err != nil || !f.IsText(fn.Addr) {
+		if fn.Kind != symtab.KindFunc || fn.Name == "" || fn.Size == 0 || err != nil || !f.IsText(fn.Addr) {
 			continue
 		}
 		c.entries.add(sited(f, plantedAt(f, fn, code), false))
@@ -140,7 +141,7 @@ func sited(f *module.File, vaddr uint64, around bool) error {
 }
 
 // plantedAt returns where a probe at the entry of a function is placed.
-func plantedAt(f *module.File, fn *module.Func, code []byte) uint64 {
+func plantedAt(f *module.File, fn *symtab.Func, code []byte) uint64 {
 	if f.IsGo() {
 		if behind, ok := goabi.Of(f.Machine).BehindCheck(code, fn.Addr); ok {
 			return behind

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"gotap/engine/image/module"
+	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
 )
 
@@ -129,7 +130,7 @@ func listedBranches(t *testing.T, objdump, path string) (all []branch) {
 }
 
 // expected returns where the branches of a function lead.
-func expected(f *module.File, branches []branch, fn *module.Func) (all []string) {
+func expected(f *module.File, branches []branch, fn *symtab.Func) (all []string) {
 	i, _ := slices.BinarySearchFunc(branches, fn.Addr, func(b branch, addr uint64) int { return int(int64(b.at - addr)) })
 	for ; i < len(branches) && branches[i].at < fn.End(); i++ {
 		b := branches[i]

@@ -1,7 +1,7 @@
 package locate
 
 import (
-	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
 	"gotap/engine/place"
 )
 
@@ -36,7 +36,7 @@ func NoModule(spec place.Spec) *place.RefusedError {
 
 // ExcludedModule refuses specifications of code that the kernel maps.
 func ExcludedModule(spec place.Spec) error {
-	if spec.Module == "" || module.IsGlob(spec.Module) && spec.Module[0] != '[' {
+	if spec.Module == "" || symname.IsGlob(spec.Module) && spec.Module[0] != '[' {
 		return nil
 	}
 	for _, name := range kernelModules {
@@ -54,7 +54,7 @@ func ExcludedModule(spec place.Spec) error {
 
 // LeftOut says that a pattern of modules means the vdso too, which is left out; "" when it does not.
 func LeftOut(spec place.Spec) string {
-	if spec.Kind != place.Function || !module.IsGlob(spec.Module) || !place.MatchModule(spec.Module, kernelModules[0]) {
+	if spec.Kind != place.Function || !symname.IsGlob(spec.Module) || !place.MatchModule(spec.Module, kernelModules[0]) {
 		return ""
 	}
 	return kernelModules[0] + ": " + WhyVDSO

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"gotap/compile/spelling"
-	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
 )
 
 // ListedError is an error about one of several places of a probe. Its text is that of Err.
@@ -163,7 +163,7 @@ func (e *NotFoundError) Hint() string {
 	if len(hints) == 0 {
 		return e.otherHint()
 	}
-	if e.What == NoModule && !module.IsGlob(e.Spec.Module) {
+	if e.What == NoModule && !symname.IsGlob(e.Spec.Module) {
 		hints = append(hints, waitsFor)
 	}
 	return strings.Join(hints, " ")

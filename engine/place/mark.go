@@ -5,6 +5,7 @@ import (
 
 	"gotap/compile/spelling"
 	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
 )
 
 // marks resolves usdt:PROVIDER:NAME. A mark in a function that was inlined is in several places, and all are returned.
@@ -35,7 +36,7 @@ func marks(s Spec, f *module.File) ([]Target, error) {
 
 // matchMark compares names of marks as SystemTap and DTrace do: a dash stands for two underscores.
 func matchMark(pattern, name string) bool {
-	return matchName(pattern, name) || strings.Contains(pattern, "-") && !module.IsGlob(pattern) &&
+	return matchName(pattern, name) || strings.Contains(pattern, "-") && !symname.IsGlob(pattern) &&
 		strings.ReplaceAll(pattern, "-", "__") == name
 }
 

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
 	"gotap/engine/linux/procfs"
 )
 
@@ -17,16 +18,16 @@ import (
 // libm.so.6, too, and "libstdc++.so" and "libstdc++.so.6" match libstdc++.so.6.0.30.
 func MatchModule(pattern, path string) bool {
 	if root, inside, ok := procfs.InRoot(pattern); ok && pattern != path { // the process's links count
-		return samePath(root+inside, path) || module.IsGlob(inside) && module.Glob(inside, path)
+		return samePath(root+inside, path) || symname.IsGlob(inside) && symname.Glob(inside, path)
 	}
 	base := filepath.Base(path)
 	switch {
 	case pattern == "" || pattern == path || pattern == base:
 		return true
 	case strings.Contains(pattern, "/"):
-		return samePath(pattern, path) || module.IsGlob(pattern) && module.Glob(pattern, path)
-	case module.IsGlob(pattern):
-		isMeant := func(name string) bool { return module.Glob(pattern, name) }
+		return samePath(pattern, path) || symname.IsGlob(pattern) && symname.Glob(pattern, path)
+	case symname.IsGlob(pattern):
+		isMeant := func(name string) bool { return symname.Glob(pattern, name) }
 		return isMeant(base) || slices.ContainsFunc(libraryNames(base), isMeant)
 	}
 	return isLibrary(pattern, base)

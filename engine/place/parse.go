@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
 )
 
 // prefixes are the words before places that are not code by name.
@@ -227,7 +227,7 @@ func (p parser) address(s Spec, from, to int) (Spec, *SyntaxError) {
 func (p parser) function(s Spec, from, to int) (Spec, *SyntaxError) {
 	s.Kind, s.Name = Function, p.text[from:to]
 	if len(s.Name) > 2 && s.Name[0] == '/' && strings.HasSuffix(s.Name, "/") {
-		if err := module.CheckPattern(s.Name); err != nil {
+		if err := symname.CheckPattern(s.Name); err != nil {
 			return s, syntax(p.text, from, to, err.Error(), "a regular expression is written between slashes: /^str(len|cpy)$/")
 		}
 		return s, nil
@@ -381,7 +381,7 @@ func (p parser) watchable(s Spec, from, to int) *SyntaxError {
 		return syntax(p.text, from, to, "a source line cannot be watched", watchHelp)
 	case s.Every || s.Of != Named:
 		return syntax(p.text, from, to, "a watchpoint has one place", watchHelp)
-	case module.IsGlob(s.Name):
+	case symname.IsGlob(s.Name):
 		return syntax(p.text, from, to, "a watchpoint takes no pattern", "there are only a few debug registers; name the variable")
 	}
 	return nil

@@ -12,6 +12,8 @@ import (
 
 	"gotap/compile/spelling"
 	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
+	"gotap/engine/image/symtab"
 )
 
 // Lines is the line table of a module.
@@ -268,15 +270,15 @@ func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
 	if len(found) == 0 {
 		return nil, refused
 	}
-	if module.IsGlob(s.Name) {
+	if symname.IsGlob(s.Name) {
 		refused = nil // a pattern stands for what can be probed
 	}
 	return found, refused
 }
 
 // inFunction resolves the offset in one function.
-func (r *Resolver) inFunction(s Spec, f *module.File, m module.Match) ([]Target, error) {
-	t := Target{File: f, Func: m.Func, Vaddr: m.Func.Addr, Symbol: m.Name, IFunc: m.Func.Kind == module.KindIFunc}
+func (r *Resolver) inFunction(s Spec, f *module.File, m symtab.Match) ([]Target, error) {
+	t := Target{File: f, Func: m.Func, Vaddr: m.Func.Addr, Symbol: m.Name, IFunc: m.Func.Kind == symtab.KindIFunc}
 	switch {
 	case s.Relative:
 		return r.below(s, t)
@@ -330,7 +332,7 @@ func (r *Resolver) at(t Target, offset uint64) ([]Target, error) {
 }
 
 // checkOffset refuses offsets beyond a function and inside its instructions.
-func (r *Resolver) checkOffset(f *module.File, fn *module.Func, name string, offset uint64) error {
+func (r *Resolver) checkOffset(f *module.File, fn *symtab.Func, name string, offset uint64) error {
 	if fn.Size == 0 { // assembly in a file without call-frame information
 		return nil // the bounds are unknown
 	}
@@ -364,7 +366,7 @@ func (r *Resolver) checkOffset(f *module.File, fn *module.Func, name string, off
 const maxFunc = 16 << 20
 
 // boundaries returns the addresses of the instructions of a function.
-func (r *Resolver) boundaries(f *module.File, fn *module.Func) ([]uint64, error) {
+func (r *Resolver) boundaries(f *module.File, fn *symtab.Func) ([]uint64, error) {
 	if r.Boundaries == nil {
 		return nil, errors.New("no decoder for its processor")
 	}

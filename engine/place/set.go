@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
+	"gotap/engine/image/symtab"
 )
 
 // setAt returns the set whose word is at a position of the text, and the position behind its quote. The quotes tell it from
@@ -54,7 +56,7 @@ func (p parser) set(s Spec, set Set, from, to int) (Spec, *SyntaxError) {
 }
 
 // lookup returns the functions of a file that a specification means, before offsets are considered.
-func (s Spec) lookup(f *module.File) []module.Match {
+func (s Spec) lookup(f *module.File) []symtab.Match {
 	if s.Of == Exported {
 		return f.Exports().Lookup(s.Name)
 	}
@@ -62,7 +64,7 @@ func (s Spec) lookup(f *module.File) []module.Match {
 }
 
 // names is lookup for listings.
-func (s Spec) names(f *module.File) []module.Match {
+func (s Spec) names(f *module.File) []symtab.Match {
 	if s.Of == Exported {
 		return f.Exports().Names(s.Name)
 	}
@@ -118,11 +120,11 @@ func (r *Resolver) callees(s Spec, searched, files []*module.File) ([]Target, er
 
 // calledBy returns where functions of a file lead, their pieces included. The error is that of the first function that cannot be
 // decoded to its end.
-func (r *Resolver) calledBy(f *module.File, callers []module.Match) (called []module.Callee, first error) {
+func (r *Resolver) calledBy(f *module.File, callers []symtab.Match) (called []module.Callee, first error) {
 	if r.Callees == nil {
 		return nil, errors.New("no decoder for its processor")
 	}
-	for _, fn := range module.WithPieces(f, callers) {
+	for _, fn := range f.WithPieces(callers) {
 		code, err := f.Code(fn.Addr, int(min(fn.Size, maxFunc)))
 		if err == nil {
 			var found []module.Callee
@@ -144,19 +146,19 @@ func targetsOf(f *module.File, c module.Callee, files []*module.File) (found []T
 		if !ok || fn.Addr != c.Addr || fn.Name == "" || fn.IsPiece() {
 			return nil
 		}
-		return []Target{entryOf(f, module.Match{Func: fn, Name: fn.Demangled()})}
+		return []Target{entryOf(f, symtab.Match{Func: fn, Name: fn.Demangled()})}
 	}
 	for _, other := range files {
 		for _, m := range other.Exports().Of(c.Symbol) {
-			found = append(found, entryOf(other, module.Match{Func: m.Func, Name: module.Demangle(m.Name, false)}))
+			found = append(found, entryOf(other, symtab.Match{Func: m.Func, Name: symname.Demangle(m.Name, false)}))
 		}
 	}
 	return found
 }
 
 // entryOf returns the target at the entry of a function.
-func entryOf(f *module.File, m module.Match) Target {
-	return Target{File: f, Func: m.Func, Vaddr: m.Func.Addr, Symbol: m.Name, IFunc: m.Func.Kind == module.KindIFunc}.named()
+func entryOf(f *module.File, m symtab.Match) Target {
+	return Target{File: f, Func: m.Func, Vaddr: m.Func.Addr, Symbol: m.Name, IFunc: m.Func.Kind == symtab.KindIFunc}.named()
 }
 
 // distinct removes targets at addresses that earlier ones have.

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"gotap/engine/image/module"
+	"gotap/engine/image/symtab"
 )
 
 // callsOf returns a Resolver.Callees that knows the calls of one function.
-func callsOf(caller *module.Func, called ...module.Callee) func(*module.File, []byte, uint64) ([]module.Callee, error) {
+func callsOf(caller *symtab.Func, called ...module.Callee) func(*module.File, []byte, uint64) ([]module.Callee, error) {
 	return func(_ *module.File, _ []byte, vaddr uint64) ([]module.Callee, error) {
 		if vaddr != caller.Addr {
 			return nil, errors.New("no other function was asked for")

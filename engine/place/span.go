@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gotap/engine/image/module"
+	"gotap/engine/image/symtab"
 )
 
 // Spans is what a line table tells besides Lines.
@@ -70,7 +71,7 @@ func lineTargets(f *module.File, file string, addrs []uint64, lines []int) []Tar
 }
 
 // inFile keeps the matches whose function is declared in the file of a specification.
-func (r *Resolver) inFile(s Spec, f *module.File, matches []module.Match) ([]module.Match, error) {
+func (r *Resolver) inFile(s Spec, f *module.File, matches []symtab.Match) ([]symtab.Match, error) {
 	spans, err := r.spans(f)
 	if err != nil {
 		return nil, err
@@ -80,7 +81,7 @@ func (r *Resolver) inFile(s Spec, f *module.File, matches []module.Match) ([]mod
 		missing.NoLines = filepath.Base(f.Path)
 		return nil, missing
 	}
-	var kept []module.Match
+	var kept []symtab.Match
 	for _, m := range matches {
 		file, _, err := spans.Declared(m.Func.Addr)
 		switch {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
 )
 
 // Kind is the kind of place that a specification names.
@@ -85,8 +85,11 @@ type Spec struct {
 
 // Pattern reports whether the name, the provider or the module has wildcards, so that any number of places may match.
 func (s Spec) Pattern() bool {
-	return s.Kind == Line && s.Last > 0 || s.Of == Callees || s.Kind != Line && (module.IsGlob(s.Name) || module.IsGlob(s.Provider) || module.IsGlob(s.Module))
+	return s.Kind == Line && s.Last > 0 || s.Of == Callees || s.Kind != Line && (symname.IsGlob(s.Name) || symname.IsGlob(s.Provider) || symname.IsGlob(s.Module))
 }
+
+// OneModule reports whether the place names one module, and not any or those that match a pattern.
+func (s Spec) OneModule() bool { return s.Module != "" && !symname.IsGlob(s.Module) }
 
 // Absolute reports whether the place is an address of the process and not of a file.
 func (s Spec) Absolute() bool {
@@ -99,7 +102,7 @@ func (s Spec) Matches(name string) bool { return matchName(s.Name, name) }
 
 // matchName reports whether a name or pattern matches a name.
 func matchName(pattern, name string) bool {
-	return pattern == name || module.IsGlob(pattern) && module.Glob(pattern, name)
+	return pattern == name || symname.IsGlob(pattern) && symname.Glob(pattern, name)
 }
 
 // String returns the text of the specification. Parse returns the same Spec for it.

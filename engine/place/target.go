@@ -5,15 +5,16 @@ import (
 	"path/filepath"
 
 	"gotap/engine/image/module"
+	"gotap/engine/image/symtab"
 )
 
 // Target is one place that a specification stands for, in every process that maps the file.
 type Target struct {
 	File   *module.File
 	Vaddr  uint64       // in the file; for IFunc the resolver
-	Func   *module.Func // that Vaddr belongs to; nil when unknown
+	Func   *symtab.Func // that Vaddr belongs to; nil when unknown
 	Offset uint64       // from the start of Func
-	Var    *module.Var  // of a watchpoint on a variable
+	Var    *symtab.Var  // of a watchpoint on a variable
 	Mark   *module.Mark // of a static mark
 	Copy   *Copy        // of an inlined copy, which Vaddr begins; Func is the function around it
 	Symbol string       // function or variable, by the name that matched; "" when it has none

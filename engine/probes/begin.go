@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"gotap/engine/backend"
-	"gotap/engine/image/module"
 	"gotap/engine/locate"
 	"gotap/engine/place"
 	"gotap/engine/registry"
@@ -92,7 +91,7 @@ func isEarly(l Launcher, spec place.Spec, procs []locate.Process) bool {
 	switch {
 	case spec.Kind == place.Syscall:
 		return true
-	case spec.Kind == place.Watch, spec.Kind == place.Sample, spec.Module == "", module.IsGlob(spec.Module):
+	case spec.Kind == place.Watch, spec.Kind == place.Sample, !spec.OneModule():
 		return false
 	}
 	for _, p := range procs {

@@ -11,6 +11,8 @@ import (
 	"gotap/engine/image/debuginfo"
 	"gotap/engine/image/module"
 	"gotap/engine/image/symbols"
+	"gotap/engine/image/symname"
+	"gotap/engine/image/symtab"
 	"gotap/engine/place"
 )
 
@@ -167,9 +169,9 @@ func (g *Globals) inFile(f *module.File, name string, path []string) (compile.Ac
 }
 
 // symbol finds a variable by its symbol.
-func (g *Globals) symbol(f *module.File, name string) (*module.Var, error) {
-	var found *module.Var
-	if module.IsGlob(name) {
+func (g *Globals) symbol(f *module.File, name string) (*symtab.Var, error) {
+	var found *symtab.Var
+	if symname.IsGlob(name) {
 		return nil, errNoVariable
 	}
 	for _, v := range f.LookupVar(name) {

@@ -5,6 +5,7 @@ import (
 
 	"gotap/compile"
 	"gotap/engine/image/module"
+	"gotap/engine/image/symtab"
 )
 
 // Thread-local variables of the main program are at a fixed distance from the thread pointer, below it on x86-64 (ELF
@@ -12,7 +13,7 @@ import (
 // read.
 
 // variable returns the access to the address of a variable.
-func variable(v *module.Var) compile.Access {
+func variable(v *symtab.Var) compile.Access {
 	a := compile.Access{Base: compile.BaseAddr, Value: int64(v.Addr)}
 	if v.TLS {
 		a.Base = compile.BaseThread

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+
+	"gotap/engine/image/symtab"
 )
 
 // tinyARM makes a 32-bit ARM program with code in both instruction sets and the mapping symbols that tell them apart.
@@ -58,7 +60,7 @@ func TestThumb(t *testing.T) {
 	if f.Bits != 32 || f.Machine != elf.EM_ARM || f.PIE {
 		t.Errorf("%d bits, %v, position-independent %v", f.Bits, f.Machine, f.PIE)
 	}
-	for name, want := range map[string]Func{
+	for name, want := range map[string]symtab.Func{
 		"arm_code":   {Name: "arm_code", Addr: 0x8000, Size: 8},
 		"thumb_code": {Name: "thumb_code", Addr: 0x8008, Size: 4, Thumb: true},
 	} {

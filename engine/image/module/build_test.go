@@ -1,6 +1,7 @@
 package module
 
 import (
+	"debug/elf"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
 )
 
@@ -49,6 +51,13 @@ func open(t testing.TB, path string) *File {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
+	return f
+}
+
+// empty returns a file without sections and segments.
+func empty(machine elf.Machine, bits int) *File {
+	f := &File{Machine: machine, Bits: bits, elf: &elf.File{}, image: &symtab.Image{Machine: machine, Bits: bits}}
+	f.Table = symtab.New(symbolOrigin{f})
 	return f
 }
 

@@ -86,31 +86,12 @@ func (m *codeMap) read(f *File) {
 
 // collect reads the mapping symbols in the symbol table of src, which is f or its debug file.
 func (m *codeMap) collect(f, src *File) {
-	for _, s := range src.elf.Sections {
-		if s.Type != elf.SHT_SYMTAB {
-			continue
-		}
-		if table, names, ok := src.symbolTable(s); ok {
-			m.parse(f, table, names)
-		}
-	}
-}
-
-// parse reads the mapping symbols in one table.
-func (m *codeMap) parse(f *File, table []byte, names string) {
-	size, entry := symSize64, entry64
-	if f.Bits == 32 {
-		size, entry = symSize32, entry32
-	}
-	for ; len(table) >= size; table = table[size:] {
-		raw := entry(f, table)
-		// Names that are not mapping symbols are skipped after their first letter.
-		if elf.ST_TYPE(raw.Info) != elf.STT_NOTYPE || raw.Shndx == 0 || uint64(raw.Name) >= uint64(len(names)) || names[raw.Name] != '$' {
-			continue
-		}
-		if name := symbolName(names, raw.Name); f.mapping(name) && f.IsText(raw.Value) {
-			m.from, m.kind = append(m.from, raw.Value), append(m.kind, kinds[name[1]])
-		}
+	for _, t := range src.image.Tables(elf.SHT_SYMTAB) {
+		t.EachMapping(func(addr uint64, name string) {
+			if f.IsText(addr) {
+				m.from, m.kind = append(m.from, addr), append(m.kind, kinds[name[1]])
+			}
+		})
 	}
 }
 

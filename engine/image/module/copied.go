@@ -1,6 +1,10 @@
 package module
 
-import "debug/elf"
+import (
+	"debug/elf"
+
+	"gotap/engine/image/symtab"
+)
 
 // copyRelocs are the relocation types by which the loader copies a library's variable into a program (the processor supplements
 // to the System V ABI).
@@ -16,7 +20,7 @@ type copied struct {
 // for the copy when the program's code was compiled to use a variable of its own. The loader copies the initial value
 // and binds all modules to the copy, including the library, so the original is unused. ok is false when there is no
 // copy.
-func (f *File) CopyOf(library *File, v *Var) (vaddr uint64, ok bool) {
+func (f *File) CopyOf(library *File, v *symtab.Var) (vaddr uint64, ok bool) {
 	if f == library || v.TLS {
 		return 0, false
 	}

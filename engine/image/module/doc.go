@@ -1,12 +1,10 @@
-// Package module reads ELF files and finds where processes map them: functions and variables by name and by address,
-// static marks, relocations of indirect functions, and the mappings of a process grouped into loaded modules.
+// Package module reads ELF files and finds where processes map them: their symbols, static marks, relocations of indirect functions,
+// and the mappings of a process grouped into loaded modules.
 //
-// One operation from start to end: Lookup("malloc"). Open reads the ELF header and the program headers only. The first
-// question about symbols reads .symtab and .dynsym, or the symbols of a separate debug file (found by build ID or
-// .gnu_debuglink) or of .gnu_debugdata, keeps definitions, sorts them by address and combines all names of one address to a Func. Stripped Go
-// programs get their names from the table of Go's runtime (gotable.go). Sizes that symbols lack come from .eh_frame or
-// from the next symbol. Lookup finds exact names in a hash index. Patterns, and C++ and Rust names, are compared with all
-// names; only mangled names that contain the identifiers of the pattern are demangled, because that is expensive.
+// One operation from start to end: Lookup("malloc"). Open reads the ELF header and the program headers only. The question goes to
+// the File's symtab.Table, which asks for sections when it first needs them (symbols.go): those with symbols, of the file or of a
+// separate debug file (found by build ID or .gnu_debuglink) or of .gnu_debugdata; Go's own table in a stripped Go program (gotable.go);
+// and .eh_frame for the sizes that symbols lack.
 //
 // Addresses are those of the file (ELF virtual addresses, as nm prints them). The address in a process is larger by the
 // bias of the Loaded module, which Cache.Load computes from the mappings of the process and the program headers.
@@ -21,7 +19,8 @@
 //
 // Concurrency: a File is immutable once open, and each lazy part of it is read once under a lock. Files and Caches are
 // safe for concurrent use, except that Close must come last. A Cache has one lock, which is held while a file is opened.
-// A File has a lock for each lazy part, taken in the order targets or marks, symbols, then debug file, frames or names.
+// A File has a lock for each lazy part, taken in the order targets or marks, symbols, then debug file, frames or
+// Go's own table.
 //
 // Called from: the engine and the packages that resolve and show symbols. Debug information is package debuginfo.
 package module

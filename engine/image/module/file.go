@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"gotap/engine/image/mapped"
+	"gotap/engine/image/symtab"
 )
 
 // Identity identifies the file of a module. Probes belong to a file and an offset in it, so they apply to every process
@@ -34,9 +35,11 @@ type Range struct{ Start, End uint64 }
 // Contains reports whether an address lies in the range.
 func (r Range) Contains(addr uint64) bool { return addr >= r.Start && addr < r.End }
 
-// File is one ELF file, read lazily. It is safe for concurrent use.
+// File is one ELF file, read lazily. Its symbols are those of the file, of its separate debug file and of .gnu_debugdata. It is safe for
+// concurrent use.
 type File struct {
 	Identity
+	*symtab.Table
 	Machine  elf.Machine
 	Bits     int  // 32 or 64
 	PIE      bool // position-independent, as shared libraries are; otherwise the bias is 0
@@ -47,14 +50,14 @@ type File struct {
 
 	openPath string // the path that was opened
 	elf      *elf.File
+	image    *symtab.Image
 	src      io.ReaderAt
 	closer   io.Closer
 	text     []Range // executable sections, or executable segments where there are no sections
 	plt      []Range
 
-	debug    debugFile   // the separate one
-	minimal  lazy[*File] // in .gnu_debugdata
-	symbols  lazy[*symbols]
+	debug    debugFile     // the separate one
+	minimal  lazy[*File]   // in .gnu_debugdata
 	frames   lazy[[]Range] // functions by .eh_frame, sorted by start
 	marks    lazy[markList]
 	copies   lazy[[]copied]
@@ -62,7 +65,6 @@ type File struct {
 	goFuncs  lazy[goFuncs]
 	windows  windowFacts
 	codes    codeMap
-	names    demangled
 }
 
 // Open reads the headers of the ELF file at path.
@@ -132,6 +134,8 @@ func NewFile(displayPath string, src io.ReaderAt) (*File, error) {
 	if ef.Class == elf.ELFCLASS64 {
 		f.Bits = 64
 	}
+	f.image = &symtab.Image{Machine: f.Machine, Bits: f.Bits, Order: f.Order, Sections: ef.Sections, Read: f.sectionData}
+	f.Table = symtab.New(symbolOrigin{f})
 	for _, p := range ef.Progs {
 		if p.Type == elf.PT_LOAD {
 			f.Segments = append(f.Segments, Segment{p.Off, p.Filesz, p.Vaddr, p.Memsz, p.Flags})

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"gotap/arch"
+	"gotap/engine/image/symtab"
 )
 
 // flow is what is known of the code of a function as a whole. It is immutable.
@@ -21,7 +22,7 @@ type lastFlow struct {
 }
 
 // of returns the flow of a function of a file.
-func (l *lastFlow) of(w Windows, fn *Func) *flow {
+func (l *lastFlow) of(w Windows, fn *symtab.Func) *flow {
 	l.mu.Lock()
 	last := l.last
 	l.mu.Unlock()
@@ -36,7 +37,7 @@ func (l *lastFlow) of(w Windows, fn *Func) *flow {
 }
 
 // readFlow decodes a function.
-func (w Windows) readFlow(fn *Func) *flow {
+func (w Windows) readFlow(fn *symtab.Func) *flow {
 	all := &flow{start: fn.Addr}
 	code, err := w.Code(fn.Addr, int(min(fn.Size, maxIndexed)))
 	if err != nil {
@@ -62,7 +63,7 @@ const firstEntry = 8
 // addressesOf examines the addresses that a function loads. tables is how many of them are jump tables that lead into the
 // function, judged by their first entry. computes is set if the function has an indirect jump and loads an address of its
 // own code, from which it may compute where to jump.
-func (w Windows) addressesOf(code []byte, fn *Func) (tables int, computes bool) {
+func (w Windows) addressesOf(code []byte, fn *symtab.Func) (tables int, computes bool) {
 	t, seen, jumps := w.Targets(), map[uint64]bool{}, false
 	w.arch.Branches(code, fn.Addr, func(b arch.Branch) {
 		jumps = jumps || b.Kind == arch.BranchIndirect
@@ -70,12 +71,12 @@ func (w Windows) addressesOf(code []byte, fn *Func) (tables int, computes bool) 
 			return
 		}
 		seen[b.Target] = true
-		if fn.has(b.Target) {
+		if inside(fn, b.Target) {
 			computes = true
 		}
 		ours := false
 		if t.isTable(b.Target) {
-			jumpTable{w.File, b.Target}.each(firstEntry, func(target uint64) { ours = ours || fn.has(target) })
+			jumpTable{w.File, b.Target}.each(firstEntry, func(target uint64) { ours = ours || inside(fn, target) })
 		}
 		if ours {
 			tables++
@@ -84,5 +85,5 @@ func (w Windows) addressesOf(code []byte, fn *Func) (tables int, computes bool) 
 	return tables, computes && jumps
 }
 
-// has reports whether an address is in the function, but not its entry.
-func (fn *Func) has(addr uint64) bool { return addr > fn.Addr && addr < fn.End() }
+// inside reports whether an address is in a function, but not its entry.
+func inside(fn *symtab.Func, addr uint64) bool { return addr > fn.Addr && addr < fn.End() }

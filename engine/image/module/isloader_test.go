@@ -1,6 +1,7 @@
 package module
 
 import (
+	"debug/elf"
 	"errors"
 	"testing"
 )
@@ -10,7 +11,7 @@ func TestIsLoader(t *testing.T) {
 	for path, want := range map[string]bool{
 		"/lib64/ld-linux-x86-64.so.2": true, "/lib/ld-musl-x86_64.so.1": true, "/lib/ld-2.31.so": true, "/lib/libc.so.6": false, "/bin/ld": false,
 	} {
-		m := Loaded{Path: path, File: &File{}}
+		m := Loaded{Path: path, File: empty(elf.EM_X86_64, 64)}
 		if m.IsLoader() != want {
 			t.Errorf("%s: %v", path, !want)
 		}

@@ -140,7 +140,7 @@ func TestOperands(t *testing.T) {
 }
 
 func TestOperandsOfARM(t *testing.T) {
-	arm64 := &File{Machine: elf.EM_AARCH64, Bits: 64, elf: &elf.File{}}
+	arm64 := empty(elf.EM_AARCH64, 64)
 	wide := compile.AccessStep{Op: compile.OpIndex, Reg: "w1", Size: 4, Signed: true}
 	for raw, want := range map[string]compile.Access{
 		"-4@[sp, 60]":        access(compile.BaseRegOffset, "sp", 60, load(4, true)),
@@ -185,8 +185,7 @@ func FuzzOperand(f *testing.F) {
 	for _, raw := range []string{"8@%rax", "-4@$5", "8@-96(%rbp,%rax,8)", "4@a+4(%rip)", "[sp, 12]", "8f@[x0, x1, lsl 3]", "((", "@", "$", "8@,,,(,,)"} {
 		f.Add(raw)
 	}
-	machines := []*File{{Machine: elf.EM_X86_64, Bits: 64, elf: &elf.File{}}, {Machine: elf.EM_AARCH64, Bits: 64, elf: &elf.File{}},
-		{Machine: elf.EM_386, Bits: 32, elf: &elf.File{}}}
+	machines := []*File{empty(elf.EM_X86_64, 64), empty(elf.EM_AARCH64, 64), empty(elf.EM_386, 32)}
 	f.Fuzz(func(t *testing.T, raw string) {
 		for _, m := range machines {
 			for _, part := range splitOperands(raw) {

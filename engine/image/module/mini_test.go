@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
 )
 
@@ -57,7 +58,7 @@ func TestMiniDebugInfo(t *testing.T) {
 		}
 		checked++
 		found := f.Lookup(s.name)
-		if !slices.ContainsFunc(found, func(m Match) bool { return m.Func.Addr == s.addr && m.Func.Size == s.size }) {
+		if !slices.ContainsFunc(found, func(m symtab.Match) bool { return m.Func.Addr == s.addr && m.Func.Size == s.size }) {
 			t.Errorf("%s at %#x with %d bytes: found %v", s.name, s.addr, s.size, found)
 		}
 		if fn, ok := f.FuncAt(s.addr + s.size - 1); !ok || fn.Addr > s.addr {

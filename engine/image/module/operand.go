@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gotap/compile"
+	"gotap/engine/image/symname"
 )
 
 // parseOperand reads an operand of a mark: "[-]SIZE[f]@PLACE", with a negative size for signed values and the place in
@@ -181,7 +182,7 @@ func addIndex(a *compile.Access, reg, scale string) error {
 // registerName refuses text that cannot be the name of a register. The engine checks whether the register exists.
 func registerName(name string) error {
 	for i := 0; i < len(name); i++ {
-		if !isIdent(name[i]) || name[i] >= 0x80 {
+		if !symname.IsIdent(name[i]) || name[i] >= 0x80 {
 			return fmt.Errorf("%q is not a register", name)
 		}
 	}
@@ -235,20 +236,15 @@ func (p operandParser) symbol(name string, offset int64) (compile.Access, error)
 		return compile.Access{}, fmt.Errorf("it goes through the table %s", name[strings.Index(name, "@")+1:])
 	}
 	a := compile.Access{Base: compile.BaseAddr, Type: compile.TypeInt}
-	s := p.f.table()
-	if found := s.byData.find(name); len(found) > 0 {
-		v := s.vars[found[0].of]
-		if v.TLS {
-			return a, fmt.Errorf("%s is thread-local", name)
-		}
-		a.Value = int64(v.Addr) + offset
-		return a, nil
+	addr, tls, ok := p.f.AddrOf(name)
+	switch {
+	case !ok:
+		return a, fmt.Errorf("the file has no symbol %s", name)
+	case tls:
+		return a, fmt.Errorf("%s is thread-local", name)
 	}
-	if found := s.byName.find(name); len(found) > 0 {
-		a.Value = int64(s.funcs[found[0].of].Addr) + offset
-		return a, nil
-	}
-	return a, fmt.Errorf("the file has no symbol %s", name)
+	a.Value = int64(addr) + offset
+	return a, nil
 }
 
 // arm reads the syntax of both ARM architectures: "x0", "5", "#5", "[sp, 12]", "[r3, #-8]", "[x0, x1, lsl 3]".

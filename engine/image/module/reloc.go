@@ -88,21 +88,13 @@ func (f relocations) pointers() (p pointers) {
 
 // names returns the names in the symbol table that a relocation section refers to, including undefined ones.
 func (f relocations) names(s *elf.Section) []string {
-	symtab := f.link(s)
-	if symtab == nil {
-		return nil
-	}
-	table, text, ok := f.symbolTable(symtab)
+	table, ok := f.image.LinkedTable(s)
 	if !ok {
 		return nil
 	}
-	size := symSize64
-	if f.Bits == 32 {
-		size = symSize32
-	}
-	var names []string
-	for ; len(table) >= size; table = table[size:] {
-		names = append(names, symbolName(text, f.Order.Uint32(table)))
+	names := make([]string, table.Len())
+	for i := range names {
+		names[i] = table.Name(i)
 	}
 	return names
 }

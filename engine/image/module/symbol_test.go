@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
 )
 
@@ -36,7 +37,7 @@ func checkFunc(t *testing.T, f *File, s nmSymbol) {
 		return // marks of the start-up files, without a type
 	}
 	for _, m := range f.Lookup(s.name) {
-		if m.Func.Addr == s.addr && (m.Func.Kind == KindIFunc) == (s.typ == "i") {
+		if m.Func.Addr == s.addr && (m.Func.Kind == symtab.KindIFunc) == (s.typ == "i") {
 			if s.size != 0 && m.Func.Size < s.size {
 				t.Errorf("size of %s is %d, nm says %d", s.name, m.Func.Size, s.size)
 			}
@@ -87,7 +88,7 @@ func TestDynamicSymbolsOfLibraries(t *testing.T) {
 func TestNames(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	f := open(t, build(t, "gcc", "-O2", "names.c", "names2.c"))
-	one := func(name string) *Func {
+	one := func(name string) *symtab.Func {
 		t.Helper()
 		found := f.Lookup(name)
 		if len(found) != 1 || found[0].Name != name {
@@ -105,7 +106,7 @@ func TestNames(t *testing.T) {
 	if strong.Name != "strong" || len(strong.Aliases) != 2 {
 		t.Errorf("the preferred name is %s, aliases %v", strong.Name, strong.Aliases)
 	}
-	if one("chosen").Kind != KindIFunc || one("resolve_chosen").Kind != KindFunc {
+	if one("chosen").Kind != symtab.KindIFunc || one("resolve_chosen").Kind != symtab.KindFunc {
 		t.Error("an indirect function and its resolver are not told apart")
 	}
 	if fn, _ := f.FuncAt(one("chosen").Addr); fn == nil || fn.Name != "resolve_chosen" {
@@ -177,7 +178,7 @@ func TestStripped(t *testing.T) {
 		t.Fatal("a stripped program has names")
 	}
 	for _, fn := range open(t, whole).Funcs() {
-		if fn.Size == 0 || fn.loose || fn.Kind == KindIFunc {
+		if fn.Size == 0 || fn.Estimated || fn.Kind == symtab.KindIFunc {
 			continue
 		}
 		got, ok := f.FuncAt(fn.Addr + fn.Size - 1)

@@ -12,6 +12,7 @@ import (
 
 	"gotap/arch"
 	"gotap/arch/x86"
+	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
 )
 
@@ -50,7 +51,7 @@ func eachBody(t *testing.T, quick bool, check func(t *testing.T, f *File)) {
 func functions(f *File) []Range {
 	var all []Range
 	for _, fn := range f.Funcs() {
-		if fn.Size > 0 && !fn.loose {
+		if fn.Size > 0 && !fn.Estimated {
 			all = append(all, Range{fn.Addr, fn.End()})
 		}
 	}
@@ -184,7 +185,7 @@ func TestWindowCoverage(t *testing.T) {
 	eachBody(t, false, func(t *testing.T, f *File) {
 		var c coverage
 		for i := range f.Funcs() {
-			if fn := &f.Funcs()[i]; fn.Kind == KindFunc && fn.Size > 0 && fn.isEntry() {
+			if fn := &f.Funcs()[i]; fn.Kind == symtab.KindFunc && fn.Size > 0 && fn.IsEntry() {
 				c.entry(f, fn.Addr)
 			}
 		}

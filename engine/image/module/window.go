@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"gotap/arch"
+	"gotap/engine/image/symtab"
 )
 
 // windowCode is how many bytes of code are read for a window: those that a jump may replace, and some instructions behind
@@ -54,7 +55,7 @@ func (w Windows) over(vaddr, last uint64) (arch.Window, error) {
 	if reason := w.reached(&found, fn); reason != "" {
 		return refuse(vaddr, reason)
 	}
-	entry := vaddr == fn.Addr && fn.isEntry()
+	entry := vaddr == fn.Addr && fn.IsEntry()
 	if len(found.Insns) > 1 && (!entry || last != vaddr) {
 		if reason := w.windows.flow.of(w, fn).unclear; reason != "" {
 			return refuse(vaddr, reason)
@@ -63,11 +64,6 @@ func (w Windows) over(vaddr, last uint64) (arch.Window, error) {
 	found.RedZoneFree = found.RedZoneFree || entry
 	return found, nil
 }
-
-// isEntry reports whether the function's address is certainly where it is called. A label without a size may be in the
-// middle of a function. A range of call-frame information without a name, and a symbol of a compiler's, may be a piece that
-// another one jumps to.
-func (fn *Func) isEntry() bool { return fn.Name != "" && !fn.loose && !isPart(fn.Name) }
 
 // Around returns a window that contains the instruction at an address, and its index in the window. It is that of At if
 // a jump fits at the address. Otherwise the window starts at one of the instructions in front, if that makes room: a
@@ -110,7 +106,7 @@ func (w Windows) To(entry, vaddr uint64) (arch.Window, error) {
 
 // before returns the instructions in front of an address of a function that a window may start at, the nearest first. The
 // last of them is far enough away for a jump to fit in front of the address, so that no other is better.
-func (w Windows) before(fn *Func, vaddr uint64) []uint64 {
+func (w Windows) before(fn *symtab.Func, vaddr uint64) []uint64 {
 	insns := w.windows.flow.of(w, fn).insns
 	n, _ := slices.BinarySearch(insns, vaddr)
 	var starts []uint64
@@ -130,7 +126,7 @@ func refuse(vaddr uint64, reason string) (arch.Window, error) {
 
 // cutWindow returns the window at an address of a function, as far as the bytes of the function are concerned. Behind the
 // function there may be padding, which the window of a return may include, but no instruction of the window.
-func (w Windows) cutWindow(vaddr, last uint64, fn *Func) (arch.Window, error) {
+func (w Windows) cutWindow(vaddr, last uint64, fn *symtab.Func) (arch.Window, error) {
 	code, err := w.Code(vaddr, windowCode)
 	if err != nil {
 		return refuse(vaddr, err.Error())
@@ -149,7 +145,7 @@ func (w Windows) cutWindow(vaddr, last uint64, fn *Func) (arch.Window, error) {
 }
 
 // reached returns what leads into the middle of a window, or "".
-func (w Windows) reached(jump *arch.Window, fn *Func) string {
+func (w Windows) reached(jump *arch.Window, fn *symtab.Func) string {
 	if name, ok := w.startIn(jump.Addr, jump.End()); ok {
 		return name + " begins in the bytes that the jump would replace"
 	}
@@ -189,7 +185,7 @@ func (w Windows) startIn(start, end uint64) (name string, ok bool) {
 }
 
 // branchInto names the branch that leads to an address of a function.
-func (w Windows) branchInto(fn *Func, target uint64) string {
+func (w Windows) branchInto(fn *symtab.Func, target uint64) string {
 	found := "a branch of another function"
 	code, err := w.Code(fn.Addr, int(min(fn.Size, maxIndexed)))
 	if err != nil {

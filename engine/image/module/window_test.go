@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotap/arch"
+	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
 )
 
@@ -63,7 +64,7 @@ func windowsOf(t *testing.T, check func(t *testing.T, f *File)) {
 }
 
 // at returns the address of a function.
-func at(t *testing.T, f *File, name string) *Func {
+func at(t *testing.T, f *File, name string) *symtab.Func {
 	t.Helper()
 	for _, m := range f.Lookup(name) {
 		return m.Func
@@ -112,7 +113,7 @@ func TestWindowAroundReturn(t *testing.T) {
 }
 
 // lastReturn returns the address of the last return of a function, as far as it can be decoded.
-func lastReturn(t *testing.T, f *File, fn *Func) (addr uint64) {
+func lastReturn(t *testing.T, f *File, fn *symtab.Func) (addr uint64) {
 	t.Helper()
 	code, err := f.Code(fn.Addr, int(fn.Size))
 	if err != nil {

@@ -1,6 +1,9 @@
 package symbols
 
-import "gotap/engine/image/module"
+import (
+	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
+)
 
 // Symbol is an address with its names; unknown parts are empty.
 type Symbol struct {
@@ -26,7 +29,7 @@ func (l *Files) Name(m *module.Loaded, addr uint64) Symbol {
 	if fn, ok := m.File.FuncAt(vaddr); ok && fn.Name != "" {
 		sym.Func, sym.Offset = fn.Demangled(), vaddr-fn.Addr
 	} else if v, ok := m.File.VarAt(vaddr); ok {
-		sym.Func, sym.Offset = module.Demangle(v.Name, false), vaddr-v.Addr
+		sym.Func, sym.Offset = symname.Demangle(v.Name, false), vaddr-v.Addr
 		return sym // lines are of code
 	}
 	if in, ok := l.Info(m.File); ok {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"gotap/engine/image/module"
+	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
 )
 
@@ -47,7 +48,7 @@ func TestSymbolList(t *testing.T) {
 	}
 	for _, name := range []string{"main", "work", "fact", "printf", "strlen"} {
 		want, got := truth.Lookup(name), f.Lookup(name)
-		if len(want) == 0 || want[0].Func.Kind != module.KindFunc {
+		if len(want) == 0 || want[0].Func.Kind != symtab.KindFunc {
 			continue
 		}
 		if len(got) != 1 || got[0].Func.Addr != want[0].Func.Addr || got[0].Func.Size < want[0].Func.Size || got[0].Func.Size > want[0].Func.Size+64 {

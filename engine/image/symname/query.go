@@ -1,128 +1,12 @@
-package module
+package symname
 
 import (
 	"regexp"
-	"sort"
 	"strings"
 )
 
-// Match is a function that a pattern matches, with the name that matched.
-type Match struct {
-	Func *Func
-	Name string // the symbol's name, or for C++ and Rust the readable one without parameters
-	Part bool   // the symbol is a piece of a function, not its entry
-}
-
-// Lookup returns the functions that a name or pattern matches, by address, each once.
-//
-// A plain name matches every function of that name, and the compiler's variants of it ("f.constprop.0"). Names with
-// "::", and names that no symbol has, are compared with readable C++ and Rust names: without parameters
-// ("geo::Shape::area", all overloads) or with them ("geo::grow(int)"), and with or without template arguments. Generic
-// functions of Go match with and without their type arguments. A pattern with wildcards is compared with both kinds of
-// names. Pieces such as "f.cold" match only their full name.
-func (f *File) Lookup(pattern string) []Match { return f.table().lookup(f, pattern, anyName) }
-
-// lookup is File.Lookup among some names.
-func (s *symbols) lookup(f *File, pattern string, among filter) []Match {
-	// Exact names come first: they are the common case, and Go's names may look like patterns.
-	if exact := s.exact(pattern, among); len(exact) > 0 {
-		return exact
-	}
-	q := newQuery(pattern)
-	var found []Match
-	for _, n := range s.names {
-		if !among(n.name, &s.funcs[n.of]) {
-			continue
-		}
-		if name, ok := q.match(f, n.name); ok {
-			found = append(found, Match{Func: &s.funcs[n.of], Name: name})
-		}
-	}
-	return eachOnce(found)
-}
-
-// exact returns the functions that have exactly this name, and the compiler's variants of them.
-func (s *symbols) exact(name string, among filter) []Match {
-	var found []Match
-	for _, n := range s.byName.find(name) {
-		if among(n.name, &s.funcs[n.of]) {
-			found = append(found, Match{Func: &s.funcs[n.of], Name: n.name, Part: isPart(n.name)})
-		}
-	}
-	if name == "" || isMangled(name) && len(found) == 0 {
-		return found
-	}
-	// A static function that the compiler specialised is called by both names, or only by that of the variant.
-	for _, n := range s.names {
-		if len(n.name) > len(name) && n.name[len(name)] == '.' && n.name[:len(name)] == name &&
-			cloneSuffix(n.name) == n.name[len(name):] && !isPart(n.name) && among(n.name, &s.funcs[n.of]) {
-			found = append(found, Match{Func: &s.funcs[n.of], Name: n.name})
-		}
-	}
-	return eachOnce(found)
-}
-
-// eachOnce sorts matches by address and keeps the first of each function. A function that matches by several names
-// keeps the preferred one.
-func eachOnce(found []Match) []Match {
-	sort.SliceStable(found, func(i, j int) bool { return found[i].Func.Addr < found[j].Func.Addr })
-	kept := found[:0]
-	for _, m := range found {
-		if len(kept) == 0 || kept[len(kept)-1].Func != m.Func {
-			kept = append(kept, m)
-		}
-	}
-	return kept
-}
-
-// LookupVar returns the variables that a name or pattern matches, by the rules of Lookup.
-func (f *File) LookupVar(pattern string) []*Var {
-	s := f.table()
-	var found []*Var
-	for _, n := range s.byData.find(pattern) {
-		found = append(found, &s.vars[n.of])
-	}
-	if len(found) > 0 {
-		return found
-	}
-	q := newQuery(pattern)
-	for _, n := range s.data {
-		if _, ok := q.match(f, n.name); ok {
-			found = append(found, &s.vars[n.of])
-		}
-	}
-	return found
-}
-
-// Names returns every name of functions that a pattern matches, including aliases, for listings. C++ and Rust names
-// have parameters.
-func (f *File) Names(pattern string) []Match { return f.table().list(f, pattern, anyName) }
-
-// list is File.Names among some names.
-func (s *symbols) list(f *File, pattern string, among filter) []Match {
-	if exact := s.exact(pattern, among); len(exact) > 0 {
-		return exact
-	}
-	q := newQuery(pattern)
-	var found []Match
-	for _, n := range s.names {
-		if !among(n.name, &s.funcs[n.of]) {
-			continue
-		}
-		name, ok := q.match(f, n.name)
-		if !ok {
-			continue
-		}
-		if name != n.name {
-			name = signature(n.name)
-		}
-		found = append(found, Match{Func: &s.funcs[n.of], Name: name})
-	}
-	return found
-}
-
-// query is a pattern prepared for comparing it with many names.
-type query struct {
+// Query is a pattern prepared for comparing it with many names. It is immutable.
+type Query struct {
 	text    string
 	glob    bool
 	scoped  bool     // has "::"
@@ -133,21 +17,21 @@ type query struct {
 	parts   []string // identifiers that a mangled name must contain
 }
 
-// newQuery prepares a pattern once for a hundred thousand names.
-func newQuery(pattern string) *query {
+// NewQuery prepares a pattern once for a hundred thousand names.
+func NewQuery(pattern string) *Query {
 	pattern = strings.ReplaceAll(pattern, "[...]", "[*]") // Go's tracebacks write type arguments as "..."
 	if i := strings.IndexByte(pattern, '('); i >= 0 {
 		pattern = pattern[:i] + constBehind(pattern[i:])
 	}
-	q := &query{
+	q := &Query{
 		text: pattern, glob: IsGlob(pattern), scoped: strings.Contains(pattern, "::"),
-		mangled: isMangled(pattern), params: strings.Contains(pattern, "("),
+		mangled: IsMangled(pattern), params: strings.Contains(pattern, "("),
 	}
 	if strings.Contains(pattern, "<") {
 		q.tight = strings.ReplaceAll(pattern, " ", "")
 	}
 	end := 0
-	for end < len(pattern) && isIdent(pattern[end]) {
+	for end < len(pattern) && IsIdent(pattern[end]) {
 		end++
 	}
 	q.prefix = pattern[:end]
@@ -163,9 +47,10 @@ var leadingConst = regexp.MustCompile(`([(,<]\s*)const\s+((?:unsigned |signed |l
 // constBehind moves const behind the types, as in readable names: "(char const*)" for "(const char*)".
 func constBehind(params string) string { return leadingConst.ReplaceAllString(params, "$1$2 const") }
 
-// match compares a symbol's name, mangled and readable, and returns the name to report.
-func (q *query) match(f *File, name string) (string, bool) {
-	if isCold(name) || !q.glob && isPart(name) {
+// Match compares a symbol's name, mangled and readable, and returns the name to report: the readable one without parameters if there is
+// one, unless the pattern is mangled. Readable forms are kept in c. Pieces of functions match only their full name, and cold ones not even that.
+func (q *Query) Match(c *Cache, name string) (string, bool) {
+	if IsCold(name) || !q.glob && IsPart(name) {
 		return "", false
 	}
 	if q.equal(name) {
@@ -173,19 +58,19 @@ func (q *query) match(f *File, name string) (string, bool) {
 		if q.mangled {
 			return name, true
 		}
-		if d, ok := f.names.of(name); ok {
+		if d, ok := c.of(name); ok {
 			return d.plain, true
 		}
 		return name, true
 	}
-	if !isMangled(name) {
-		generic := withoutTypeArgs(name)
+	if !IsMangled(name) {
+		generic := WithoutTypeArgs(name)
 		return name, generic != name && q.equal(generic)
 	}
 	if q.mangled || !q.candidate(name) {
 		return "", false
 	}
-	d, ok := f.names.of(name)
+	d, ok := c.of(name)
 	if !ok {
 		return "", false
 	}
@@ -197,7 +82,7 @@ func (q *query) match(f *File, name string) (string, bool) {
 }
 
 // equal compares a whole name with the pattern.
-func (q *query) equal(name string) bool {
+func (q *Query) equal(name string) bool {
 	if q.glob {
 		return Glob(q.text, name)
 	}
@@ -205,7 +90,7 @@ func (q *query) equal(name string) bool {
 }
 
 // equalTemplate compares a name with its template arguments, ignoring spaces, which tools write differently.
-func (q *query) equalTemplate(name string) bool {
+func (q *Query) equalTemplate(name string) bool {
 	if q.tight == "" || name == "" {
 		return false
 	}
@@ -214,16 +99,16 @@ func (q *query) equalTemplate(name string) bool {
 }
 
 // equalSignature compares a name with its parameters, ignoring spaces.
-func (q *query) equalSignature(name string) bool {
-	pattern, full := strings.ReplaceAll(q.text, " ", ""), strings.ReplaceAll(signature(name), " ", "")
+func (q *Query) equalSignature(name string) bool {
+	pattern, full := strings.ReplaceAll(q.text, " ", ""), strings.ReplaceAll(Signature(name), " ", "")
 	if q.glob {
 		return Glob(pattern, full) || pattern == full
 	}
 	return pattern == full || pattern+"const" == full
 }
 
-// signature returns the readable name with parameters, but without the type that template functions return.
-func signature(name string) string {
+// Signature returns the readable name with parameters, but without the type that template functions return.
+func Signature(name string) string {
 	full, plain := withoutTags(Demangle(name, true)), withoutTags(Demangle(name, false))
 	if i := strings.Index(full, plain); i > 0 {
 		return full[i:]
@@ -232,7 +117,7 @@ func signature(name string) string {
 }
 
 // candidate reports whether a mangled name may match once it is demangled. It avoids demangling, which is expensive.
-func (q *query) candidate(name string) bool {
+func (q *Query) candidate(name string) bool {
 	// A readable name without scope starts with the first identifier of the mangled one. With a scope it may start with
 	// an abbreviation such as St for "std".
 	if q.prefix != "" && !q.scoped {
@@ -286,12 +171,12 @@ func identifiers(pattern string) []string {
 			i += max(setLen(pattern[i:]), 1)
 			continue
 		}
-		if !isIdent(pattern[i]) {
+		if !IsIdent(pattern[i]) {
 			i++
 			continue
 		}
 		start := i
-		for i < len(pattern) && isIdent(pattern[i]) {
+		for i < len(pattern) && IsIdent(pattern[i]) {
 			i++
 		}
 		if word := pattern[start:i]; spelledOut(word) {

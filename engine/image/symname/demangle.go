@@ -1,4 +1,4 @@
-package module
+package symname
 
 import (
 	"strings"
@@ -16,26 +16,27 @@ type forms struct {
 	long string
 }
 
-// demangled caches the forms of names. Demangling a long C++ name takes about 50 µs.
-type demangled struct {
+// Cache keeps the readable forms of mangled names: demangling a long C++ name takes about 50 µs. The zero Cache is empty. It is safe for
+// concurrent use.
+type Cache struct {
 	mu    sync.Mutex
 	known map[string]forms // by mangled name without clone suffix
 }
 
-// maxDemangled bounds a demangled name to 2^16 bytes. Short mangled names can stand for endless ones.
+// maxDemangled bounds a readable name to 2^16 bytes. Short mangled names can stand for endless ones.
 const maxDemangled = 16
 
-// isMangled reports whether a name looks like a mangled C++ or Rust name.
-func isMangled(name string) bool {
+// IsMangled reports whether a name looks like a mangled C++ or Rust name.
+func IsMangled(name string) bool {
 	return strings.HasPrefix(name, "_Z") || strings.HasPrefix(name, "_R") || strings.HasPrefix(name, "__Z")
 }
 
 // of returns the forms of a name. ok is false for names that are not mangled.
-func (d *demangled) of(name string) (forms, bool) {
-	if !isMangled(name) {
+func (d *Cache) of(name string) (forms, bool) {
+	if !IsMangled(name) {
 		return forms{}, false
 	}
-	name = strings.TrimSuffix(name, cloneSuffix(name))
+	name = strings.TrimSuffix(name, CloneSuffix(name))
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	// Failures are cached, too, so that a name that only looks mangled is tried once.
@@ -79,19 +80,16 @@ func abbreviates(name string) bool {
 // Demangle returns the readable form of a name: "geo::twice<long>" for "_ZN3geo5twiceIlEET_S1_", and with params "long
 // geo::twice<long>(long)". It drops compiler suffixes such as ".constprop.0", and returns other names unchanged.
 func Demangle(name string, params bool) string {
-	if !isMangled(name) {
+	if !IsMangled(name) {
 		return name
 	}
-	name = strings.TrimSuffix(name, cloneSuffix(name))
+	name = strings.TrimSuffix(name, CloneSuffix(name))
 	options := []demangle.Option{demangle.MaxLength(maxDemangled)}
 	if !params {
 		options = append(options, demangle.NoParams)
 	}
 	return demangle.Filter(name, options...)
 }
-
-// Demangled returns the readable form of the preferred name, without parameters.
-func (fn *Func) Demangled() string { return Demangle(fn.Name, false) }
 
 // withoutTags drops ABI tags: "f[abi:cxx11]" becomes "f", as in the source.
 func withoutTags(name string) string {
@@ -152,7 +150,7 @@ var bracketed = []string{"<=>", "<<=", ">>=", "->*", "<<", ">>", "<=", ">=", "->
 // operatorLen returns the length of the operator name with brackets at i ("operator<<"), or 0.
 func operatorLen(name string, i int) int {
 	const word = "operator"
-	if !strings.HasPrefix(name[i:], word) || (i > 0 && isIdent(name[i-1])) {
+	if !strings.HasPrefix(name[i:], word) || (i > 0 && IsIdent(name[i-1])) {
 		return 0
 	}
 	for _, op := range bracketed {
@@ -182,7 +180,7 @@ func closing(s string) int {
 	return -1
 }
 
-// isIdent reports whether a byte may be part of an identifier.
-func isIdent(c byte) bool {
+// IsIdent reports whether a byte may be part of an identifier.
+func IsIdent(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

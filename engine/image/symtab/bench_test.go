@@ -1,8 +1,10 @@
-package module
+package symtab_test
 
 import (
 	"os"
 	"testing"
+
+	"gotap/engine/image/module"
 )
 
 // BenchmarkTable reads all symbols of a Go program of some size: this test.
@@ -12,7 +14,7 @@ func BenchmarkTable(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		f, err := Open(exe)
+		f, err := module.Open(exe)
 		if err != nil {
 			b.Fatal(err)
 		}

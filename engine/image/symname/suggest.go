@@ -1,6 +1,7 @@
-package module
+package symname
 
 import (
+	"iter"
 	"sort"
 	"strings"
 
@@ -19,20 +20,12 @@ type suggestion struct {
 	distance int
 }
 
-// Suggest returns up to three functions, nearest first, whose names resemble one that was not found: other spellings,
-// and qualified names with that last part.
-func (f *File) Suggest(name string) []string { return suggester{&f.names}.from(f.table().names, name) }
-
-// SuggestVar does the same for variables.
-func (f *File) SuggestVar(name string) []string {
-	return suggester{&f.names}.from(f.table().data, name)
-}
-
 // suggester compares names.
-type suggester struct{ names *demangled }
+type suggester struct{ names *Cache }
 
-// from returns the nearest names of a list.
-func (s suggester) from(list []named, name string) []string {
+// Suggest returns up to three names of symbols, nearest first, that resemble one that was not found: other spellings, and qualified
+// names with that last part.
+func (c *Cache) Suggest(symbols iter.Seq[string], name string) []string {
 	name = strings.Trim(name, "*?")
 	if at := strings.IndexByte(name, '@'); at > 0 {
 		name = name[:at] // nm writes the version of a symbol behind it; places have none
@@ -44,8 +37,8 @@ func (s suggester) from(list []named, name string) []string {
 	var near []suggestion
 	budget := suggestDemangled
 	word := spelled(name)
-	for _, n := range list {
-		near = s.add(near, n.name, name, word, limit, &budget)
+	for symbol := range symbols {
+		near = suggester{c}.add(near, symbol, name, word, limit, &budget)
 	}
 	return bestOf(near)
 }
@@ -63,10 +56,10 @@ func spelled(name string) string {
 
 // add adds a symbol to the list when it is near. A mangled form must contain something similar to word.
 func (s suggester) add(near []suggestion, symbol, name, word string, limit int, budget *int) []suggestion {
-	if isPart(symbol) {
+	if IsPart(symbol) {
 		return near
 	}
-	if !isMangled(symbol) {
+	if !IsMangled(symbol) {
 		d := within(symbol, name, limit)
 		if strings.HasSuffix(symbol, "."+name) { // Go: the package, or the package and type, is missing
 			d = min(d, packageDistance(symbol))
