@@ -1,23 +1,37 @@
 package symname
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // cloneMarks start the suffixes that compilers add to the names of functions that they changed or split.
 var cloneMarks = []string{".cold", ".part.", ".constprop.", ".isra.", ".lto_priv.", ".llvm.", ".localalias", ".clone.",
 	".abi0"}
 
-// CloneSuffix returns the suffix that a compiler added to a name (".constprop.0.cold"), or "".
+// CloneSuffix returns the suffix that a compiler added to a name (".constprop.0.cold"), or "". It is asked for each name of a symbol
+// table: most have no dot, and a dot of the others is mostly followed by something else.
 func CloneSuffix(name string) string {
-	if strings.IndexByte(name, '.') <= 0 {
-		return "" // most names; one that starts with a dot has no suffix
-	}
-	at := len(name)
-	for _, mark := range cloneMarks {
-		if i := strings.Index(name, mark); i > 0 && i < at {
-			at = i
+	for at := strings.IndexByte(name, '.'); at > 0; { // a name that starts with a dot has no suffix
+		suffix := name[at:]
+		if startsClone(suffix) {
+			return suffix
 		}
+		next := strings.IndexByte(suffix[1:], '.')
+		if next < 0 {
+			return ""
+		}
+		at += 1 + next
 	}
-	return name[at:]
+	return ""
+}
+
+// startsClone reports whether a name goes on with such a mark from a dot on.
+func startsClone(suffix string) bool {
+	if len(suffix) < 2 || strings.IndexByte("acilp", suffix[1]) < 0 { // the first letters of the marks
+		return false
+	}
+	return slices.ContainsFunc(cloneMarks, func(mark string) bool { return strings.HasPrefix(suffix, mark) })
 }
 
 // IsPart reports whether a symbol is a piece of a function, not its entry.

@@ -50,9 +50,15 @@ func constBehind(params string) string { return leadingConst.ReplaceAllString(pa
 // Match compares a symbol's name, mangled and readable, and returns the name to report: the readable one without parameters if there is
 // one, unless the pattern is mangled. Readable forms are kept in c. Pieces of functions match only their full name, and cold ones not even that.
 func (q *Query) Match(c *Cache, name string) (string, bool) {
-	if IsCold(name) || !q.glob && IsPart(name) {
+	reported, ok := q.match(c, name)
+	if !ok || IsCold(name) || !q.glob && IsPart(name) {
 		return "", false
 	}
+	return reported, true
+}
+
+// match is Match for names of pieces, too.
+func (q *Query) match(c *Cache, name string) (string, bool) {
 	if q.equal(name) {
 		// A pattern may match the mangled form by chance; the readable one is still reported.
 		if q.mangled {

@@ -54,22 +54,19 @@ func spelled(name string) string {
 	return last
 }
 
-// add adds a symbol to the list when it is near. A mangled form must contain something similar to word.
+// add adds a symbol to the list when it is near and not a piece of a function. A mangled form must contain something similar to word.
 func (s suggester) add(near []suggestion, symbol, name, word string, limit int, budget *int) []suggestion {
-	if IsPart(symbol) {
-		return near
-	}
 	if !IsMangled(symbol) {
 		d := within(symbol, name, limit)
 		if strings.HasSuffix(symbol, "."+name) { // Go: the package, or the package and type, is missing
 			d = min(d, packageDistance(symbol))
 		}
-		if d <= limit {
+		if d <= limit && !IsPart(symbol) {
 			near = append(near, suggestion{symbol, d})
 		}
 		return near
 	}
-	if *budget == 0 || !mayBeNear(symbol, word) {
+	if *budget == 0 || !mayBeNear(symbol, word) || IsPart(symbol) {
 		return near
 	}
 	*budget--
