@@ -143,7 +143,7 @@ func TestDetachUnderLoad(t *testing.T) {
 // creator was inside clone when it was seized.
 func TestAttachDuringClone(t *testing.T) {
 	path := program(t, "target.c")
-	for range scaled(6, 100) {
+	for range scaled(3, 100) {
 		p := start(t, path, "spin", "64")
 		w := newWorld(t, Config{Follow: FollowThreads})
 		if err := w.Attach(p.pid()); err != nil {
@@ -227,12 +227,12 @@ func TestHoldFindsLateStop(t *testing.T) {
 // TestManyRounds attaches and detaches again and again; GOTAP_LONG=1 makes it a thousand times. Emulated machines, where a round takes
 // two seconds, run few.
 func TestManyRounds(t *testing.T) {
-	rounds := 20
+	rounds := 12
 	switch {
 	case os.Getenv("GOTAP_LONG") != "":
 		rounds = 1000
 	case testing.Short():
-		rounds = 8
+		rounds = 4
 	}
 	p := start(t, program(t, "target.c"), "spin", "8")
 	before := text(t, p.pid())

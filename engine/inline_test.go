@@ -173,7 +173,7 @@ func TestInlineToggled(t *testing.T) {
 	second := w.probe("work", Handlers{Enter: w.rings(w.counter(), threads)})
 	w.Start()
 	eventually(t, "hits", func() bool { return n.get() > 0 })
-	for i := range 300 {
+	for i := range scaled(100, 1000) {
 		id := []uint32{first, second}[i%2]
 		if err := errors.Join(w.Disable(id), w.Enable(id)); err != nil {
 			t.Fatal(err)
