@@ -11,7 +11,7 @@ import (
 	"gotap/engine/image/module"
 )
 
-// Calls of rt_sigprocmask, and on IA32 of rt_sigaction, in code of IA32 and of ARM. The number is loaded as a constant shortly before the call.
+// Calls of rt_sigprocmask and rt_sigaction in code of IA32 and of ARM. The number is loaded as a constant shortly before the call.
 //
 // glibc's Thumb code does not use svc for most calls: r7, which has the number, may be the frame pointer there. It loads the number into
 // r12 and calls a function that moves it to r7 and back (__libc_do_syscall, which has no symbol in a stripped library).
@@ -24,7 +24,7 @@ type callPattern struct {
 	calls  [][]byte // each calls the kernel; nil: callHelper does
 	blocks [][]byte // each loads SIG_BLOCK as the first argument
 	sets   [][]byte // each loads SIG_SETMASK
-	action [][]byte // each loads the number of rt_sigaction; nil: the functions are watched that set actions
+	action [][]byte // each loads the number of rt_sigaction
 }
 
 // patterns holds those of a machine.
@@ -39,16 +39,18 @@ var patterns = map[elf.Machine][]callPattern{
 	elf.EM_AARCH64: {{
 		align: 4, number: words(0xd28010e8, 0x528010e8), calls: words(0xd4000001), // mov x8, #135; mov w8, #135; svc #0
 		blocks: words(0xd2800000, 0x52800000, 0x2a1f03e0), sets: words(0xd2800040, 0x52800040), // mov x0, #…; mov w0, #…; mov w0, wzr
+		action: words(0xd28010c8, 0x528010c8), // mov x8, #134; mov w8, #134
 	}},
 	elf.EM_ARM: {{ // A32
 		align: 4, number: words(0xe3a070af), calls: words(0xef000000), // mov r7, #175; svc #0
 		blocks: words(0xe3a00000), sets: words(0xe3a00002), // mov r0, #…
+		action: words(0xe3a070ae), // mov r7, #174
 	}, { // Thumb
 		align: 2, number: [][]byte{{175, 0x27}, {0x4f, 0xf0, 175, 0x07}}, calls: [][]byte{{0x00, 0xdf}}, // movs r7, #175; mov.w r7, #175; svc #0
-		blocks: thumbBlocks, sets: thumbSets,
+		blocks: thumbBlocks, sets: thumbSets, action: [][]byte{{174, 0x27}, {0x4f, 0xf0, 174, 0x07}},
 	}, {
 		align: 2, number: [][]byte{{0x4f, 0xf0, 175, 0x0c}, {0x40, 0xf2, 175, 0x0c}}, // mov.w r12, #175; movw r12, #175
-		blocks: thumbBlocks, sets: thumbSets,
+		blocks: thumbBlocks, sets: thumbSets, action: [][]byte{{0x4f, 0xf0, 174, 0x0c}, {0x40, 0xf2, 174, 0x0c}},
 	}},
 }
 
