@@ -14,8 +14,8 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// This file observes the actions that the program sets for signals, by watching the functions that set them. See
-// action.go.
+// This file observes the actions that the program sets for signals, by watching the functions that set them where their calls are not
+// found (sites.go). See action.go.
 
 // Watch watches the functions with which programs set signal handlers, in newly loaded modules. The
 // breakpoints there have a second use: if the session has been killed and the program reaches one of them, the fallback
