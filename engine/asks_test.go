@@ -22,7 +22,6 @@ func asking(t *testing.T, source string, args []string, test func(t *testing.T, 
 			continue
 		}
 		t.Run(strings.Join(append([]string{name}, args...), " "), func(t *testing.T) {
-			testenv.Require(t, testenv.Ptrace)
 			if strings.HasPrefix(name, "32") {
 				testenv.Require(t, testenv.M32, testenv.IA32)
 			}
