@@ -91,7 +91,12 @@ func (p *process) AddressSpace() probes.Space { return tracedSpace{p.space, p.s}
 func (p *process) Pid() int { return p.pid }
 
 // Modules implements arming.Process.
-func (p *process) Modules() []module.Loaded { return p.space.Modules }
+func (p *process) Modules() []module.Loaded {
+	if p.space.Unarmed {
+		return nil
+	}
+	return p.space.Modules
+}
 
 // HasVDSO implements arming.Process.
 func (p *process) HasVDSO() bool { return true }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"gotap/engine/abi"
-	"gotap/engine/crashsafe"
+	"gotap/engine/linux/permission"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
@@ -18,20 +18,7 @@ import (
 )
 
 // AttachError reports a process that cannot be traced.
-type AttachError struct {
-	Pid  int
-	Err  error
-	help string
-}
-
-func (e *AttachError) Error() string {
-	return fmt.Sprintf("cannot attach to process %d: %v", e.Pid, e.Err)
-}
-
-func (e *AttachError) Unwrap() error { return e.Err }
-
-// Hint says what would help. It may be empty.
-func (e *AttachError) Hint() string { return e.help }
+type AttachError = permission.AttachError
 
 // ErrNoProcess is the error for IDs that no process has.
 var ErrNoProcess = errors.New("no such process")
@@ -95,7 +82,7 @@ func (a attaching) scanWhenSeen(p *process) error {
 	for end := time.Now().Add(vforkPatience); ; time.Sleep(time.Millisecond) {
 		scanned := false
 		err := a.s.do(func() error {
-			if scanned = !crashsafe.Hindered(p.pid) || time.Now().After(end); scanned {
+			if scanned = !p.s.guards.Hindered(p.pid) || time.Now().After(end); scanned {
 				a.s.loading.rescan(p)
 			}
 			return nil
@@ -122,11 +109,16 @@ const (
 func (a attaching) awaitFallback(p *process) {
 	a.s.do(func() error { p.awaited = true; return nil })
 	defer a.s.do(func() error { p.awaited = false; return nil })
-	end, sleepers := time.Now().Add(fallbackPatience), 0
+	seen, end, sleepers := time.Now().Add(vforkPatience), time.Now().Add(fallbackPatience), 0
 	for tries := 0; sleepers < sleepersTries && (tries < awakeTries || time.Now().Before(end)); tries++ {
 		over, asleep := true, false
 		a.s.do(func() error {
-			if a.s.procs[p.pid] == p && !a.s.life.closing {
+			switch {
+			case a.s.procs[p.pid] != p || a.s.life.closing:
+			case p.s.guards.Hindered(p.pid) && time.Now().Before(seen): // see scanWhenSeen
+				over = false
+			default:
+				a.s.loading.show(p)
 				over, asleep = p.protectAttached()
 			}
 			return nil
@@ -150,7 +142,7 @@ func (a attaching) checkTarget(pid int) error {
 	tgid, by := procfs.Group(pid), procfs.Living(pid)
 	switch {
 	case tgid == os.Getpid() || slices.Contains(a.s.cfg.Own, tgid):
-		return &AttachError{Pid: pid, Err: errors.New("that is gotap itself, which waits for this session"), help: "-p takes the process to trace; a shell's $$ is gotap after exec"}
+		return &AttachError{Pid: pid, Err: errors.New("that is gotap itself, which waits for this session"), Help: "-p takes the process to trace; a shell's $$ is gotap after exec"}
 	case procfs.Ended(by):
 		return &AttachError{Pid: pid, Err: errors.New("it has ended already (a zombie)")}
 	case procfs.Status(by, "Kthread") == "1" || procfs.Status(by, "VmSize") == "" && procfs.Link(by, "exe") == "":
@@ -158,7 +150,7 @@ func (a attaching) checkTarget(pid int) error {
 	}
 	if by, _ := strconv.Atoi(procfs.Status(by, "TracerPid")); by != 0 && by != a.s.loop.Tid() {
 		return &AttachError{Pid: pid, Err: fmt.Errorf("it is traced already, by process %d (%s)", by, procfs.Name(by)),
-			help: "a process has one tracer at a time: end the other one"}
+			Help: "a process has one tracer at a time: end the other one"}
 	}
 	return nil
 }
@@ -209,11 +201,11 @@ func (a attaching) firstAttach(pid int) (*process, error) {
 	by := procfs.Living(pid)
 	how, err := abi.OfProcess(by)
 	if err != nil {
-		return nil, explainDenied(pid, err)
+		return nil, permission.Denied(pid, err)
 	}
 	sp, err := a.s.openSpace(by, how)
 	if err != nil {
-		return nil, explainDenied(pid, err)
+		return nil, permission.Denied(pid, err)
 	}
 	return a.s.newProcess(pid, sp, how), nil
 }
@@ -244,10 +236,10 @@ func (a attaching) seizeThreads(p *process) (int, error) {
 			if a.tracedByUs(p, tid) {
 				found++
 			} else if !procfs.Ended(tid) {
-				return found, explainDenied(p.pid, e)
+				return found, permission.Denied(p.pid, e)
 			}
 		default:
-			return found, explainDenied(p.pid, e)
+			return found, permission.Denied(p.pid, e)
 		}
 	}
 	return found, nil

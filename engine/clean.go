@@ -27,7 +27,7 @@ func Clean(pid int) (Cleaned, error) {
 	}
 	mem, err := ptrace.OpenMemory(procfs.Living(pid))
 	if err != nil {
-		return Cleaned{}, &AttachError{Pid: pid, Err: err, help: "gotap doctor tells what this user may do"}
+		return Cleaned{}, &AttachError{Pid: pid, Err: err, Help: "gotap doctor tells what this user may do"}
 	}
 	defer mem.Close()
 	return crashsafe.Clean(pid, mem, func() (crashsafe.Undoer, error) { return attachUndoer(pid) })
@@ -90,7 +90,7 @@ func awaitUntraced(pid int) error {
 		}
 		if time.Now().After(end) {
 			return &AttachError{Pid: pid, Err: fmt.Errorf("it is being traced, by process %d (%s)", by, procfs.Name(by)),
-				help: "a running session takes its probes out itself when it ends"}
+				Help: "a running session takes its probes out itself when it ends"}
 		}
 	}
 }

@@ -120,34 +120,43 @@ func (plan crashPlan) attachAtSection(s *Session) error {
 	if err := s.do(func() (err error) { p, err = attaching{s}.attach(plan.Pid); return err }); err != nil {
 		return err
 	}
-	attaching{s}.awaitFallback(p)
 	for !procfs.Asleep(plan.Pid) { // until it waits to be told to begin
 		time.Sleep(time.Millisecond)
 	}
-	if plan.Waits {
+	section := &lateSection{sessionHost: sessionHost{s}, end: plan.Looks}
+	switch {
+	case plan.Waits:
 		tell(plan.Begin)
-		for !crashsafe.Hindered(plan.Pid) {
-			time.Sleep(time.Millisecond)
+		for hindered := false; !hindered; time.Sleep(time.Millisecond) {
+			s.do(func() error { hindered = s.guards.Hindered(plan.Pid); return nil })
 		}
-		s.do(func() error { s.guards.Init(&lateSection{sessionHost: sessionHost{s}, end: plan.Looks}); return nil })
+		s.do(func() error { s.guards.Init(section); return nil })
+		attaching{s}.awaitFallback(p)
 		return attaching{s}.scanWhenSeen(p)
+	case plan.Late:
+		section.begin = func() { tell(plan.Begin); awaitBlocked(plan.Pid) }
+		s.do(func() error { s.guards.Init(section); return nil })
+		attaching{s}.awaitFallback(p)
+		return s.do(func() error { s.loading.rescan(p); return nil })
 	}
 	err := s.do(func() error {
-		if !p.guard.Handled() {
-			panic("the target has no fallback")
+		tell(plan.Begin)
+		for tid := 0; tid != plan.Pid; {
+			tid, _ = ptrace.PeekStop(plan.Pid, &s.stops.special, true)
 		}
-		if plan.Late {
-			s.guards.Init(&lateSection{sessionHost: sessionHost{s}, begin: func() { tell(plan.Begin); awaitBlocked(plan.Pid) }, end: plan.Looks})
-		} else {
-			tell(plan.Begin)
-			for tid := 0; tid != plan.Pid; {
-				tid, _ = ptrace.PeekStop(plan.Pid, &s.stops.special, true)
-			}
+		if s.guards.Hindered(plan.Pid) { // by the new child: awaitFallback lets it be taken in first
+			return nil
+		}
+		s.loading.show(p)
+		if p.protectAttached(); !p.guard.Handled() {
+			panic("the target has no fallback")
 		}
 		s.loading.rescan(p)
 		return nil
 	})
-	for !plan.Late && !strings.HasPrefix(procfs.Read(plan.Pid, "syscall"), "0 0x0 ") { // until it waits to be told to end
+	attaching{s}.awaitFallback(p)
+	s.do(func() error { s.loading.rescan(p); return nil })
+	for !strings.HasPrefix(procfs.Read(plan.Pid, "syscall"), "0 0x0 ") { // until it waits to be told to end
 		time.Sleep(time.Millisecond)
 	}
 	return err

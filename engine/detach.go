@@ -102,6 +102,9 @@ func (l *lifecycle) detach(patience time.Duration) {
 	l.s.natives.Disable()
 	err := l.s.ClearAllMarks()
 	l.s.world.holdRunning(func(*space.Space) bool { return true }) // letStoppedGo releases them
+	for _, p := range l.s.procs {
+		p.guard.NoteAsleep()
+	}
 	for sp := range l.s.spaces() {
 		err = errors.Join(err, l.s.patcher.RestoreAll(sp))
 	}
@@ -220,6 +223,7 @@ func (l *lifecycle) releaseSettled(last bool) {
 			continue
 		}
 		if all && by.guard.Unprotect() {
+			p.guard.NoteWoken()
 			by.unmap()
 		}
 		for _, t := range p.threads {
@@ -252,7 +256,10 @@ func (p *process) settledThread() (by *thread, all bool) {
 // interruptBusy asks the threads to stop that do not sleep in a system call.
 func (l *lifecycle) interruptBusy() {
 	for _, p := range l.s.procs {
-		if found, _ := p.interruptable(); p.guard.Handled() && len(found) > 0 {
+		if by, _ := p.settledThread(); by != nil || !p.guard.Handled() {
+			continue
+		}
+		if found, _ := p.interruptable(); len(found) > 0 {
 			found[0].mustStop = true // one has to stop, to undo what was done to the process
 		}
 	}
@@ -264,6 +271,7 @@ func (l *lifecycle) interruptBusy() {
 			t.state.To(threadstate.LeftAsleep)
 			continue
 		}
+		t.guard.NoteWoken()
 		ptrace.Interrupt(t.Tid)
 	}
 }
@@ -362,7 +370,7 @@ func (l *lifecycle) stragglers() error {
 // unmap unmaps what the session has mapped into a process, through a stopped thread. It is called when the
 // process's own SIGTRAP action is restored and all its threads are stopped, not at a breakpoint, or asleep in the
 // kernel: then nothing leads to that memory any more. Memory that an earlier session left may still be in use, and
-// the program's own SIGTRAP handler may still return through the region; both stay mapped.
+// the program may still need the region (KeepsRegion in package crashsafe); both stay mapped.
 func (t *thread) unmap() {
 	sp := t.proc.space
 	g := &sp.Guard
@@ -373,7 +381,7 @@ func (t *thread) unmap() {
 		return
 	}
 	t.native.UnmapIslands()
-	if base := g.Base; base != 0 && !t.proc.guard.Catches() {
+	if base := g.Base; base != 0 && !t.proc.guard.KeepsRegion() {
 		g.Base = 0 // so that the call is not made from that region
 		t.inject.Call(t.proc.arch.Calls.Munmap, base, fallback.Size)
 	}

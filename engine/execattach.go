@@ -53,10 +53,10 @@ func (a attaching) renewSpaces() *process {
 		if p.space.Mem.Gone() && p.alive() {
 			a.renewSpace(p)
 		}
-		if len(p.space.Modules) == 0 && p.alive() {
+		if len(p.Modules()) == 0 && p.alive() {
 			a.s.loading.rescan(p)
 		}
-		if len(p.space.Modules) == 0 && p.alive() {
+		if len(p.Modules()) == 0 && p.alive() {
 			unsettled = p
 		}
 	}

@@ -64,6 +64,16 @@ func (t *thread) loaderChanged(*space.Point) bool {
 	return t.s.launching.settleAt(t)
 }
 
+// show makes known what a process maps that is being attached to, so that the calls by which it would see the fallback's handler are watched
+// as soon as that is installed. Nothing is armed: see rescan.
+func (d *loading) show(p *process) {
+	sp := p.space
+	if mods, err := d.modules.Load(p.pid); err == nil && (sp.Modules == nil || sp.Unarmed) && !sp.Mem.Gone() {
+		sp.Modules, sp.Unarmed = module.MainFirst(p.pid, mods), true
+		d.s.guards.Examine(&sp.Guard)
+	}
+}
+
 // rescan reads the mappings of a process again, arms probes in new modules, and discards points in modules that are
 // unloaded.
 func (d *loading) rescan(p *process) {
@@ -84,6 +94,9 @@ func (d *loading) rescan(p *process) {
 	sp.Modules = mods
 	d.s.names.Keep(p.pid, mods)
 	d.forget(sp, old)
+	if sp.Unarmed {
+		old, sp.Unarmed = nil, false
+	}
 	added := module.Added(old, mods)
 	if len(added) > 0 {
 		d.s.affinity.Replaced()

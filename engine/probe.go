@@ -58,7 +58,7 @@ func (s *Session) snapshot() ([]locate.Process, error) {
 	var all []locate.Process
 	err := s.do(func() error {
 		for _, p := range s.probed() {
-			all = append(all, locate.Process{Pid: p.pid, Mods: p.space.Modules})
+			all = append(all, locate.Process{Pid: p.pid, Mods: p.Modules()})
 		}
 		return nil
 	})

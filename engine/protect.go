@@ -69,7 +69,7 @@ var lateAfter = 250 * time.Millisecond
 // signal interrupts is left alone.
 func (k *protection) protectFirst(sig int) (did bool) {
 	p := k.t.proc
-	if !p.awaited || !p.guard.Unguarded() || ptrace.JobControl>>(sig-1)&1 == 1 || !k.t.GetRegs() || p.arch.Restarts(&k.t.Regs) || k.t.RaisedTrap() {
+	if !p.awaited || !p.guard.Unguarded() || p.s.guards.Hindered(p.pid) || ptrace.JobControl>>(sig-1)&1 == 1 || !k.t.GetRegs() || p.arch.Restarts(&k.t.Regs) || k.t.RaisedTrap() {
 		return false
 	}
 	if k.t.queue.Raised(sig) || ptrace.GetSigInfo(k.t.Tid, &k.t.Info) != 0 || fallback.IsOwnCode(k.t.Info.Code()) || ptrace.SendThread(p.pid, k.t.Tid, sig) != 0 {

@@ -1,26 +1,6 @@
 package engine
 
-import (
-	"errors"
-	"fmt"
-	"os"
-
-	"gotap/engine/linux/permission"
-)
-
-// explainDenied returns an error that explains why the kernel does not permit attaching to a process, and what would
-// help.
-func explainDenied(pid int, err error) error {
-	e := &AttachError{Pid: pid, Err: err}
-	if !errors.Is(err, os.ErrPermission) {
-		return e
-	}
-	why, help := permission.ToAttach(pid, err)
-	if e.help = help; why != "" {
-		e.Err = fmt.Errorf("%s: %w", why, err)
-	}
-	return e
-}
+import "gotap/engine/linux/permission"
 
 // warnPrivileges warns about a program that runs with fewer privileges than its file would give it.
 func warnPrivileges(s *Session, path string) {

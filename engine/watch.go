@@ -34,7 +34,7 @@ func (p *process) Watches() *watchpoint.List { return &p.watches }
 // Watchable implements probes.Process.
 func (p *process) Watchable(place.Spec) (in watchpoint.Process, ok bool) {
 	info := func(name string) registry.PlaceInfo { return p.s.otherInfo(name, p.arch.Names) }
-	return watchpoint.Process{Places: p.s.places, Mods: p.space.Modules, ISA: p.arch.ISA, Slots: debugreg.Slots, Check: trial.Watchpoint, Info: info}, true
+	return watchpoint.Process{Places: p.s.places, Mods: p.Modules(), ISA: p.arch.ISA, Slots: debugreg.Slots, Check: trial.Watchpoint, Info: info}, true
 }
 
 // syncWatches sets the debug registers of all threads to what they should be. Running threads are stopped for this.

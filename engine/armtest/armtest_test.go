@@ -33,7 +33,7 @@ var programs = []struct {
 }{
 	{"target.c", nil}, {"signals.c", nil}, {"real.c", []string{"-static"}},
 	{"plain.c", nil}, {"plain.c", []string{"-static"}}, {"plain.c", []string{"-no-pie"}},
-	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil}, {"twice.c", nil}, {"firstgone.c", nil},
+	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil}, {"twice.c", nil}, {"firstgone.c", nil}, {"asks.c", nil},
 }
 
 const testdata = "../testdata"
@@ -147,7 +147,7 @@ end(() => { print("hits " + calls); });
 const scriptSays = "calls 201 sum 40007"
 
 // engineTests are the tests of package engine that run on every set of programs.
-var engineTests = []string{"TestCountsAreExact", "TestRealProgram", "TestReturns", "TestWatchpointsAlone", "TestStacks"}
+var engineTests = []string{"TestCountsAreExact", "TestRealProgram", "TestReturns", "TestWatchpointsAlone", "TestStacks", "TestActionAtAttachAndDetach"}
 
 // onceTests run only on the first set of programs of each machine, like the tests that kill sessions: they take
 // long, and their results depend on the kernel more than on the instruction set.

@@ -26,7 +26,8 @@ import (
 // If only the handler is missing from the action, the kernel reset it. An action that the program has set differs in
 // its mask, flags or restorer too.
 //
-// The program may set an action. The engine watches the functions of the C library and of Go's runtime that do so. The
+// The program may set an action. The engine watches the instructions by which the C library calls rt_sigaction, or
+// its functions if none are found, and the function of Go's runtime. The
 // handler forwards other signals to the action that the program asked for; the calls report the program's previous
 // action. Actions set in any other way are noticed when a thread is created.
 

@@ -15,7 +15,8 @@
 // program: see engine.Config.LateFallback). In a launched program, the thread that is stopped at the start installs it, after
 // the call that made the image. At an attach, a thread is interrupted for it: one that runs, or one that sleeps in a
 // call that the kernel restarts exactly. If there is no such thread, the fallback is installed at the first stop. It
-// costs four system calls made by the target, once.
+// costs four system calls made by the target, once. The other threads that run are held from the last of these calls until the calls are watched by
+// which the program would see the handler (hooks.go, mask.go); asleep.go has the threads that sleep.
 //
 // # Order of writes
 //

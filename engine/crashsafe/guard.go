@@ -16,7 +16,7 @@ func (x *Thread) Protect() {
 	}
 	put := x.install
 	if sp.Base != 0 {
-		put = x.takeOver
+		put = func() error { return x.unseen(x.takeOver) }
 	}
 	sp.tried, p.asked = true, true
 	err := x.calls.AllowsHandler()
@@ -25,9 +25,7 @@ func (x *Thread) Protect() {
 	}
 	if err != nil {
 		x.in.warnIn(sp, fmt.Sprintf("process %d: %s; if gotap is killed (SIGKILL), the next breakpoint that is left will end the process", x.t.Of.Pid(), err))
-		return
 	}
-	x.in.watchLateSignalCalls(sp)
 }
 
 // warnIn warns about an address space, unless its process has left it.
@@ -56,7 +54,32 @@ func (x *Thread) install() error {
 		sp.Record(d.Addr, d.Orig, d.Trap, x.t.Tid)
 	}
 	*x.process() = Process{on: x.process().on, own: own, found: own, asked: true}
-	return x.setTrapActionOver(own)
+	return x.unseen(func() error { return x.setTrapActionOver(own) })
+}
+
+// unseen calls set, which makes the handler the action for SIGTRAP, and watches the calls by which the program would see that. The threads that
+// run are held meanwhile. Those that sleep in the kernel are not disturbed; one that wakes may see the handler.
+func (x *Thread) unseen(set func() error) error {
+	sp, p := x.space(), x.process()
+	p.NoteAsleep()
+	defer p.NoteWoken() // the threads run again: it takes longer than they should be stopped
+	defer x.in.hold(sp)()
+	p.noteHeld()
+	if err := set(); err != nil {
+		return err
+	}
+	x.in.watchLateSignalCalls(sp)
+	return nil
+}
+
+// hold stops the threads of an address space that run code, until release is called. If they are held already, it does nothing.
+func (g *Guards) hold(sp *Space) (release func()) {
+	if g.held == sp {
+		return func() {}
+	}
+	run := g.on.HoldRunning(func(of *Space) bool { return of == sp })
+	g.held = sp
+	return func() { g.held = nil; run() }
 }
 
 // adoptOrMap takes over a region, or maps and fills one, and returns the program's own action.
@@ -105,11 +128,17 @@ func (x *Thread) ProtectAtHit(p *Point) {
 }
 
 // Unprotect restores a process's own action for SIGTRAP, using a stopped thread, and reports whether the handler is
-// removed.
+// removed. First SIGTRAP is blocked in the stopped threads that block it for the program: with the handler gone, one that was sent to them would
+// end the process if the session were killed.
 func (x *Thread) Unprotect() (gone bool) {
 	tr := x.process()
 	if !tr.ours || !x.t.GetRegs() {
 		return false
+	}
+	for o := range tr.on.Threads() {
+		if o.on.Stopped() {
+			o.Close()
+		}
 	}
 	tr.ours = false
 	now, err := x.queryTrapAction()

@@ -14,8 +14,8 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// This file observes the actions that the program sets for signals, by watching the functions that set them. See
-// action.go.
+// This file observes the actions that the program sets for signals, by watching the functions that set them where their calls are not
+// found (sites.go). See action.go.
 
 // Watch watches the functions with which programs set signal handlers, in newly loaded modules. The
 // breakpoints there have a second use: if the session has been killed and the program reaches one of them, the fallback
@@ -32,17 +32,25 @@ func (g *Guards) Watch(sp *Space, mods []module.Loaded) {
 			}
 		}
 		if sp.IsLibC(m) {
-			sites := g.watchSignalCalls(sp, m)
-			if len(sites.actions) == 0 {
-				g.watchFunctions(sp, m, on(call.sigactionCalled), sigactionNames(m.File)...)
-				g.watchFunctions(sp, m, on(call.signalCalled), "signal", "ssignal", "bsd_signal")
-			}
+			g.watchLibC(sp, m)
 			if !sp.tried {
 				g.watchFunctions(sp, m, on(call.maskCalled), "sigprocmask", "pthread_sigmask")
 			}
 		}
 	}
 }
+
+// watchLibC watches the calls of a C library that set masks and actions. If no calls are found that set actions, it watches the functions instead.
+func (g *Guards) watchLibC(sp *Space, m *module.Loaded) {
+	if sites := g.watchSignalCalls(sp, m); len(sites.actions) > 0 {
+		return
+	}
+	g.watchFunctions(sp, m, on(call.sigactionCalled), sigactionNames(m.File)...)
+	g.watchFunctions(sp, m, on(call.signalCalled), signalNames...)
+}
+
+// signalNames are the names of the C library's function that sets an action and returns the handler before.
+var signalNames = []string{"signal", "ssignal", "bsd_signal"}
 
 // sigactionNames returns the names of the C library's functions that set actions. glibc has an inner one, which posix_spawn calls.
 func sigactionNames(f *module.File) []string {

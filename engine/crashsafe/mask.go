@@ -54,6 +54,9 @@ func (g *Guards) watchSignalCalls(sp *Space, m *module.Loaded) (found signalSite
 		return found
 	}
 	sites := g.signalSites(m.File)
+	if all := sites.inOrder(); len(all) > 0 && sp.watches(m, all[0]) {
+		return sites
+	}
 	sp.recordSites(m, &sites, sp.on.StoppedTid()) // now, so that planting takes no longer than it has to
 	shows := len(sites.begins)+len(sites.masks) > 0
 	in := func(o *Space) bool { return o == sp }
@@ -61,7 +64,7 @@ func (g *Guards) watchSignalCalls(sp *Space, m *module.Loaded) (found signalSite
 		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked. So would one that sleeps
 		// now, and wakes and begins a section before the breakpoints are planted that show it. So threads are looked at before, and
 		// after each kind has been planted: a thread that began a section before the first kind was there is found before it can hit one of the others.
-		defer g.on.HoldRunning(in)()
+		defer g.hold(sp)()
 		sp.seesMasks = true
 		g.OpenBlockers(in)
 	}
@@ -75,6 +78,12 @@ func (g *Guards) watchSignalCalls(sp *Space, m *module.Loaded) (found signalSite
 		}
 	}
 	return sites
+}
+
+// watches reports whether the breakpoint at a call site of a module is there.
+func (sp *Space) watches(m *module.Loaded, at callSite) bool {
+	p := sp.on.PointAt(m.Addr(at.vaddr))
+	return p != nil && p.Call != NoCall
 }
 
 // guarded reports whether the processes of an address space have the handler. A child of vfork may still lack it for a
@@ -129,7 +138,16 @@ func (g *Guards) watchLateSignalCalls(sp *Space) {
 		return
 	}
 	for m := range sp.libCs() {
-		g.watchSignalCalls(sp, m)
+		g.watchLibC(sp, m)
+	}
+}
+
+// Examine finds what watchLibC will watch in an address space, which takes longer than threads should be stopped.
+func (g *Guards) Examine(sp *Space) {
+	for m := range sp.libCs() {
+		if len(g.signalSites(m.File).actions) == 0 {
+			m.File.Lookup(signalNames[0])
+		}
 	}
 }
 

@@ -81,40 +81,72 @@ func addresses(lists ...[]callSite) (all []uint64) {
 	return all
 }
 
-// TestMaskCallsLikeObjdump compares the instructions that are found to call rt_sigprocmask in the C libraries of IA32 and ARM with a
+// callListing is how objdump shows a C library's calls: line has a number that is loaded, or a call.
+type callListing struct{ tools, line, mask, action string }
+
+var callListings = map[string]callListing{
+	"a64":   {"aarch64-linux-gnu-", `mov\s+[xw]8, #(0x[0-9a-f]+)|(svc)\s+#0x0`, "0x87", "0x86"},
+	"thumb": {"arm-linux-gnueabihf-", `mov(?:s|w|\.w)?\s+ip, #(\d+)|bl\s+([0-9a-f]+)`, "175", "174"},
+	"32":    {"", `mov\s+\$(0x[0-9a-f]+),%eax|(call\s+\*%gs:0x10|int\s+\$0x80)|.*,%eax$`, "0xaf", "0xae"},
+}
+
+// TestCallsLikeObjdump compares the instructions that are found to call rt_sigprocmask and rt_sigaction in the C libraries of IA32 and ARM with a
 // disassembler's listing: those to which the number is loaded last, and no others.
-func TestMaskCallsLikeObjdump(t *testing.T) {
+func TestCallsLikeObjdump(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM, testenv.GCCARM64, testenv.M32)
-	for path, c := range map[string]struct{ tools, line, number string }{ // line has a number that is loaded, or a call
-		"/usr/aarch64-linux-gnu/lib/libc.so.6":   {"aarch64-linux-gnu-", `mov\s+[xw]8, #(0x[0-9a-f]+)|(svc)\s+#0x0`, "0x87"},
-		"/usr/arm-linux-gnueabihf/lib/libc.so.6": {"arm-linux-gnueabihf-", `mov(?:s|w|\.w)?\s+ip, #(\d+)|bl\s+([0-9a-f]+)`, "175"},
-		"/usr/lib32/libc.so.6":                   {"", `mov\s+\$(0x[0-9a-f]+),%eax|(call\s+\*%gs:0x10|int\s+\$0x80)|.*,%eax$`, "0xaf"},
+	for name, path := range map[string]string{
+		"a64": "/usr/aarch64-linux-gnu/lib/libc.so.6", "thumb": "/usr/arm-linux-gnueabihf/lib/libc.so.6", "32": "/usr/lib32/libc.so.6",
 	} {
-		var cache module.Cache
-		defer cache.Close()
-		file, err := cache.OpenPath(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		listing, err := exec.Command(c.tools+"objdump", "-d", "--no-show-raw-insn", path).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := maskCalls(listing, regexp.MustCompile(`^(?:`+c.line+`)`), c.number)
-		got := (&Guards{}).signalSites(file)
-		if all := addresses(got.begins, got.masks, got.restores); len(want) < 10 || !slices.Equal(all, want) {
-			t.Errorf("%s: %x call rt_sigprocmask, the listing has %x", path, all, want)
-		}
-		if len(got.begins) < 3 || len(got.masks) < 3 || len(got.restores) < 3 || len(got.actions) > 0 {
-			t.Errorf("%s: %d begin sections and %d end them, of %d others", path, len(got.begins), len(got.restores), len(got.masks))
-		}
+		likeObjdump(t, callListings[name], path, path)
 	}
 }
 
-// maskCalls returns the addresses of the calls in a listing to which a number is loaded last. line matches the load of a number, its first
+// TestCallsOfStrippedLikeObjdump is the same for static programs without symbols; the listing is that of the program with symbols.
+func TestCallsOfStrippedLikeObjdump(t *testing.T) {
+	testenv.Require(t, testenv.GCCARM, testenv.GCCARM64)
+	for _, name := range []string{"a64", "thumb"} {
+		tools, dir := callListings[name].tools, t.TempDir()
+		whole, stripped := filepath.Join(dir, "whole"), filepath.Join(dir, "stripped")
+		if out, err := exec.Command(tools+"gcc", "-O2", "-static", "-pthread", "-o", whole, "testdata/spawns.c").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		if out, err := exec.Command(tools+"strip", "-o", stripped, whole).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		likeObjdump(t, callListings[name], whole, stripped)
+	}
+}
+
+// likeObjdump compares the calls that are found in a file with the listing of another.
+func likeObjdump(t *testing.T, c callListing, listed, path string) {
+	t.Helper()
+	var cache module.Cache
+	defer cache.Close()
+	file, err := cache.OpenPath(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listing, err := exec.Command(c.tools+"objdump", "-d", "--no-show-raw-insn", listed).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := regexp.MustCompile(`^(?:` + c.line + `)`)
+	got := (&Guards{}).signalSites(file)
+	if all, want := addresses(got.begins, got.masks, got.restores), numberedCalls(listing, line, c.mask); len(want) < 10 || !slices.Equal(all, want) {
+		t.Errorf("%s: %x call rt_sigprocmask, the listing has %x", path, all, want)
+	}
+	if all, want := addresses(got.actions), numberedCalls(listing, line, c.action); len(want) == 0 || !slices.Equal(all, want) {
+		t.Errorf("%s: %x call rt_sigaction, the listing has %x", path, all, want)
+	}
+	if len(got.begins) < 3 || len(got.masks) < 3 || len(got.restores) < 3 {
+		t.Errorf("%s: %d begin sections and %d end them, of %d others", path, len(got.begins), len(got.restores), len(got.masks))
+	}
+}
+
+// numberedCalls returns the addresses of the calls in a listing to which a number is loaded last. line matches the load of a number, its first
 // group, and a call, its second group. If the listing has __libc_do_syscall of Thumb, the group is the called address, and only calls
 // of that function count.
-func maskCalls(listing []byte, line *regexp.Regexp, number string) (calls []uint64) {
+func numberedCalls(listing []byte, line *regexp.Regexp, number string) (calls []uint64) {
 	helper, push, loaded := "", "", ""
 	called := map[uint64]string{}
 	for l := range bytes.Lines(listing) {

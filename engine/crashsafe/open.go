@@ -59,11 +59,25 @@ func (g *Guards) OpenBlockers(in func(*Space) bool) {
 	}
 }
 
-// Hindered reports whether a thread of a process blocks all signals and cannot be stopped for a moment, as while it waits for a child of vfork.
-func Hindered(pid int) bool {
+// Hindered reports whether a breakpoint in a process could do harm for a moment: one of its threads blocks all signals and cannot be stopped, as while it waits
+// for a child of vfork, or a traced child that uses its memory does not have the handler yet.
+func (g *Guards) Hindered(pid int) bool {
 	return slices.ContainsFunc(procfs.Threads(pid), func(tid int) bool {
 		return blocksAll(procfs.SignalSet(tid, "SigBlk")) && strings.HasPrefix(procfs.Status(tid, "State"), "D")
+	}) || slices.ContainsFunc(procfs.Children(pid), func(child int) bool {
+		shares, known := ptrace.SharesMemory(pid, child)
+		return known && shares && procfs.Status(child, "TracerPid") != "0" && !g.handles(child)
 	})
+}
+
+// handles reports whether the session has installed the handler in a process.
+func (g *Guards) handles(pid int) bool {
+	for p := range g.on.Processes() {
+		if p.on.Pid() == pid {
+			return p.ours
+		}
+	}
+	return false
 }
 
 // openBlocker unblocks SIGTRAP in one thread that blocks all signals. The session may not know the thread yet.

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"iter"
 
 	"gotap/arch"
 	"gotap/arch/arm"
 	"gotap/engine/image/module"
 )
 
-// Calls of rt_sigprocmask in code of IA32 and of ARM. The number is loaded as a constant shortly before the call.
+// Calls of rt_sigprocmask and rt_sigaction in code of IA32 and of ARM. The number is loaded as a constant shortly before the call.
 //
 // glibc's Thumb code does not use svc for most calls: r7, which has the number, may be the frame pointer there. It loads the number into
 // r12 and calls a function that moves it to r7 and back (__libc_do_syscall, which has no symbol in a stripped library).
@@ -23,6 +24,7 @@ type callPattern struct {
 	calls  [][]byte // each calls the kernel; nil: callHelper does
 	blocks [][]byte // each loads SIG_BLOCK as the first argument
 	sets   [][]byte // each loads SIG_SETMASK
+	action [][]byte // each loads the number of rt_sigaction
 }
 
 // patterns holds those of a machine.
@@ -32,20 +34,23 @@ var patterns = map[elf.Machine][]callPattern{
 		calls:  [][]byte{{0x65, 0xff, 0x15, 0x10, 0, 0, 0}, {0xcd, 0x80}}, // call *%gs:0x10, which glibc uses for the vDSO; int $0x80
 		blocks: [][]byte{{0x31, 0xdb}, {0xbb, maskBlock, 0, 0, 0}},        // xor %ebx, %ebx; mov $0, %ebx
 		sets:   [][]byte{{0xbb, maskSet, 0, 0, 0}},
+		action: [][]byte{{0xb8, 174, 0, 0, 0}}, // mov $174, %eax
 	}},
 	elf.EM_AARCH64: {{
 		align: 4, number: words(0xd28010e8, 0x528010e8), calls: words(0xd4000001), // mov x8, #135; mov w8, #135; svc #0
 		blocks: words(0xd2800000, 0x52800000, 0x2a1f03e0), sets: words(0xd2800040, 0x52800040), // mov x0, #…; mov w0, #…; mov w0, wzr
+		action: words(0xd28010c8, 0x528010c8), // mov x8, #134; mov w8, #134
 	}},
 	elf.EM_ARM: {{ // A32
 		align: 4, number: words(0xe3a070af), calls: words(0xef000000), // mov r7, #175; svc #0
 		blocks: words(0xe3a00000), sets: words(0xe3a00002), // mov r0, #…
+		action: words(0xe3a070ae), // mov r7, #174
 	}, { // Thumb
 		align: 2, number: [][]byte{{175, 0x27}, {0x4f, 0xf0, 175, 0x07}}, calls: [][]byte{{0x00, 0xdf}}, // movs r7, #175; mov.w r7, #175; svc #0
-		blocks: thumbBlocks, sets: thumbSets,
+		blocks: thumbBlocks, sets: thumbSets, action: [][]byte{{174, 0x27}, {0x4f, 0xf0, 174, 0x07}},
 	}, {
 		align: 2, number: [][]byte{{0x4f, 0xf0, 175, 0x0c}, {0x40, 0xf2, 175, 0x0c}}, // mov.w r12, #175; movw r12, #175
-		blocks: thumbBlocks, sets: thumbSets,
+		blocks: thumbBlocks, sets: thumbSets, action: [][]byte{{0x4f, 0xf0, 174, 0x0c}, {0x40, 0xf2, 174, 0x0c}},
 	}},
 }
 
@@ -69,11 +74,24 @@ func words(all ...uint32) (list [][]byte) {
 // addPatterns adds the sites in code, which begins at an address of a file.
 func (s *signalSites) addPatterns(f *module.File, code []byte, start uint64) {
 	for _, set := range patterns[f.Machine] {
-		for _, number := range set.number {
+		for load, site := range set.sites(f, code, start, set.number) {
+			list := s.listOf(set.first(code[max(0, load-callReach) : site.vaddr-start]))
+			*list = append(*list, site)
+		}
+		for _, site := range set.sites(f, code, start, set.action) {
+			s.actions = append(s.actions, site)
+		}
+	}
+}
+
+// sites yields the calls in code that are made with a number, with the offset in code at which the number is loaded.
+func (set *callPattern) sites(f *module.File, code []byte, start uint64, numbers [][]byte) iter.Seq2[int, callSite] {
+	return func(yield func(int, callSite) bool) {
+		for _, number := range numbers {
 			for load := set.next(code, 0, number); load >= 0; load = set.next(code, load+set.align, number) {
-				if at, insn := set.callBehind(f, code, load, start); insn.length > 0 {
-					list := s.listOf(set.first(code[max(0, load-callReach):at]))
-					*list = append(*list, callSite{start + uint64(at), insn})
+				at, insn := set.callBehind(f, code, load, start)
+				if insn.length > 0 && !yield(load, callSite{start + uint64(at), insn}) {
+					return
 				}
 			}
 		}

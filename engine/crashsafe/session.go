@@ -95,6 +95,7 @@ type Target interface {
 type Guards struct {
 	on          Session
 	signalCalls map[*module.File]signalSites
+	held        *Space // whose threads hold has stopped
 }
 
 // Init sets the session.
@@ -165,6 +166,7 @@ type Process struct {
 	lost     bool            // the process was created without our handler, though its parent had it
 	blockers bool            // the kernel has reset it: a thread blocks SIGTRAP
 	once     bool            // the program's handler in the region has run and must not run again
+	seen     bool            // a thread may have seen the fallback's handler as its process's action
 }
 
 // Init sets the process, or forgets all about it, for a new image.
@@ -189,8 +191,9 @@ func (p *Process) Lost() bool { return p.lost }
 // Due reports whether the action may have changed, so that Restore has to query it.
 func (p *Process) Due() bool { return p.due }
 
-// Catches reports whether the program has a handler for SIGTRAP of its own.
-func (p *Process) Catches() bool { return p.own.Caught() }
+// KeepsRegion reports whether the region has to stay mapped at the end: the program has a handler for SIGTRAP of its own, which may still return through it,
+// or a thread may have seen the fallback's handler, so that the program may set that.
+func (p *Process) KeepsRegion() bool { return p.own.Caught() || p.seen }
 
 // Point is what this package knows of a breakpoint.
 type Point struct {
@@ -216,6 +219,7 @@ type Thread struct {
 	meant    bool             // the program waits for a SIGTRAP, which stays blocked until the program no longer blocks all signals
 	openDue  bool             // SIGTRAP must be unblocked at its next stop, if it blocks all signals
 	seeMask  bool             // SIGTRAP must be unblocked again after the current system call
+	asleep   string           // what sleep returned when the handler was about to be installed or left alone: see asleep.go
 	leftStep bool             // it may be in a step that an earlier session began: see takeover.go
 }
 

@@ -11,7 +11,7 @@ import (
 
 // signalSites holds the instructions in a file that call rt_sigprocmask and rt_sigaction. begins
 // are rt_sigprocmask calls with a constant set (in code of x86-64) or with SIG_BLOCK (in other code), restores those that set a whole
-// mask, which is how sections end, and masks all others. actions are the rt_sigaction calls, in code of x86-64 alone.
+// mask, which is how sections end, and masks all others. actions are the rt_sigaction calls.
 type signalSites struct{ begins, masks, restores, actions []callSite }
 
 // callSite is an instruction in a file that calls the kernel.

@@ -2,6 +2,7 @@ package space
 
 import (
 	"iter"
+	"slices"
 
 	"gotap/engine/abi"
 	"gotap/engine/crashsafe"
@@ -30,7 +31,9 @@ func (h guardHost) Users() int { return h.sp.Users }
 func (h guardHost) Modules() []module.Loaded { return h.sp.Modules }
 
 // IsLinked implements crashsafe.Memory.
-func (h guardHost) IsLinked() bool { return h.sp.Loader.At != 0 }
+func (h guardHost) IsLinked() bool {
+	return slices.ContainsFunc(h.sp.Modules, func(m module.Loaded) bool { return m.IsLoader() })
+}
 
 // PointAt implements crashsafe.Memory.
 func (h guardHost) PointAt(addr uint64) *crashsafe.Point {

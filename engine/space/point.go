@@ -185,7 +185,7 @@ func (p *Point) IsBreakpoint() bool {
 // points may have changed since the fork, so it reads from the child's memory which breakpoints are there. It writes
 // nothing: see settleChild.
 func (c *Patcher) CopyPoints(from, to *Space) {
-	to.lo, to.hi, to.Modules = from.lo, from.hi, from.Modules
+	to.lo, to.hi, to.Modules, to.Unarmed = from.lo, from.hi, from.Modules, from.Unarmed
 	to.slots = from.slots.copy()
 	to.sealed = from.sealed
 	to.Guard.Copy(&from.Guard)

@@ -29,6 +29,7 @@ type Space struct {
 	lo, hi uint64 // all points are at or above lo and below hi
 
 	Modules    []module.Loaded
+	Unarmed    bool // the modules are known, but no probe has been armed in them
 	Loader     LoaderWatch
 	slots      Slots
 	Native     any               // what the executor that runs programs here without a stop has put into it

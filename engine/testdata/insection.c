@@ -22,6 +22,14 @@ static void await(int from)
 		;
 }
 
+/* runs all the time, so that the session has a thread to install its handler with */
+static void *runs(void *unused)
+{
+	for (;;)
+		__asm__ volatile("");
+	return unused;
+}
+
 /* what a child or a thread does: it leaves the section, like its creator */
 static void live(void)
 {
@@ -59,8 +67,10 @@ int main(int argc, char *argv[])
 {
 	const char *kind = argv[1];
 	int from = open(argv[2], O_RDWR), status = 0;
+	pthread_t runner;
 	sigset_t all;
 	sigfillset(&all);
+	pthread_create(&runner, NULL, runs, NULL);
 	puts("ready");
 	fflush(stdout);
 	await(from);

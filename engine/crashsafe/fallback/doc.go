@@ -107,7 +107,8 @@
 // without having run an instruction. It stays stopped instead if a seccomp filter on gotap itself forbids prctl.
 //
 // An attach stops a thread for the four system calls that install all this, and the end of a session stops one to
-// remove it. If every thread sleeps in a call that cannot be interrupted unnoticed, the installation waits for the
+// remove it. The other threads that run are held until the program's own calls are watched, so that they do not see the handler (asleep.go
+// in package crashsafe has those that sleep). If every thread sleeps in a call that cannot be interrupted unnoticed, the installation waits for the
 // first stop, and the removal is left to the next session or to Clean. Processes whose seccomp filter forbids a
 // call that the installation or the handler needs, or whose filter cannot be queried, get no handler, and the user
 // is notified (package inject). A process that installs a filter later, or enters strict mode, keeps

@@ -1,6 +1,8 @@
 package permission
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
@@ -64,5 +66,16 @@ func TestTakenPrivileges(t *testing.T) {
 		if got := c.d.takesPrivileges(&unix.Stat_t{Mode: c.mode, Uid: c.uid, Gid: c.gid}, 1000); got != c.want {
 			t.Errorf("%+v, mode %o of %d and %d: %v", c.d, c.mode, c.uid, c.gid, got)
 		}
+	}
+}
+
+// TestDenied: only a refusal is explained, and the kernel's error is kept.
+func TestDenied(t *testing.T) {
+	var e *AttachError
+	if err := Denied(7, unix.ESRCH); !errors.As(err, &e) || e.Err != unix.ESRCH || e.Hint() != "" {
+		t.Errorf("%#v", err)
+	}
+	if err := Denied(os.Getpid(), unix.EPERM); !errors.Is(err, unix.EPERM) || !strings.HasPrefix(err.Error(), "cannot attach to process ") {
+		t.Errorf("%v", err)
 	}
 }
