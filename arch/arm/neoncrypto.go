@@ -1,6 +1,9 @@
 package arm
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
 // NEON's cryptography (Arm ARM DDI 0487, F6.1 AESD to SHA256SU1 and the shared functions they name).
 
@@ -127,11 +130,10 @@ func sha256Schedule1(d, n, m [4]uint32) (r [4]uint32) {
 	return r
 }
 
-// aesBox is the substitution of AES, aesUnbox its inverse.
-var aesBox, aesUnbox = aesBoxes()
-
-// aesBoxes computes the boxes: the inverse in GF(2^8), then an affine map (FIPS 197, 5.1.1).
-func aesBoxes() (box, unbox [256]byte) {
+// aesBoxes returns the substitution of AES and its inverse. The first call computes them: the inverse in GF(2^8), then an affine map
+// (FIPS 197, 5.1.1).
+var aesBoxes = sync.OnceValues(func() (box, unbox *[256]byte) {
+	box, unbox = new([256]byte), new([256]byte)
 	for i := range 256 {
 		inverse := byte(0)
 		for j := range 256 {
@@ -146,7 +148,7 @@ func aesBoxes() (box, unbox [256]byte) {
 		box[i], unbox[v] = v, byte(i)
 	}
 	return box, unbox
-}
+})
 
 // aesTimes multiplies in GF(2^8).
 func aesTimes(a, b byte) (r byte) {
@@ -168,9 +170,17 @@ func aesRound(d, m [2]uint64, box *[256]byte, turn uint) (r [2]uint64) {
 	return r
 }
 
-// aesEncrypt computes AESE and aesDecrypt AESD. A rotation by three columns reverses one by one.
-func aesEncrypt(d, m [2]uint64) [2]uint64 { return aesRound(d, m, &aesBox, 1) }
-func aesDecrypt(d, m [2]uint64) [2]uint64 { return aesRound(d, m, &aesUnbox, 3) }
+// aesEncrypt computes AESE.
+func aesEncrypt(d, m [2]uint64) [2]uint64 {
+	box, _ := aesBoxes()
+	return aesRound(d, m, box, 1)
+}
+
+// aesDecrypt computes AESD. A rotation by three columns reverses one by one.
+func aesDecrypt(d, m [2]uint64) [2]uint64 {
+	_, unbox := aesBoxes()
+	return aesRound(d, m, unbox, 3)
+}
 
 // aesColumns multiplies every column by a matrix, given by its first row.
 func aesColumns(m [2]uint64, by [4]byte) (r [2]uint64) {

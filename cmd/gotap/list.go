@@ -102,7 +102,7 @@ func listPlaces(w *World, spec place.Spec, pid string, command []string, detail 
 		return nil, err
 	}
 	all := catalog.New(fetch)
-	all.Detail = detail
+	all.Detail, all.Brief = detail, !detail && fetch == nil // what is fetched is debug information that is asked for
 	defer all.Close()
 	defer func() { warnings(w, gotap.MissingWarnings(all.FreshMissing())) }()
 	var found []catalog.Entry

@@ -15,7 +15,7 @@
 // Window says where a probe may be a jump: it needs to know what leads into the middle of a few instructions. Targets, which
 // the first Window reads, decodes all code of the file and reads jump tables, pointers, exception tables and restartable
 // sequences. It keeps one bit for each address that a branch leads to and one for each that data points to, a quarter of the
-// size of the code. Larger code than 128 MiB is not searched, and no jump fits anywhere in it.
+// size of the code. What it found in large code is kept on disk for the next session (targetcache.go). Larger code than 128 MiB is not searched, and no jump fits anywhere in it.
 //
 // Concurrency: a File is immutable once open, and each lazy part of it is read once under a lock. Files and Caches are
 // safe for concurrent use, except that Close must come last. A Cache has one lock, which is held while a file is opened.

@@ -62,7 +62,7 @@ type File struct {
 	marks    lazy[markList]
 	copies   lazy[[]copied]
 	pointers lazy[pointers]
-	goFuncs  lazy[goFuncs]
+	golang   goFacts
 	windows  windowFacts
 	codes    codeMap
 }

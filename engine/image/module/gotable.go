@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"sync/atomic"
 )
 
 // Every Go program contains a table of its functions for the runtime (.gopclntab), which stack unwinding and garbage
@@ -82,15 +83,16 @@ func (f *File) IsGo() bool {
 // GoFuncs returns the functions of a Go program by address, and nothing for other files. The error is set when the
 // table cannot be read. The list must not be changed.
 func (f *File) GoFuncs() ([]GoFunc, error) {
-	read := f.goFuncs.get(f.readGoFuncs)
+	read := f.golang.funcs.get(f.readGoFuncs)
 	return read.list, read.err
 }
 
 // readGoFuncs reads the functions in Go's own table.
 func (f *File) readGoFuncs() (found goFuncs) {
-	t, err := goTables{f}.open()
-	if t != nil {
-		found.list, err = t.functions()
+	opened := f.openGoTable()
+	err := opened.err
+	if opened.table != nil {
+		found.list, err = opened.table.functions()
 	}
 	if err != nil {
 		found.err = fmt.Errorf("cannot read the functions of %s: %w", f.Path, err)
@@ -101,12 +103,66 @@ func (f *File) readGoFuncs() (found goFuncs) {
 // GoFuncAt returns the Go function that contains an address. ok is false for C functions and for files that are not Go
 // programs.
 func (f *File) GoFuncAt(vaddr uint64) (fn GoFunc, ok bool) {
+	if t := f.openGoTable().table; t == nil {
+		return GoFunc{}, false
+	} else if f.golang.asked.Add(1) <= maxSearches {
+		if fn, found, certain := t.around(vaddr); certain {
+			return fn, found
+		}
+	}
 	list, _ := f.GoFuncs()
 	i := sort.Search(len(list), func(i int) bool { return list[i].Addr > vaddr }) - 1
 	if i < 0 || vaddr-list[i].Addr >= max(list[i].Size, 1) {
 		return GoFunc{}, false
 	}
 	return list[i], true
+}
+
+// maxSearches is how many questions about addresses search Go's own table as it is. More cost more than reading all of it.
+const maxSearches = 32
+
+// around is File.GoFuncAt. certain is false if it takes the names of all functions to tell: another one has the same name, so that a suffix
+// may distinguish them, or the function has none.
+func (t *goTable) around(vaddr uint64) (fn GoFunc, found, certain bool) {
+	i := sort.Search(t.count, func(i int) bool { return t.addr(i) > vaddr }) - 1
+	if i < 0 {
+		return GoFunc{}, false, true
+	}
+	fn, err := t.numbered(i)
+	if err != nil || fn.Name == "" {
+		return GoFunc{}, false, false
+	}
+	if vaddr-fn.Addr >= max(fn.Size, 1) {
+		return GoFunc{}, false, true
+	}
+	return fn, true, len(t.named(fn.Name)) == 1
+}
+
+// goFacts are Go's own table and the functions in it, as far as they have been read.
+type goFacts struct {
+	table lazy[openedGoTable]
+	funcs lazy[goFuncs]
+	asked atomic.Int32 // questions that were to be answered without all functions
+}
+
+// openedGoTable is Go's own table, nil for a file without one, or why it cannot be read.
+type openedGoTable struct {
+	table *goTable
+	err   error
+}
+
+// openGoTable returns Go's own table, which the first call reads.
+func (f *File) openGoTable() openedGoTable {
+	return f.golang.table.get(func() openedGoTable {
+		t, err := goTables{f}.open()
+		if t != nil {
+			err = t.check()
+		}
+		if err != nil {
+			t = nil
+		}
+		return openedGoTable{t, err}
+	})
 }
 
 // goTable is Go's own table, with offsets resolved.
@@ -126,21 +182,30 @@ type goTable struct {
 // in assembly and the compiler's wrapper for it have the same name. It returns nothing for other files and for damaged
 // tables.
 func (f *File) GoFuncsNamed(name string) (found []GoFunc) {
-	t, _ := goTables{f}.open()
-	for i := 0; t != nil && i < t.count && 8*i+8 <= len(t.table); i++ {
-		entry, at := t.order.Uint32(t.table[8*i:]), t.order.Uint32(t.table[8*i+4:])
-		if uint64(at)+goRecordSize > uint64(len(t.table)) {
-			continue
-		}
-		names := uint64(t.order.Uint32(t.table[at+goRecordName:]))
-		if end := names + uint64(len(name)); end >= uint64(len(t.names)) || t.names[end] != 0 || t.names[names:end] != name {
-			continue
-		}
-		if fn, err := t.function(entry, at); err == nil {
-			found = append(found, fn)
+	if t := f.openGoTable().table; t != nil {
+		return t.named(name)
+	}
+	return nil
+}
+
+// named is File.GoFuncsNamed.
+func (t *goTable) named(name string) (found []GoFunc) {
+	for i := range t.count {
+		if t.isNamed(i, name) {
+			if fn, err := t.function(t.pair(i)); err == nil {
+				found = append(found, fn)
+			}
 		}
 	}
 	return found
+}
+
+// isNamed reports whether a function, by its number, has a name in the table.
+func (t *goTable) isNamed(i int, name string) bool {
+	_, at := t.pair(i)
+	start := uint64(t.order.Uint32(t.table[at+goRecordName:]))
+	end := start + uint64(len(name))
+	return end < uint64(len(t.names)) && t.names[end] == 0 && t.names[start:end] == name
 }
 
 // goTables finds Go's own table in a file.
@@ -242,28 +307,48 @@ func (f goTables) pointer(vaddr uint64) uint64 {
 func (t *goTable) functions() ([]GoFunc, error) {
 	list := make([]GoFunc, 0, t.count)
 	for i := range t.count {
-		if len(t.table) < 8*i+12 {
-			return nil, errGoTable
-		}
-		pair := t.table[8*i:]
-		fn, err := t.function(t.order.Uint32(pair), t.order.Uint32(pair[4:]))
+		fn, err := t.numbered(i)
 		if err != nil {
 			return nil, err
-		}
-		// The table of instructions may be missing, and must not reach beyond the next function.
-		most := uint64(t.order.Uint32(pair[8:])) - uint64(t.order.Uint32(pair))
-		if fn.Size == 0 || fn.Size > most {
-			fn.Size = most
 		}
 		if fn.Name != "" {
 			list = append(list, fn)
 		}
 	}
-	if !sort.SliceIsSorted(list, func(i, j int) bool { return list[i].Addr < list[j].Addr }) {
-		return nil, errGoTable
-	}
 	t.suffix(list)
 	return list, nil
+}
+
+// check returns an error if the table is damaged: a record is missing, or functions are not in order.
+func (t *goTable) check() error {
+	if t.count > 0 && len(t.table) < 8*t.count+4 {
+		return errGoTable
+	}
+	for i := range t.count {
+		if record := t.order.Uint32(t.table[8*i+4:]); uint64(record)+goRecordSize > uint64(len(t.table)) || i > 0 && t.addr(i) < t.addr(i-1) {
+			return errGoTable
+		}
+	}
+	return nil
+}
+
+// pair returns where a function starts, from the start of the text, and the offset of its record, by its number.
+func (t *goTable) pair(i int) (entry, record uint32) {
+	return t.order.Uint32(t.table[8*i:]), t.order.Uint32(t.table[8*i+4:])
+}
+
+// addr returns the address of a function by its number, or that of the end of the last one.
+func (t *goTable) addr(i int) uint64 { return t.text + uint64(t.order.Uint32(t.table[8*i:])) }
+
+// numbered returns a function by its number, without the suffix that its name may have.
+func (t *goTable) numbered(i int) (GoFunc, error) {
+	fn, err := t.function(t.pair(i))
+	// The table of instructions may be missing, and must not reach beyond the next function.
+	most := t.addr(i+1) - t.addr(i)
+	if fn.Size == 0 || fn.Size > most {
+		fn.Size = most
+	}
+	return fn, err
 }
 
 // function reads one record. The table of stack depths ends with the function; the next function may start behind

@@ -100,7 +100,7 @@ func TestNames(t *testing.T) {
 		t.Error("two static functions of one name are not both found")
 	}
 	strong := one("strong")
-	if one("alias_of_strong") != strong || one("__hidden_name") != strong {
+	if one("alias_of_strong").Addr != strong.Addr || one("__hidden_name").Addr != strong.Addr {
 		t.Error("names of one address are several places")
 	}
 	if strong.Name != "strong" || len(strong.Aliases) != 2 {

@@ -20,14 +20,12 @@ func imageOf(f *File) *symtab.Image {
 
 // GoMain returns the address of runtime.main, or else that of the first function in Go's own table.
 func (o symbolOrigin) GoMain() (addr uint64, ok bool) {
+	if found := o.f.GoFuncsNamed("runtime.main"); len(found) > 0 {
+		return found[0].Addr, true
+	}
 	list, err := o.f.GoFuncs()
 	if err != nil || len(list) == 0 {
 		return 0, false
-	}
-	for _, fn := range list {
-		if fn.Name == "runtime.main" {
-			return fn.Addr, true
-		}
 	}
 	return list[0].Addr, true
 }

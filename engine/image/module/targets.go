@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"gotap/arch"
+	"gotap/engine/image/sectioncache"
 )
 
 // Targets is where control arrives in the code of a file otherwise than from the instruction before: where branches lead,
@@ -136,12 +137,21 @@ func (w Windows) readTargets() *Targets {
 		t.branched, t.pointed = append(t.branched, newBitmap(r)), append(t.pointed, newBitmap(r))
 	}
 	r := targetReader{File: w.File, Targets: t, arch: w.arch}
-	r.readBranches()
-	r.readTables()
-	r.readPointers()
+	if maxIndexed-left < keptCode {
+		r.search()
+	} else {
+		r.searchOnce(sectioncache.Default())
+	}
 	r.readPads()
 	r.readSequences()
 	return t
+}
+
+// search finds what branches, jump tables and pointers lead to.
+func (r *targetReader) search() {
+	r.readBranches()
+	r.readTables()
+	r.readPointers()
 }
 
 // readSize is how many bytes of a file are read at once, unless a function is larger.

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -126,31 +127,78 @@ func (c *Cache) Get(packed []byte, size uint64, decompress func() ([]byte, error
 	return Section{Data: data}, err
 }
 
+// Derived returns what derive makes, of whatever size. key stands for it: all that derive depends on has to be part of key. What the cache
+// has is returned if right accepts it, and is made again otherwise. The error is that of derive, whose result is not kept then.
+func (c *Cache) Derived(key []byte, right func(data []byte) bool, derive func() ([]byte, error)) ([]byte, error) {
+	if c == nil {
+		return derive()
+	}
+	name := nameOf(key)
+	if data := c.read(name); data != nil && right(data) {
+		return data, nil
+	}
+	data, err := derive()
+	if err == nil && len(data) >= smallest && int64(len(data)) <= c.most/2 {
+		c.store(name, data)
+	}
+	return data, err
+}
+
 // nameOf returns the name of the file for a section.
 func nameOf(packed []byte) string {
 	sum := sha256.Sum256(packed)
 	return hex.EncodeToString(sum[:])
 }
 
-// load maps the section of a name, or returns nil.
+// load maps the file of a name, or returns nil if it does not have this size.
 func (c *Cache) load(name string, size int64) []byte {
-	f, err := c.root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
+	f, has := c.open(name)
+	if f == nil {
 		return nil
 	}
 	defer f.Close()
-	st, err := f.Stat()
-	if err != nil || !st.Mode().IsRegular() || !ours(st) || st.Size() != size {
+	if has != size {
 		return nil
 	}
 	data, err := syscall.Mmap(int(f.Fd()), 0, int(size), syscall.PROT_READ, syscall.MAP_PRIVATE)
 	if err != nil {
 		return nil
 	}
+	return data
+}
+
+// read reads the file of a name, or returns nil.
+func (c *Cache) read(name string) []byte {
+	f, size := c.open(name)
+	if f == nil {
+		return nil
+	}
+	defer f.Close()
+	if size > c.most/2 || size > math.MaxInt {
+		return nil
+	}
+	data := make([]byte, size)
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil
+	}
+	return data
+}
+
+// open opens the file of a name and returns its size, or nil if it is not to be trusted. It notes that the file is used.
+func (c *Cache) open(name string) (f *os.File, size int64) {
+	f, err := c.root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, 0
+	}
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() || !ours(st) {
+		f.Close()
+		return nil, 0
+	}
 	if now := time.Now(); now.Sub(st.ModTime()) > noted {
 		c.root.Chtimes(name, now, now) // or it is removed early
 	}
-	return data
+	return f, st.Size()
 }
 
 // store keeps a section, if that is possible.

@@ -70,6 +70,53 @@ func TestGet(t *testing.T) {
 	}
 }
 
+// TestDerived keeps what is derived from a key, as long as it is right.
+func TestDerived(t *testing.T) {
+	c := open(t, t.TempDir(), 1<<20)
+	good, broken := bytes.Repeat([]byte("good"), smallest/2), errors.New("broken")
+	derived := 0
+	get := func(key string, right bool, result []byte, failed error) {
+		t.Helper()
+		data, err := c.Derived([]byte(key), func([]byte) bool { return right }, func() ([]byte, error) {
+			derived++
+			return result, failed
+		})
+		if err != failed || err == nil && !bytes.Equal(data, result) {
+			t.Errorf("%s: %d bytes, %v", key, len(data), err)
+		}
+	}
+	get("a", true, good, nil)
+	get("a", true, good, nil) // from the cache
+	get("a", false, good, nil)
+	get("b", true, nil, broken)
+	get("b", true, good, nil)
+	get("small", true, []byte("small"), nil)
+	get("small", true, []byte("small"), nil)
+	if derived != 6 {
+		t.Errorf("derived %d times", derived)
+	}
+	if files := c.files(); len(files) != 2 { // "a" and "b", without "small"
+		t.Errorf("%d files", len(files))
+	}
+	for n := range byte(30) {
+		get(string([]byte{'x', n}), true, good, nil)
+	}
+	var size int64
+	for _, f := range c.files() {
+		size += f.Size()
+	}
+	if size > 1<<20 || size < 1<<19 {
+		t.Errorf("%d bytes are kept", size)
+	}
+	large := make([]byte, 1<<19+1)
+	for range 2 {
+		get("too large", true, large, nil)
+	}
+	if derived != 6+30+2 {
+		t.Errorf("derived %d times", derived)
+	}
+}
+
 // TestNotTrusted spoils a kept section in ways that must not become its contents.
 func TestNotTrusted(t *testing.T) {
 	_, data := section(1)

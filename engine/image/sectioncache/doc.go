@@ -1,4 +1,5 @@
-// Package sectioncache keeps decompressed sections of ELF files on disk. Distributions compress debug information, and decompressing
+// Package sectioncache keeps decompressed sections of ELF files on disk, and other things that take long to derive from a file.
+// Distributions compress debug information, and decompressing
 // that of a large program takes longer than anything else at the start of a session, so that a second session maps what the first one
 // left.
 //
@@ -6,7 +7,8 @@
 //
 // A section is one file in the cache's directory, which contains the decompressed bytes and nothing else. Its name is the SHA-256 of
 // the compressed section: a file can be found only by who has the same section, whatever build ID or path its file claims to have,
-// and an update of a package needs no invalidation. Everything in the directory may be deleted at any time.
+// and an update of a package needs no invalidation. For what Derived keeps, the caller's key has the place of the section: it has to
+// cover all that the result depends on, and the caller says whether a kept result is whole. Everything in the directory may be deleted at any time.
 //
 // # Trust
 //

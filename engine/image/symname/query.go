@@ -41,6 +41,10 @@ func NewQuery(pattern string) *Query {
 	return q
 }
 
+// Parts returns texts that every name contains, mangled or not, that the query may match, as long as the name does not lose type
+// arguments of Go in between. Without any, it may match all names.
+func (q *Query) Parts() []string { return q.parts }
+
 // leadingConst matches a const before the type it qualifies.
 var leadingConst = regexp.MustCompile(`([(,<]\s*)const\s+((?:unsigned |signed |long |short )*[\w:]+)`)
 

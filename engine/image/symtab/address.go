@@ -12,6 +12,9 @@ func (t *Table) Vars() []Var { return t.symbols().vars }
 // do not count. When no symbol covers the address but call-frame information does, as in stripped files, the Func has
 // bounds and no name. ok is false when the address belongs to no known function.
 func (t *Table) FuncAt(vaddr uint64) (fn *Func, ok bool) {
+	if fn, ok := t.nearest(vaddr); ok {
+		return fn, true
+	}
 	s := t.symbols()
 	i := sort.Search(len(s.funcs), func(i int) bool { return s.funcs[i].Addr > vaddr }) - 1
 	// From the last start below the address downwards, the first function that covers it is the innermost. maxEnd ends the

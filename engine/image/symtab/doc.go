@@ -6,10 +6,15 @@
 // or from the next symbol. Lookup finds exact names in a hash index. Patterns, and C++ and Rust names, are compared with all names by
 // package symname.
 //
+// A session asks for a few names and addresses of a file, and sorting all symbols of a large one takes longer than the rest of its
+// start. So the first questions are answered without: the names are searched as the file has them, and only the symbols at the addresses
+// that matter are sorted and combined, by the same code (subset.go). Where this is not enough, as for a size that depends on the next
+// symbol, and after 32 questions, all symbols are read. So two answers may have two Funcs for one function: compare their addresses.
+//
 // Where tables and call-frame information come from, the Table does not know: package module, whose File has a Table, is its Origin.
 //
 // Concurrency: what a Table has read is immutable, and each part is read once, under a lock of its own, in the order exports, symbols,
-// then what the Origin reads. A Table is safe for concurrent use.
+// tables, then what the Origin reads. A Table is safe for concurrent use.
 //
 // Called from: package module, and through its File all that resolve and show names.
 package symtab

@@ -46,19 +46,19 @@ func (e Exports) Empty() bool { return len(e.keys) == 0 }
 
 // Lookup is Table.Lookup among the names that are exported.
 func (e Exports) Lookup(pattern string) []Match {
-	return e.table.symbols().lookup(&e.table.demangled, pattern, e.has)
+	return e.table.named(pattern, hasExact(pattern, e.has)).lookup(&e.table.demangled, pattern, e.has)
 }
 
 // Names is Table.Names among the names that are exported.
 func (e Exports) Names(pattern string) []Match {
-	return e.table.symbols().list(&e.table.demangled, pattern, e.has)
+	return e.table.named(pattern, hasExact(pattern, e.has)).list(&e.table.demangled, pattern, e.has)
 }
 
 // Of returns the functions that are exported by exactly this name of the symbol table, by which other files call them. There are
 // several when the symbol has versions.
 func (e Exports) Of(symbol string) []Match {
 	var found []Match
-	s := e.table.symbols()
+	s := e.table.named(symbol, hasExact(symbol, e.has))
 	for _, n := range s.byName.find(symbol) {
 		if fn := &s.funcs[n.of]; e.has(n.name, fn) {
 			found = append(found, Match{Func: fn, Name: n.name})

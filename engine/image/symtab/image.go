@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
@@ -125,9 +126,43 @@ func (t *Raw) symbol(i int) (Symbol, bool) {
 	return s, s.Name != "" && !t.image.mapping(s.Name) && !goSection(s)
 }
 
-// symbols returns the definitions in a table.
-func (t *Raw) symbols() []Symbol {
-	all := make([]Symbol, 0, t.Len())
+// defines reports whether the table has a definition.
+func (t Raw) defines() bool {
+	for i := range t.Len() {
+		if _, ok := t.symbol(i); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// each calls visit with the number, the offset of the name, the address, and the type and binding of each entry. Addresses of ARM files are
+// without the bit of the Thumb set, those of data, too. It is much quicker than symbol.
+func (t *Raw) each(visit func(i int, name uint32, addr uint64, info byte)) {
+	size, order := t.entrySize(), t.image.Order
+	var thumb uint64
+	if t.image.Machine == elf.EM_ARM {
+		thumb = 1
+	}
+	if size == symSize64 && order == binary.ByteOrder(binary.LittleEndian) { // without calls through an interface
+		for i, p := 0, t.entries; len(p) >= symSize64; i, p = i+1, p[symSize64:] {
+			visit(i, binary.LittleEndian.Uint32(p), binary.LittleEndian.Uint64(p[8:])&^thumb, p[4])
+		}
+		return
+	}
+	for i := range t.Len() {
+		p := t.entries[i*size:]
+		if size == symSize64 {
+			visit(i, order.Uint32(p), order.Uint64(p[8:])&^thumb, p[4])
+		} else {
+			visit(i, order.Uint32(p), uint64(order.Uint32(p[4:]))&^thumb, p[12])
+		}
+	}
+}
+
+// appendTo appends the definitions in a table.
+func (t *Raw) appendTo(all []Symbol) []Symbol {
+	all = slices.Grow(all, t.Len())
 	for i := range t.Len() {
 		if s, ok := t.symbol(i); ok {
 			all = append(all, s)

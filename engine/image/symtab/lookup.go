@@ -22,7 +22,7 @@ type Match struct {
 // functions of Go match with and without their type arguments. A pattern with wildcards is compared with both kinds of
 // names. Pieces such as "f.cold" match only their full name.
 func (t *Table) Lookup(pattern string) []Match {
-	return t.symbols().lookup(&t.demangled, pattern, anyName)
+	return t.named(pattern, hasExact(pattern, anyName)).lookup(&t.demangled, pattern, anyName)
 }
 
 // lookup is Table.Lookup among some names.
@@ -80,7 +80,7 @@ func eachOnce(found []Match) []Match {
 
 // LookupVar returns the variables that a name or pattern matches, by the rules of Lookup.
 func (t *Table) LookupVar(pattern string) []*Var {
-	s := t.symbols()
+	s := t.named(pattern, func(s *symbols) bool { return len(s.byData.find(pattern)) > 0 })
 	var found []*Var
 	for _, n := range s.byData.find(pattern) {
 		found = append(found, &s.vars[n.of])
@@ -100,7 +100,7 @@ func (t *Table) LookupVar(pattern string) []*Var {
 // Names returns every name of functions that a pattern matches, including aliases, for listings. C++ and Rust names
 // have parameters.
 func (t *Table) Names(pattern string) []Match {
-	return t.symbols().list(&t.demangled, pattern, anyName)
+	return t.named(pattern, hasExact(pattern, anyName)).list(&t.demangled, pattern, anyName)
 }
 
 // list is Table.Names among some names.

@@ -85,6 +85,7 @@ type Origin interface {
 // Table is the symbols of a file, which are read when they are first wanted. It is safe for concurrent use.
 type Table struct {
 	origin    Origin
+	subsets   subsets                   // until symbols is called
 	symbols   func() *symbols           // of all tables
 	exported  func() map[exportKey]bool // functions
 	demangled symname.Cache
@@ -93,25 +94,48 @@ type Table struct {
 // New returns the symbols of a file.
 func New(o Origin) *Table {
 	t := &Table{origin: o}
-	t.symbols, t.exported = sync.OnceValue(t.read), sync.OnceValue(t.readExports)
+	t.subsets.tables, t.symbols, t.exported = sync.OnceValue(t.readRaw), sync.OnceValue(t.read), sync.OnceValue(t.readExports)
 	return t
 }
 
-// read merges the tables of the file and its debug file, or .gnu_debugdata.
-func (t *Table) read() *symbols {
-	all := definitions(t.origin.Own(), elf.SHT_SYMTAB)
+// readRaw reads the tables of the file and its debug file, or .gnu_debugdata.
+func (t *Table) readRaw() (found rawTables) {
 	// Stripped: names that are not exported may be in the debug file or in .gnu_debugdata.
-	for _, from := range []func() *Image{t.origin.Debug, t.origin.Mini} {
-		if len(all) > 0 {
+	for _, from := range []func() *Image{t.origin.Own, t.origin.Debug, t.origin.Mini} {
+		if m := from(); m != nil {
+			found.list = m.Tables(elf.SHT_SYMTAB)
+		}
+		if slices.ContainsFunc(found.list, Raw.defines) {
 			break
 		}
-		if m := from(); m != nil {
-			all = definitions(m, elf.SHT_SYMTAB)
-		}
 	}
-	all = append(all, definitions(t.origin.Own(), elf.SHT_DYNSYM)...)
-	all = append(all, t.goSymbols(all)...)
-	// In order, duplicates from two tables or of two versions are adjacent.
+	found.list = append(found.list, t.origin.Own().Tables(elf.SHT_DYNSYM)...)
+	// Symbol tables are stripped completely or not at all, so one of the runtime's functions decides.
+	main, isGo := t.origin.GoMain()
+	found.complete = !isGo || at(found.list, []uint64{main}).hasAny()
+	return found
+}
+
+// read makes the symbols of all tables, and of Go's own when they lack its functions: in stripped programs and those linked with -s. C
+// functions that are exported remain.
+func (t *Table) read() *symbols {
+	raw := t.subsets.tables()
+	var all []Symbol
+	for i := range raw.list {
+		all = raw.list[i].appendTo(all)
+	}
+	if !raw.complete {
+		all = append(all, t.origin.GoFuncs()...)
+	}
+	s := merged(all)
+	s.fillSizes(t.origin)
+	s.index()
+	t.subsets.all.Store(true)
+	return s
+}
+
+// merged returns symbols in order. Duplicates from two tables or of two versions are adjacent then.
+func merged(all []Symbol) *symbols {
 	s := &symbols{}
 	var last *Symbol
 	for _, i := range ordered(all) {
@@ -121,28 +145,21 @@ func (t *Table) read() *symbols {
 		}
 		last = a
 	}
-	s.fillSizes(t.origin)
-	s.byName, s.byData = indexNames(s.names), indexNames(s.data)
 	return s
 }
+
+// index indexes the names.
+func (s *symbols) index() { s.byName, s.byData = indexNames(s.names), indexNames(s.data) }
+
+// hasAny reports whether there is a symbol.
+func (s *symbols) hasAny() bool { return len(s.funcs)+len(s.vars) > 0 }
 
 // definitions returns the definitions in all symbol tables of one type.
 func definitions(m *Image, typ elf.SectionType) (all []Symbol) {
 	for _, raw := range m.Tables(typ) {
-		all = append(all, raw.symbols()...)
+		all = raw.appendTo(all)
 	}
 	return all
-}
-
-// goSymbols returns the functions in Go's own table when the symbol tables lack them: in stripped programs and those linked with -s.
-// C functions that are exported remain.
-func (t *Table) goSymbols(known []Symbol) []Symbol {
-	main, ok := t.origin.GoMain()
-	// Symbol tables are stripped completely or not at all, so one of the runtime's functions decides.
-	if !ok || slices.ContainsFunc(known, func(s Symbol) bool { return s.Addr == main }) {
-		return nil
-	}
-	return t.origin.GoFuncs()
 }
 
 // ordered returns the indices of symbols in their stable order. Go's table is already in order, which takes one

@@ -21,6 +21,9 @@ type Catalog struct {
 	// Detail adds to entries what takes long to find out: the inlined copies of functions, for which much debug information is read, and
 	// whether programs can run there without a stop, for which all code of a file is decoded. Set it before the first use.
 	Detail bool
+	// Brief leaves out of entries what debug information has: signatures. No debug information is read for a function that has code. Set it
+	// before the first use, and not with Detail.
+	Brief bool
 
 	modules module.Cache
 	names   symbols.Files
@@ -29,7 +32,7 @@ type Catalog struct {
 // Entry is one place of a listing.
 type Entry struct {
 	Text      string          // in the syntax of scripts
-	Signature string          // parameters and their types, and local variables in scope; the operands of a mark; "" when unknown
+	Signature string          // parameters and their types, and local variables in scope; the operands of a mark; "" when unknown or with Catalog.Brief
 	Where     string          // "0x1139 in /bin/prog"; "" for system calls
 	Copies    registry.Copies // with Catalog.Detail: inlined calls of the function, by the debug information
 	Inlined   bool            // all calls of the function are inlined
@@ -158,7 +161,7 @@ func (c *Catalog) described(l place.Listed) Entry {
 	switch {
 	case t.Mark != nil:
 		e.Signature = t.Mark.Note
-	case t.Func != nil:
+	case t.Func != nil && !c.Brief:
 		if in, ok := c.names.Info(t.File); ok {
 			e.Signature, _ = in.Signature(t.Func.Addr)
 			if c.Detail {
