@@ -32,8 +32,8 @@
 //
 // The storage of calls (AllocThis) belongs to the tracing thread. Any number of threads may call Commit and Trapped and
 // operate on objects. Only one goroutine may call Next and Wait. Declare, Refine and Register take the arena's mutex. A
-// Handle's read takes the object's mutex only while it copies a cell. The lock order is: object's host mutex, evictor's
-// mutex, arena's mutex. No program takes the first or the last.
+// Handle's read takes the object's mutex only while it copies a cell. The lock order is: object's host mutex, share's
+// mutex, evictor's mutex, arena's mutex. Programs take the evictor's only.
 //
 // # Reasons
 //
