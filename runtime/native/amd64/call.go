@@ -23,10 +23,20 @@ type frames struct {
 }
 
 // beginCall records the call that begins, or rings; then the interpreter does all that is to be done, and control arrives at none. The
-// frame of the call is empty, and busy.
-func (f *frames) beginCall(none asm.Label) {
-	unable := f.callBell(EntersCall, none)
-	f.findStackOrRing(unable)
+// frame of the call is empty, and busy. In any case it counts the hit in the gate, if there is one.
+func (f *frames) beginCall(g *gate.Gate, none asm.Label) {
+	bell, unable := f.callBell(EntersCall, none), f.NewLabel()
+	f.cold = append(f.cold, func() {
+		f.Place(unable)
+		f.hit(g)
+		f.Jmp(bell)
+	})
+	f.findStack(unable, func(instruction func()) {
+		f.guarded(Read{Own: true, Passes: true, bell: unable}, f.abandoned, instruction)
+	})
+	if f.site.Shares {
+		f.share = hasShare
+	}
 	size := calls.FrameSize(f.call.This)
 	state := asm.At(f.stackOf, calls.StateAt)
 	again, former, push := f.NewLabel(), f.NewLabel(), f.NewLabel()
@@ -72,6 +82,9 @@ func (f *frames) beginCall(none asm.Label) {
 		f.Mov(asm.At(f.frame, calls.TimeAt), asm.R(asm.RAX))
 	}
 	f.framed = true
+	if g != nil {
+		f.countGate(g, gate.HitsOffset, gate.ShareOfHits)
+	}
 
 	f.cold = append(f.cold, func() {
 		f.Place(former) // a call with this stack pointer has not returned
@@ -93,7 +106,7 @@ func (e *emitter) enterCall(i int) {
 	p.done = e.NewLabel()
 	p.abort, p.resume = p.done, p.done
 	p.prologue()
-	p.frames.beginCall(none)
+	p.frames.beginCall(e.programs[i].Gate, none)
 	p.body()
 	e.Place(p.done)
 	e.AluImm(asm.And, asm.At(p.frame, calls.TimeAt), ^calls.Busy)

@@ -251,7 +251,6 @@ func (e *emitter) program(i int) {
 	case ends:
 		e.leaveCall(i)
 	case p.Call != nil:
-		e.hit(p.Gate)
 		e.enterCall(i)
 	default:
 		e.run(i)

@@ -167,3 +167,31 @@ func takesOfShares(t *testing.T, sites int) {
 		t.Errorf("%d taken, %d in all, %d hits", taken, total, g.Hits())
 	}
 }
+
+// TestEntryCounts: the entry of a call counts in the gate whether native code records the call or rings.
+func TestEntryCounts(t *testing.T) {
+	w := newWorld(t)
+	g := w.arena.NewGate(gate.Limits{})
+	w.sites = 1 // see world.site: own data are read
+	stub := w.callAt(codeAddr, native.Call{Func: 5}, g, op(opcode.Exit))
+	const sp = stackAddr + stackSize/2
+	if d := w.ring(codeAddr, stub, sp, 0); d != nil || g.Hits() != 1 {
+		t.Errorf("%+v, %d hits", d, g.Hits())
+	}
+	w.c.ready[fileFS] = ownData + 8
+	if d := w.ring(codeAddr, stub, sp, 0); d == nil || d.Call != EntersCall || g.Hits() != 2 {
+		t.Errorf("%+v, %d hits", d, g.Hits())
+	}
+	regs := w.c.ready
+	regs[fileFS], regs[fileRIP], regs[fileRSP] = 0, codeAddr, sp
+	w.c.do(func() {
+		w.c.run(&regs)
+		if f := stub.ReadAt(int(regs[fileRIP] - codeAddr)); f != nil && f.Passes {
+			f.Ring(codeAddr, regs[:])
+			w.c.run(&regs)
+		}
+	})
+	if d := stub.DoorbellAt(int(regs[fileRIP]-codeAddr) - 1); d == nil || d.Call != EntersCall || g.Hits() != 3 {
+		t.Errorf("without data: %+v, %d hits", d, g.Hits())
+	}
+}
