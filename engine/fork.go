@@ -40,9 +40,9 @@ func (t *thread) forked(ev ptrace.Event) {
 	}
 	child := int(msg)
 	thread, shares := t.childKind(ev, child)
-	if (thread || shares && ev != ptrace.EventVfork) && t.proc.native.FollowsCalls() {
+	if (thread || shares) && t.native.Counts() {
 		flags, _ := t.cloneFlags()
-		t.native.Bears(flags)
+		t.native.Bears(child, flags, ev == ptrace.EventVfork)
 	}
 	switch {
 	case thread:

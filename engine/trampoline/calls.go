@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gotap/arch"
-	"gotap/engine/abi"
 	"gotap/engine/image/module"
 	"gotap/engine/inline"
 	"gotap/engine/linux/hostcpu"
@@ -58,6 +57,7 @@ func (n *nativeCalls) lookAfter(c *Executor) {
 	}
 	if now.Sub(n.told) >= commAfter {
 		n.tellComms(c)
+		c.enlistRunning()
 		c.checkReads()
 		n.told = now
 	}
@@ -103,9 +103,8 @@ func (c *Executor) skipUnfinished() {
 // spaceCalls is what it has for them in an address space.
 type spaceCalls struct {
 	owners    *calls.Owners
-	threads   map[uint64]*Thread // which have a stack, by the base of fs
-	shared    map[uint64]bool    // bases of fs that several threads have: none of them has a stack
-	functions []followed         // by number, from 1 on
+	owns      ownership
+	functions []followed // by number, from 1 on
 }
 
 // followed is a function whose calls native code follows, for a probe.
@@ -230,35 +229,6 @@ func (n *nativeCalls) dropOwners(sp *space.Space) {
 	codeIn(sp).calls = spaceCalls{}
 }
 
-// enlist gives a thread a stack of calls, if it has none and there is one, or tells native code that its base of fs has changed. Its
-// registers have been read.
-func (t *Thread) enlist() {
-	n, in, base := &t.by.calls, &codeIn(t.proc.Space).calls, t.Regs[fsBase]
-	o := in.threads[base]
-	switch {
-	case n.stacks == nil || in.owners == nil || o == t || in.shared[base]:
-		return
-	case o != nil && o.proc != t.proc: // it waits for this vfork child, which uses its data
-		return
-	case o != nil:
-		in.share(base)
-		return
-	}
-	if t.stack.of == nil {
-		if t.stack.of = n.stacks.Take(t.Tid); t.stack.of == nil {
-			return
-		}
-	}
-	in.vacate(t.stack.base, t)
-	t.tellComm()
-	if in.owners.Set(base, t.stack.of) {
-		if in.threads == nil {
-			in.threads = map[uint64]*Thread{}
-		}
-		in.threads[base], t.stack.base = t, base
-	}
-}
-
 // tellComm tells native code the name of the thread, which records contain.
 func (t *Thread) tellComm() {
 	var name [calls.CommSize]byte
@@ -270,64 +240,11 @@ func (t *Thread) tellComm() {
 type callStack struct {
 	of   *calls.Stack // nil: none yet
 	base uint64       // the base of fs under which native code finds it
+	seen knownBase
 
 	rung  runtime.State // the program that a doorbell has stopped
 	frame []uint64      // what its stub has on the stack
 	raw   []byte        // the same as bytes
-}
-
-// vacate makes native code forget a thread that it finds under a base of fs.
-func (n *spaceCalls) vacate(base uint64, t *Thread) {
-	if n.threads[base] == t {
-		delete(n.threads, base)
-		n.owners.Remove(base)
-	}
-}
-
-// share notes that several threads have a base of fs, so that native code cannot tell them apart.
-func (n *spaceCalls) share(base uint64) {
-	if n.shared == nil {
-		n.shared = map[uint64]bool{}
-	}
-	n.shared[base] = true
-	if o := n.threads[base]; o != nil {
-		n.vacate(base, o)
-	}
-}
-
-// Bears is called when a thread, whose registers have been read, creates another one that shares its memory, with these flags of
-// clone.
-func (t *Thread) Bears(flags uint64) {
-	const setsTLS = 0x80000 // CLONE_SETTLS
-	if flags&setsTLS == 0 && t.proc.Space.ABI == &abi.AMD64 {
-		codeIn(t.proc.Space).calls.share(t.Regs[fsBase])
-	}
-}
-
-// Born is called at the first stop of a new thread. It may have the data of one that has ended, of which the kernel has not told yet.
-// Nor may native code take it for the thread whose data its own begin with.
-func (t *Thread) Born() {
-	in := &codeIn(t.proc.Space).calls
-	if in.owners == nil || t.proc.isSingle() || !t.GetRegs() {
-		return
-	}
-	base := t.Regs[fsBase]
-	if o := in.threads[base]; o != nil {
-		in.vacate(base, o)
-	}
-	if first, ok := firstWord(t.proc.Space, base); ok && first != base {
-		in.share(first)
-	}
-}
-
-// Drop gives back the thread's stack of calls: the thread or its image no longer exists.
-func (t *Thread) Drop() {
-	if t.stack.of == nil {
-		return
-	}
-	codeIn(t.proc.Space).calls.vacate(t.stack.base, t)
-	t.by.calls.stacks.Give(t.stack.of)
-	t.stack.of, t.stack.base = nil, 0
 }
 
 // TakeCalls takes over the calls that native code follows and that the programs at a point have to do with. The thread has stopped there.

@@ -20,7 +20,8 @@
 // registers that the thread had at the place and the words of the program, runs the rest, and sets only the program counter: the native code
 // restores the registers. A displaced instruction that faults is moved to its own address, and the place gets its breakpoint back for
 // good (stubfault.go). A read of a program that faults rings its doorbell (reads.go, readfault.go). Calls are followed from their entry to
-// their return in stacks in the arena, and taken over by package retprobe when a thread stops where one begins or ends (calls.go).
+// their return in stacks in the arena, and taken over by package retprobe when a thread stops where one begins or ends (calls.go). Threads that
+// have such a stack count in memory of their own, too; owners.go says which those are, and why no count is lost.
 //
 // Native code for 64-bit ARM has no doorbells, and does not follow calls: machine.go has what differs.
 //

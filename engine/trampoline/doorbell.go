@@ -73,7 +73,7 @@ func (t *Thread) answer(b *bell) {
 		t.pass(b)
 		return
 	}
-	t.enlist()
+	t.enlist(t.Regs[fsBase])
 	if b.run == nil || t.by.on.Closing() { // a way to the end of the stub follows
 		t.parts.Hit.Begin(t.proc.Space.ABI.WordSize())
 		t.on.Finish()

@@ -22,7 +22,7 @@ func (n *spaceCalls) selfAddressed(t *Thread) bool {
 		first, ok := firstWord(t.proc.Space, base)
 		return ok && first == base
 	}
-	for base := range n.threads {
+	for base := range n.owns.threads {
 		if !is(base) {
 			return false
 		}

@@ -99,6 +99,7 @@ func (t *Thread) Promote(p *space.Point) bool {
 		c.refuseJumps(sp, t.proc.Pid, err)
 		return false
 	}
+	t.enlist(t.Regs[fsBase])
 	c.insertJumps(t, c.makeStubs(t, sp))
 	if c.set.Strategy == backend.Mixed { // those that warm up meanwhile get theirs together
 		codeIn(sp).jumps.retry = time.Now().Add(retryAfter)
@@ -302,7 +303,7 @@ func emitAMD64(t *Thread, p *space.Point, programs []native.Program, island *inl
 	}
 	if c.calls.none == nil {
 		site.Owners, site.Stacks = codeIn(p.Space).calls.owners.Offset(), c.calls.stacks.Offset()
-		site.SelfAddressed = codeIn(p.Space).calls.selfAddressed(t)
+		site.SelfAddressed, site.Shares = codeIn(p.Space).calls.selfAddressed(t), c.counts(p.Space)
 	}
 	if codeIn(p.Space).reads.table != nil {
 		site.Ranges = codeIn(p.Space).reads.table.Offset()
@@ -335,7 +336,11 @@ func (c *Executor) insertJumps(t *Thread, points []*space.Point) {
 		return
 	}
 	sp := points[0].Space
-	defer c.on.Release(c.on.Hold(func(o *Thread) bool { return o != t && o.proc.Space == sp }))
+	held := c.on.Hold(func(o *Thread) bool { return o != t && o.proc.Space == sp })
+	defer c.on.Release(held)
+	for _, o := range held {
+		o.enlistEarly()
+	}
 	began := time.Now()
 	occupied, known := t.occupiedPlaces(points)
 	var in []inline.Jump

@@ -67,15 +67,6 @@ type Process struct {
 	actions faultActions
 }
 
-// isSingle reports whether the process has only one thread.
-func (p *Process) isSingle() bool {
-	n := 0
-	for range p.On.Tids() {
-		n++
-	}
-	return n == 1
-}
-
 // Thread is a thread that may run native code.
 type Thread struct {
 	*tracee.Thread
@@ -123,10 +114,10 @@ func (t *Thread) InStub() bool { return codeIn(t.proc.Space).jumps.stubAt(*t.PC(
 // HasStubs reports whether native code has been written for the process.
 func (p *Process) HasStubs() bool { return len(codeIn(p.Space).jumps.stubs) > 0 }
 
-// FollowsCalls reports whether native code follows calls in the process.
-func (p *Process) FollowsCalls() bool { return codeIn(p.Space).calls.owners != nil }
+// Counts reports whether the thread may run native code, so that it matters which data its threads and children have.
+func (t *Thread) Counts() bool { return t.by.Inlines() }
 
-// HitOver is called at the end of a hit: native code has to know whether calls are followed elsewhere.
+// HitOver is called at the end of a hit, or for a new stack: native code has to know whether calls are followed elsewhere.
 func (t *Thread) HitOver() {
 	if t.stack.of != nil {
 		t.stack.of.SetOthers(t.parts.Calls.Len())

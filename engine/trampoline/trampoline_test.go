@@ -166,17 +166,17 @@ func TestCallsOfThreads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := spaceCalls{owners: owners, threads: map[uint64]*Thread{}}
+	n := spaceCalls{owners: owners, owns: ownership{threads: map[uint64]*Thread{}}}
 	x, y := &Thread{}, &Thread{}
-	n.threads[0x1000], n.threads[0x2000] = x, y
+	n.owns.threads[0x1000], n.owns.threads[0x2000] = x, y
 	n.vacate(0x1000, y)
-	if n.threads[0x1000] != x {
+	if n.owns.threads[0x1000] != x {
 		t.Error("the thread of another was forgotten")
 	}
-	if n.vacate(0x1000, x); n.threads[0x1000] != nil {
+	if n.vacate(0x1000, x); n.owns.threads[0x1000] != nil {
 		t.Error("the thread is still known")
 	}
-	if n.share(0x2000); n.threads[0x2000] != nil || !n.shared[0x2000] {
+	if n.share(0x2000); n.owns.threads[0x2000] != nil || !n.owns.shared[0x2000] {
 		t.Error("a base of several threads leads to one of them")
 	}
 	p := &space.Point{}

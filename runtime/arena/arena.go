@@ -75,6 +75,7 @@ type Arena struct {
 	pool pool
 
 	spread spread // guarded by mu until the first storage of stats is published
+	shares shareBlocks
 
 	next     atomic.Uint64 // the word of that name: other processes may write to the word itself
 	mu       sync.Mutex    // guards declaring, allocating, and the replacement of the two lists

@@ -33,6 +33,7 @@ type Storage struct {
 	cells         [2]cell    // if unkeyed; only banked kinds use the second one
 	banked        bool
 	spread        *spread // KindStats: where its buckets are
+	share         *Share  // unkeyed aggregations that only add, one word at a time; nil: others
 }
 
 type cell = []uint64

@@ -7,6 +7,7 @@
 //
 //	Object     file         safe under concurrency by
 //	variables  program.go   one atomic operation
+//	shares     share.go     belonging to one thread each; the host adds them up
 //	cells      cell.go      atomic additions; two-word cells without keys have two banks that the host switches (storage.go)
 //	tables     table.go     pins in the slots' state words, or a swap of state and cell at once
 //	texts      textcell.go  a version that is odd while the text changes
@@ -31,8 +32,8 @@
 //
 // The storage of calls (AllocThis) belongs to the tracing thread. Any number of threads may call Commit and Trapped and
 // operate on objects. Only one goroutine may call Next and Wait. Declare, Refine and Register take the arena's mutex. A
-// Handle's read takes the object's mutex only while it copies a cell. The lock order is: object's host mutex, evictor's
-// mutex, arena's mutex. No program takes the first or the last.
+// Handle's read takes the object's mutex only while it copies a cell. The lock order is: object's host mutex, share's
+// mutex, evictor's mutex, arena's mutex. Programs take the evictor's only.
 //
 // # Reasons
 //
@@ -40,9 +41,10 @@
 // lock that it holds would stop everybody. A pin that it holds prevents one slot from being emptied, and a slot that it
 // left busy costs one key.
 //
-// Cells of one word, which most maps and counts have, lie behind their states, so that native code needs no pin. Shares of the threads in
-// counts by key were considered. A share of 1,000 keys takes 48 KiB for each thread, and has to be folded when its thread ends, forks, executes a
-// program or is killed; the one locked operation on a cell that threads share takes some 2 ns of the 7 that a hit takes.
+// Cells of one word, which most maps and counts have, lie behind their states, so that native code needs no pin.
+//
+// Only aggregations without keys that add, one word at a time, have shares (share.go). Kinds of two words have banks, which need their
+// pins. Shares of the threads in counts by key were considered: a share of 1,000 keys takes 48 KiB for each thread, and its keys have to stay pinned.
 //
 // Tables have no tombstones. Short-lived keys (addresses of blocks, thread IDs) would fill a table with them, and a
 // cleanup needs a moment without readers. With a reach for each home, a slot is free as soon as its key is deleted.

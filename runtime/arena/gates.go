@@ -21,7 +21,10 @@ func (a *Arena) NewGate(l gate.Limits) *gate.Gate {
 	if !ok {
 		return gate.New(nil, 0, l, monotonic)
 	}
-	return gate.New(a.words[off/8:][:gate.Words], off, l, monotonic)
+	words := a.words[off/8:][:gate.Words]
+	g := gate.New(words, off, l, monotonic)
+	g.SetShare(newShare(a, words[gate.SharedWords:][:gate.NumShared]))
+	return g
 }
 
 // began is the start of this process on both clocks. Go's monotonic clock, which is read without a system call, has a

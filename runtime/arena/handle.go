@@ -115,6 +115,9 @@ func (h *Handle) copyCell(st *Storage, take bool) copied {
 	cell := st.cells[0]
 	words := make([]uint64, len(cell))
 	if !st.banked {
+		if st.share != nil {
+			st.share.Collect()
+		}
 		for i := range cell {
 			if take {
 				words[i] = atomic.SwapUint64(&cell[i], 0)

@@ -17,6 +17,7 @@ type Layout struct {
 	CellWords int
 	Table     *TableLayout // nil: the object has no keys
 	Spread    *Spread      // KindStats: where buckets are; nil if there was no memory for them
+	Share     *Share       // of Cells[0] in the shares of threads; nil: nothing may be counted there
 }
 
 // Spread is where the groups of buckets lie (spread.go).
@@ -87,7 +88,7 @@ func (a *Arena) LayoutOf(off uint64) (l Layout, ok bool) {
 	if st == nil {
 		return l, false
 	}
-	l.Object, l.Banked, l.CellWords = st.Object, st.banked, st.cellWords()
+	l.Object, l.Banked, l.CellWords, l.Share = st.Object, st.banked, st.cellWords(), st.share
 	if st.spread != nil && st.spread.words != nil {
 		l.Spread = &Spread{a.offsetOf(st.spread.words), uint64(len(st.spread.words) / groupWords)}
 	}

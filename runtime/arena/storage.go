@@ -94,6 +94,9 @@ func (a *Arena) openCellLocked(obj *Instance, o object.Object) error {
 		st.cells[i] = mem[uint64(i)*n:][:n:n]
 		st.fresh(st.cells[i])
 	}
+	if o.Kind >= object.KindCount && !st.banked {
+		st.share = newShare(a, st.cells[0])
+	}
 	if o.Kind == object.KindText {
 		storeText(st.cells[0], []byte(o.Text), false)
 	}

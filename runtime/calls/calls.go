@@ -29,6 +29,13 @@ const (
 	StackSize = 32 << 10
 )
 
+// A thread's block is its stack and, behind that, its share of what is counted (package arena).
+const (
+	BlockSize = 64 << 10
+	ShareAt   = StackSize // in the block
+	shareSize = BlockSize - ShareAt
+)
+
 // Layout of a frame, in bytes from its start.
 const (
 	SPAt     = 0  // the stack pointer at the entry of the call
@@ -56,7 +63,7 @@ func FrameSize(this int) int { return ThisAt + (this+7)&^7 }
 // LastStart is the greatest start of a frame of the given size, in words from the start of the stack.
 func LastStart(size int) int { return (StackSize - size) / 8 }
 
-// Stacks are the call stacks of a session's threads.
+// Stacks are the blocks of a session's threads.
 type Stacks struct {
 	arena *arena.Arena
 	off   uint64
@@ -66,12 +73,13 @@ type Stacks struct {
 
 var errNoMemory = errors.New("the arena is full")
 
-// New allocates stacks in an arena.
+// New allocates blocks in an arena, and opens the shares in them.
 func New(a *arena.Arena) (*Stacks, error) {
-	off, words, ok := a.Reserve(MaxThreads*StackSize + reach)
+	off, words, ok := a.Reserve(MaxThreads*BlockSize + reach)
 	if !ok {
 		return nil, errNoMemory
 	}
+	a.OpenShares(off+ShareAt, BlockSize, shareSize)
 	s := &Stacks{arena: a, off: off, words: words}
 	for i := range MaxThreads {
 		s.free = append(s.free, MaxThreads-1-i)
@@ -79,7 +87,7 @@ func New(a *arena.Arena) (*Stacks, error) {
 	return s, nil
 }
 
-// Offset returns where the stacks lie in the arena, in bytes: that of number i is at i*StackSize.
+// Offset returns where the blocks lie in the arena, in bytes: that of number i is at i*BlockSize.
 func (s *Stacks) Offset() uint64 { return s.off }
 
 // Take returns an empty stack for a thread; nil if there is none left.
@@ -89,12 +97,16 @@ func (s *Stacks) Take(tid int) *Stack {
 	}
 	n := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
-	k := &Stack{number: n, off: s.off + uint64(n)*StackSize, words: s.words[n*StackSize/8:][:StackSize/8]}
+	s.arena.UseShare(n)
+	k := &Stack{number: n, off: s.off + uint64(n)*BlockSize, words: s.words[n*BlockSize/8:][:StackSize/8]}
 	atomic.StoreUint64(&k.words[StateAt/8], empty)
 	atomic.StoreUint64(&k.words[TidAt/8], uint64(tid))
 	atomic.StoreUint64(&k.words[OthersAt/8], 0)
 	return k
 }
+
+// Free returns how many stacks nobody has.
+func (s *Stacks) Free() int { return len(s.free) }
 
 // Give takes back the stack of a thread that has ended.
 func (s *Stacks) Give(k *Stack) { s.free = append(s.free, k.number) }

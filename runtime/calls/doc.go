@@ -1,6 +1,13 @@
 // Package calls holds the calls in progress of threads of other processes in the arena, so that native code follows calls from their
 // entry to their return without a stop.
 //
+// # Blocks
+//
+// Each thread that native code knows has a block: its Stack, and behind it its share of what is counted (package arena). Owners leads
+// to it from the base of fs. Package trampoline of the engine decides who is in that table. A block is 64 KiB of addresses; memory is used for
+// the pages that are written. The block of a thread that has ended goes to another one, with the share as it is: the host adds up all shares
+// there have been.
+//
 // # A call
 //
 // At the entry of a function, native code finds the Stack of its thread by the address of the thread's own data (Owners), and

@@ -29,6 +29,6 @@
 // that finds it reached takes itself back. Rate may let one hit too many pass for each thread that meets the turn of a
 // second.
 //
-// An addition that no other processor contends for costs some nanoseconds, beside a stop of microseconds. An executor that
-// runs without a stop may count in cells of its own and add them up here.
+// An addition that no other processor contends for costs some nanoseconds, beside a stop of microseconds. In a gate without limits an executor that
+// runs without a stop counts in shares of threads instead (SetShare), which are added up when somebody asks for the numbers.
 package gate

@@ -32,6 +32,21 @@ const (
 	HitsOffset     = hits * 8
 )
 
+// Where the words that native code may count in the shares of threads begin, how many there are, and where they are in a share, in bytes.
+const (
+	SharedWords     = rejected
+	NumShared       = hits - rejected + 1
+	ShareOfRejected = 0
+	ShareOfHits     = (hits - rejected) * 8
+)
+
+// Share is what threads have counted in words of their own instead (package arena). Offset returns where these are; Collect adds what they
+// have gained.
+type Share interface {
+	Offset() (off uint64, ok bool)
+	Collect()
+}
+
 // Limits are what a gate goes by; zeros let all hits pass.
 type Limits struct {
 	After, Every, Rate, Limit uint64
@@ -43,6 +58,8 @@ type Gate struct {
 	off  uint64
 	open bool         // there are no limits
 	now  func() int64 // nanoseconds of CLOCK_MONOTONIC
+
+	share Share // nil: all count in the words
 }
 
 // New makes a gate of zeroed words, which lie at an offset of an arena; nil words are memory of the gate's own, and the
@@ -54,6 +71,25 @@ func New(words []uint64, off uint64, l Limits, now func() int64) *Gate {
 	g := &Gate{w: (*[Words]uint64)(words), off: off, open: l == Limits{}, now: now}
 	g.w[after], g.w[every], g.w[rate], g.w[limit] = l.After, l.Every, l.Rate, l.Limit
 	return g
+}
+
+// SetShare tells which share threads have in the words from SharedWords on. It is called before anybody counts.
+func (g *Gate) SetShare(s Share) { g.share = s }
+
+// Share returns where, in the share of each thread, native code counts hits and rejected hits, in bytes. ok is false if it has to count
+// in the words. With limits it has to: the number of a hit decides whether that counts.
+func (g *Gate) Share() (off uint64, ok bool) {
+	if g.share == nil || !g.open {
+		return 0, false
+	}
+	return g.share.Offset()
+}
+
+// collect adds to the words what threads have counted elsewhere.
+func (g *Gate) collect() {
+	if g.share != nil {
+		g.share.Collect()
+	}
 }
 
 // Offset is where the gate lies in its arena, 0 when it is in none.
@@ -152,10 +188,16 @@ func (g *Gate) Seen() uint64 {
 }
 
 // Rejected is how many hits the probe's predicate rejected.
-func (g *Gate) Rejected() uint64 { return atomic.LoadUint64(&g.w[rejected]) }
+func (g *Gate) Rejected() uint64 {
+	g.collect()
+	return atomic.LoadUint64(&g.w[rejected])
+}
 
 // Hits is how many hits counted.
-func (g *Gate) Hits() uint64 { return atomic.LoadUint64(&g.w[hits]) }
+func (g *Gate) Hits() uint64 {
+	g.collect()
+	return atomic.LoadUint64(&g.w[hits])
+}
 
 // RateLimited is how many hits Rate did not let pass.
 func (g *Gate) RateLimited() uint64 { return atomic.LoadUint64(&g.w[rateLimited]) }

@@ -69,10 +69,13 @@ func (c *cells) update(l *arena.Layout, cell asm.Operand, v word) {
 	}
 	switch l.Object.Form() {
 	case object.KindCount:
-		c.LockInc(cell)
+		c.count(c.countableCell(l, cell), c.inc)
 	case object.KindSum, object.KindAvg:
-		c.atomicAdd(cell.Plus(arena.ValueOffset), v)
-		c.LockInc(cell.Plus(arena.CountOffset))
+		add := c.adder(v)
+		c.count(c.countableCell(l, cell), func(to asm.Operand, alone bool) {
+			add(to.Plus(arena.ValueOffset), alone)
+			c.inc(to.Plus(arena.CountOffset), alone)
+		})
 	case object.KindStats:
 		c.extreme(cell.Plus(arena.LeastOffset), v, asm.LE)
 		c.extreme(cell.Plus(arena.MostOffset), v, asm.GE)
@@ -87,10 +90,10 @@ func (c *cells) update(l *arena.Layout, cell asm.Operand, v word) {
 		c.LockInc(cell.Plus(arena.CountOffset))
 	case object.KindHist:
 		c.countPower(l.Object.Powers(), v)
-		c.countBucket(cell)
+		c.count(c.countableCell(l, cell), c.countBucket)
 	case object.KindLhist:
 		c.countStep(&l.Object, v)
-		c.countBucket(cell)
+		c.count(c.countableCell(l, cell), c.countBucket)
 	}
 }
 
@@ -108,9 +111,9 @@ func (c *cells) extreme(to asm.Operand, v word, keep asm.Cond) {
 }
 
 // countBucket counts in the bucket of a cell whose index is in rax; rcx is used.
-func (c *cells) countBucket(cell asm.Operand) {
+func (c *cells) countBucket(cell asm.Operand, alone bool) {
 	c.Lea(c.used(asm.RCX), cell)
-	c.LockInc(asm.Element(asm.RCX, asm.RAX))
+	c.inc(asm.Element(asm.RCX, asm.RAX), alone)
 }
 
 // countPower computes the index of a hist's bucket in rax: 0 for a negative value, 1+value for one below 1<<bits, and

@@ -3,6 +3,7 @@ package amd64
 import (
 	"gotap/runtime"
 	"gotap/runtime/calls"
+	"gotap/runtime/gate"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/opcode"
@@ -18,15 +19,24 @@ const within = 256 << 10
 // frames makes the code of calls: their frames on the thread's stack of calls.
 type frames struct {
 	*doorbells
-	call    *native.Call // nil: no call begins or ends
-	stackOf asm.Reg      // the address of the thread's stack of calls, if it is used
+	call *native.Call // nil: no call begins or ends
 }
 
 // beginCall records the call that begins, or rings; then the interpreter does all that is to be done, and control arrives at none. The
-// frame of the call is empty, and busy.
-func (f *frames) beginCall(none asm.Label) {
-	unable := f.callBell(EntersCall, none)
-	f.findStack(unable)
+// frame of the call is empty, and busy. In any case it counts the hit in the gate, if there is one.
+func (f *frames) beginCall(g *gate.Gate, none asm.Label) {
+	bell, unable := f.callBell(EntersCall, none), f.NewLabel()
+	f.cold = append(f.cold, func() {
+		f.Place(unable)
+		f.hit(g)
+		f.Jmp(bell)
+	})
+	f.findStack(unable, func(instruction func()) {
+		f.guarded(Read{Own: true, Passes: true, bell: unable}, f.abandoned, instruction)
+	})
+	if f.site.Shares {
+		f.share = hasShare
+	}
 	size := calls.FrameSize(f.call.This)
 	state := asm.At(f.stackOf, calls.StateAt)
 	again, former, push := f.NewLabel(), f.NewLabel(), f.NewLabel()
@@ -72,6 +82,9 @@ func (f *frames) beginCall(none asm.Label) {
 		f.Mov(asm.At(f.frame, calls.TimeAt), asm.R(asm.RAX))
 	}
 	f.framed = true
+	if g != nil {
+		f.countGate(g, gate.HitsOffset, gate.ShareOfHits)
+	}
 
 	f.cold = append(f.cold, func() {
 		f.Place(former) // a call with this stack pointer has not returned
@@ -93,7 +106,7 @@ func (e *emitter) enterCall(i int) {
 	p.done = e.NewLabel()
 	p.abort, p.resume = p.done, p.done
 	p.prologue()
-	p.frames.beginCall(none)
+	p.frames.beginCall(e.programs[i].Gate, none)
 	p.body()
 	e.Place(p.done)
 	e.AluImm(asm.And, asm.At(p.frame, calls.TimeAt), ^calls.Busy)
@@ -111,7 +124,8 @@ func (e *emitter) leaveCall(i int) {
 	p.prologue()
 	p.frames.findCall(none)
 	if g := e.programs[i].Gate; g != nil {
-		e.gate(g, p.done)
+		e.due(g, p.done)
+		p.countGate(g, gate.HitsOffset, gate.ShareOfHits)
 	}
 	p.body()
 	e.Place(p.done)
@@ -124,7 +138,7 @@ func (e *emitter) leaveCall(i int) {
 // findCall finds the frame of the call that ends at the place. If the call was not seen to begin, it jumps to none.
 func (f *frames) findCall(none asm.Label) {
 	unable := f.callBell(LeavesCall, none)
-	f.findStack(unable)
+	f.findStackOrRing(unable)
 	f.used(f.frame)
 	search, absent, inside := f.NewLabel(), f.NewLabel(), f.NewLabel()
 	f.Mov32(asm.RCX, asm.At(f.stackOf, calls.StateAt))
@@ -169,13 +183,34 @@ func (f *frames) popFrame() {
 	f.Store32(asm.At(f.stackOf, calls.StateAt), asm.RCX)
 }
 
-// findStack loads the address of the thread's stack of calls; rax, rcx and rdx are used. If it has none it jumps to unknown.
-func (f *frames) findStack(unknown asm.Label) {
+// findStackOrRing loads the address of the thread's stack of calls, or rings.
+func (f *frames) findStackOrRing(bell asm.Label) {
+	f.findStack(bell, func(instruction func()) { f.mayFault(bell, true, instruction) })
+	if f.site.Shares {
+		f.share = hasShare
+	}
+}
+
+// needsStack is findStackOrRing where the part may have found it.
+func (f *frames) needsStack(bell asm.Label) {
+	switch {
+	case f.framed:
+	case f.share == maybeShare:
+		f.Test(f.stackOf)
+		f.Jcc(asm.E, bell)
+	default:
+		f.findStack(bell, func(instruction func()) { f.mayFault(bell, true, instruction) })
+	}
+}
+
+// findStack loads the address of the thread's stack of calls; rax, rcx and rdx are used. If it has none it jumps to unknown. The function makes
+// an instruction that may fault.
+func (f *frames) findStack(unknown asm.Label, fault func(instruction func())) {
 	found, next := f.NewLabel(), f.NewLabel()
 	for _, x := range []asm.Reg{asm.RAX, asm.RCX, asm.RDX, f.stackOf} {
 		f.used(x)
 	}
-	f.ownData(unknown)
+	f.ownData(fault)
 	f.MovImm(asm.RCX, calls.Multiplier)
 	f.Imul(asm.RCX, asm.R(asm.RAX))
 	f.Shift(asm.Shr, asm.R(asm.RCX), slotShift)
@@ -186,7 +221,7 @@ func (f *frames) findStack(unknown asm.Label) {
 	f.Jcc(asm.NE, next)
 	f.Place(found)
 	f.Extend(asm.RAX, asm.At(asm.RCX, calls.StackAt), 8, false)
-	f.Shift(asm.Shl, asm.R(asm.RAX), stackSizeShift)
+	f.Shift(asm.Shl, asm.R(asm.RAX), blockSizeShift)
 	f.Lea(f.stackOf, f.arena(f.site.Stacks))
 	f.Alu(asm.Add, asm.R(f.stackOf), asm.R(asm.RAX))
 
@@ -203,26 +238,26 @@ func (f *frames) findStack(unknown asm.Label) {
 
 // ownData loads rax with the address of the thread's own data. Where their first word is their address it is read, which takes a third of the
 // time of the instruction that tells it. A thread without such a word finds no owner and rings, or the read faults.
-func (f *frames) ownData(unknown asm.Label) {
+func (f *frames) ownData(fault func(instruction func())) {
 	if !f.site.SelfAddressed {
 		f.Rdfsbase()
 		return
 	}
-	f.mayFault(unknown, true, f.MovOwnData)
+	fault(f.MovOwnData)
 }
 
-// Positions of the number of a slot in the product of an owner, and of the same in bytes; of the number of a stack in bytes.
+// Positions of the number of a slot in the product of an owner, and of the same in bytes; of the number of a block in bytes.
 const (
 	slotShift      = 64 - 10
 	slotSizeShift  = 4
-	stackSizeShift = 15
+	blockSizeShift = 16
 )
 
 // The numbers of slots and stacks fit.
 var (
 	_ = [1]struct{}{}[calls.Slots-1<<(64-slotShift)]
 	_ = [1]struct{}{}[calls.SlotSize-1<<slotSizeShift]
-	_ = [1]struct{}{}[calls.StackSize-1<<stackSizeShift]
+	_ = [1]struct{}{}[calls.BlockSize-1<<blockSizeShift]
 	_ = [1]struct{}{}[calls.MaxThreads-1<<8]
 )
 

@@ -172,6 +172,7 @@ func TestCallLimits(t *testing.T) {
 // TestOwnData: a thread whose own data are not what its stub takes them for rings. It may have none at all.
 func TestOwnData(t *testing.T) {
 	w := newWorld(t)
+	w.shareless = true
 	sum, _ := w.object(object.Object{Kind: object.KindSum})
 	plan := w.plan(opA(opcode.Field, uint32(runtime.FieldTid)), opV(opcode.Agg, sum), op(opcode.Exit))
 	stub := w.place(w.c, []native.Program{{Run: plan}}, Site{Addr: codeAddr, SelfAddressed: true})

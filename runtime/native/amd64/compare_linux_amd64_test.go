@@ -134,6 +134,7 @@ func (w *world) execute(s *Stub, programs []native.Program, site Site, regs *reg
 	if err := w.compareCalls(programs, want); err != nil {
 		return err
 	}
+	w.collect(programs)
 	w.got = w.used(w.got[:0])
 	w.ignoreRing(w.got)
 	w.ignoreRing(w.wanted)

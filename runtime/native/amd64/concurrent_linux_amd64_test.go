@@ -23,7 +23,7 @@ import (
 // TestTwoProcessors: two processes execute one program at once while the host reads and takes. Nothing is lost.
 func TestTwoProcessors(t *testing.T) {
 	w := newWorld(t)
-	other := newTracee(t, w.arena.FD(), arenaSize)
+	other := w.other(ownData + 0x100)
 	p, ids := w.everything()
 	const times = 400_000
 	g := w.arena.NewGate(gate.Limits{After: 10, Every: 3})
@@ -101,7 +101,7 @@ func TestKeysAtOnce(t *testing.T) {
 }
 
 func keysAtOnce(t *testing.T, w *world) {
-	other := newTracee(t, w.arena.FD(), arenaSize)
+	other := w.other(ownData + 0x100)
 	const times = 20_000
 	kind := []value.Kind{value.KindInt}
 	count, countID := w.object(object.Object{Kind: object.KindCount, Keys: 1, Max: 40}, kind...)
@@ -193,7 +193,7 @@ func (w *world) serve(c *tracee, stub *Stub, programs []native.Program, regs *re
 // TestAtomic: two processes execute a single operation at once, as fast as they can.
 func TestAtomic(t *testing.T) {
 	w := newWorld(t)
-	other := newTracee(t, w.arena.FD(), arenaSize)
+	other := w.other(ownData + 0x100)
 	const times = 2_000_000
 	number, numberID := w.object(object.Object{Kind: object.KindInt})
 	array, arrayID := w.object(object.Object{Kind: object.KindArray, Size: 1})

@@ -29,6 +29,9 @@ type Site struct {
 	Flags   bool             // the code at the place uses the status flags, so that they must be kept
 	// SelfAddressed says that the first word of the threads' own data, at the base of fs, is its address, as the ABI has it.
 	SelfAddressed bool
+	// Shares says that each block in Stacks belongs to one thread that runs: two that run have different own data if Owners has them. Then
+	// threads count in their shares. Owners must be set.
+	Shares bool
 
 	Pairs bool // the processor compares and swaps 16 bytes
 	Room  int  // bytes of the stack that the code may use; 0: as many as it needs
@@ -242,14 +245,14 @@ func (e *emitter) program(i int) {
 	}
 	ends := p.Call != nil && p.Call.Ends // then the gate is asked only for calls that were seen to begin
 	if p.Gate != nil && !ends {
-		e.gate(p.Gate, next)
+		e.due(p.Gate, next)
 	}
 	switch {
 	case ends:
 		e.leaveCall(i)
 	case p.Call != nil:
 		e.enterCall(i)
-	case p.Run != nil:
+	default:
 		e.run(i)
 	}
 	e.Place(next)
@@ -257,10 +260,21 @@ func (e *emitter) program(i int) {
 
 // run makes the code of a program for the hits that count.
 func (e *emitter) run(i int) {
+	g := e.programs[i].Gate
+	if e.programs[i].Run == nil && !e.site.Shares {
+		e.hit(g)
+		return
+	}
 	p := e.newPart(2*i+1, e.programs[i].Run)
 	p.done = e.NewLabel()
 	p.abort, p.resume = p.done, p.done
 	p.prologue()
+	if p.countsInShares(g) {
+		p.frames.findShare()
+	}
+	if g != nil {
+		p.countGate(g, gate.HitsOffset, gate.ShareOfHits)
+	}
 	p.body()
 	e.Place(p.done)
 	p.epilogue()
@@ -297,18 +311,25 @@ func (e *emitter) arena(offset uint64) asm.Operand { return asm.Address(e.site.A
 // counts reports whether a gate lets only some hits pass.
 func counts(g *gate.Gate) bool { return g != nil && (g.Limits().After != 0 || g.Limits().Every > 1) }
 
-// gate decides whether a hit counts, and counts it.
-func (e *emitter) gate(g *gate.Gate, next asm.Label) {
-	if counts(g) {
-		e.due(g, next)
-	} else if g.Limits() != (gate.Limits{}) {
-		e.LockInc(e.arena(g.Offset() + gate.SeenOffset))
+// hit counts a hit that counts.
+func (e *emitter) hit(g *gate.Gate) {
+	if g != nil {
+		e.LockInc(e.arena(g.Offset() + gate.HitsOffset))
 	}
-	e.LockInc(e.arena(g.Offset() + gate.HitsOffset))
 }
 
-// due counts a hit as seen, and goes on to the next program unless After and Every let it pass.
+// due decides whether a hit counts: it counts it as seen, and goes on to the next program unless After and Every let it pass.
 func (e *emitter) due(g *gate.Gate, next asm.Label) {
+	switch {
+	case counts(g):
+		e.number(g, next)
+	case g.Limits() != gate.Limits{}:
+		e.LockInc(e.arena(g.Offset() + gate.SeenOffset))
+	}
+}
+
+// number is due for a gate that lets only some hits pass.
+func (e *emitter) number(g *gate.Gate, next asm.Label) {
 	l, not := g.Limits(), e.NewLabel()
 	used := [...]asm.Reg{asm.RAX, asm.RCX, asm.RDX}
 	restore := func() {

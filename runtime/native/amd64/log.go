@@ -37,9 +37,7 @@ func (p *part) commit(in *runtime.Inst) {
 	p.records = true
 	log := p.plan.Ops[p.pc].Log
 	unable := p.bell()
-	if !p.framed {
-		p.frames.findStack(unable)
-	}
+	p.frames.needsStack(unable)
 	hdr := record.Header{Size: uint32(record.HeaderSize + log.Bytes), Kind: outcome.ExitKind(in.A), Program: p.plan.Code.ID, Probe: p.programs[p.index/2].Probe, Pid: p.site.Pid}
 	if hdr.Kind == outcome.ExitEvent {
 		hdr.Flags = record.FlagEvent
@@ -150,7 +148,7 @@ func (w *recordWriter) storeHeader(hdr *record.Header) {
 	_, words := hdr.Words()
 	word := func(offset int) *uint64 { return &words[offset/8-1] }
 	w.storeConst(asm.At(w.record, record.ProgramAt), *word(record.ProgramAt))
-	w.Mov(asm.R(asm.RAX), asm.At(w.frames.stackOf, calls.TidAt))
+	w.Mov(asm.R(asm.RAX), asm.At(w.stackOf, calls.TidAt))
 	w.Shift(asm.Shl, asm.R(asm.RAX), 32)
 	w.MovImm(asm.RCX, *word(record.PidAt))
 	w.Alu(asm.Or, asm.R(asm.RAX), asm.R(asm.RCX))
@@ -159,7 +157,7 @@ func (w *recordWriter) storeHeader(hdr *record.Header) {
 	w.Mov(asm.At(w.record, record.TimeAt), asm.R(asm.RAX))
 	w.storeConst(asm.At(w.record, record.HoldAt), *word(record.HoldAt))
 	for i := int32(0); i < calls.CommSize; i += 8 {
-		w.Mov(asm.R(asm.RAX), asm.At(w.frames.stackOf, calls.CommAt+i))
+		w.Mov(asm.R(asm.RAX), asm.At(w.stackOf, calls.CommAt+i))
 		w.Mov(asm.At(w.record, record.CommAt+i), asm.R(asm.RAX))
 	}
 }

@@ -85,7 +85,9 @@ func (p *part) assignHomes() {
 		p.counter = next()
 	}
 	if p.usesCalls() {
-		p.frames.stackOf, p.frame = next().reg, next().reg
+		p.stackOf, p.frame = next().reg, next().reg
+	} else if p.index%2 == 1 && p.countsInShares(p.programs[p.index/2].Gate) {
+		p.stackOf = next().reg
 	}
 	if p.plan.Fields > 0 || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Log != nil && len(op.Log.Items) > 0 }) {
 		p.log.record = next().reg

@@ -27,6 +27,8 @@ type Read struct {
 	// Own is set if it reads the thread's own data, or the return address at the stack pointer or an argument above it: the table of ranges need not
 	// have them.
 	Own bool
+	// Passes is set if nobody has to answer: the thread goes on at the offset Bell, where there is no doorbell.
+	Passes bool
 
 	test, at, bell asm.Label
 }
@@ -46,13 +48,19 @@ const flagRF = 1 << 16
 // Ring changes the registers of a thread whose read has faulted to what they would be if the doorbell had rung. stub is the address of
 // the stub.
 func (f *Read) Ring(stub uint64, regs []uint64) {
-	regs[fileRIP] = stub + uint64(f.Bell) + 1
+	regs[fileRIP] = stub + uint64(f.Bell)
+	if !f.Passes {
+		regs[fileRIP]++
+	}
 	regs[fileEFLAGS] &^= flagRF
 }
 
 // resolve replaces labels by their offsets in the code.
 func (f *Read) resolve(a *asm.Assembler) {
-	f.Test, f.At, f.Bell = a.Offset(f.test), a.Offset(f.at), a.Offset(trapOf(f.bell))
+	if !f.Passes {
+		f.bell = trapOf(f.bell)
+	}
+	f.Test, f.At, f.Bell = a.Offset(f.test), a.Offset(f.at), a.Offset(f.bell)
 }
 
 // read replaces the address on top by the value there.
@@ -194,10 +202,20 @@ func (g *memoryCheck) searchRange(x asm.Reg, size int, bell asm.Label) {
 
 // mayFault makes the code of one instruction that reads what is the thread's own (Read.Own), or what has been checked.
 func (b *doorbells) mayFault(bell asm.Label, own bool, instruction func()) {
-	f := Read{Own: own, test: b.NewLabel(), at: b.NewLabel(), bell: bell}
+	b.guarded(Read{Own: own, bell: bell}, b.abandoned, instruction)
+}
+
+// mayFail is mayFault for what is the thread's own, without a doorbell: if it faults, or no tracer would see that, the thread goes on at a label.
+func (b *doorbells) mayFail(to asm.Label, instruction func()) {
+	b.guarded(Read{Own: true, Passes: true, bell: to}, to, instruction)
+}
+
+// guarded makes the code of an instruction that may fault, behind a test of the control word.
+func (b *doorbells) guarded(f Read, untraced asm.Label, instruction func()) {
+	f.test, f.at = b.NewLabel(), b.NewLabel()
 	b.Place(f.test)
 	b.TestBits32(asm.Address(b.site.Control), native.ControlMask)
-	b.Jcc(asm.E, b.abandoned)
+	b.Jcc(asm.E, untraced)
 	b.Place(f.at)
 	instruction()
 	b.reads = append(b.reads, f)

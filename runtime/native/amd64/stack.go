@@ -45,6 +45,8 @@ type words struct {
 	fields        []home      // of the log
 	memoryOfTexts *textMemory // nil: no texts are made
 	thread        home        // the number of the thread, while a variable of its own is searched
+	stackOf       asm.Reg     // the address of the thread's stack of calls, if it is used
+	share         shareState
 }
 
 // home is a place for a word: a register, or a slot on the target's stack.

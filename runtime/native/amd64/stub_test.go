@@ -14,6 +14,7 @@ import (
 	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/arena"
+	"gotap/runtime/calls"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
@@ -75,6 +76,7 @@ func (s *shelf) plan(list ...runtime.Inst) *native.Plan {
 func TestStubs(t *testing.T) {
 	testenv.Require(t, testenv.Objdump)
 	s := newShelf(t)
+	s.OpenShares(1<<20, calls.BlockSize, 4096)
 	count := s.object(object.Object{Kind: object.KindCount})
 	hist := s.object(object.Object{Kind: object.KindHist})
 	keyed := s.object(object.Object{Kind: object.KindCount, Keys: 1, Max: 10}, value.KindInt)
@@ -90,6 +92,7 @@ func TestStubs(t *testing.T) {
 		"count":     {[]native.Program{{Run: counts, Gate: free}}, Site{}},
 		"predicate": {[]native.Program{{Run: counts, When: when, Gate: free}}, Site{Flags: true, RedZone: true}},
 		"every":     {[]native.Program{{Gate: limited}}, Site{RedZone: true}},
+		"share":     {[]native.Program{{Run: counts, Gate: free}}, Site{Owners: 0x2000, Stacks: 0x10000, Shares: true, SelfAddressed: true}},
 		"hist":      {[]native.Program{{Run: s.plan(opA(opcode.Arg, 1), opV(opcode.Agg, hist), exit), Gate: free}}, Site{}},
 		"keyed":     {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{}},
 		"paired":    {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{Pairs: true}},

@@ -13,12 +13,8 @@ import (
 // needStack loads the address of the thread's stack of calls. A thread without one rings before the current operation, or before the key
 // that is being built.
 func (f *frames) needStack() {
-	switch {
-	case f.framed:
-	case f.key.begun:
-		f.findStack(f.bellAt(f.key.pc, f.key.executed, f.key.stack))
-	default:
-		f.findStack(f.bell())
+	if !f.framed {
+		f.needsStack(f.bellBefore())
 	}
 }
 
@@ -36,10 +32,8 @@ func (f *frames) tid() {
 func (p *part) perThread(in *runtime.Inst) {
 	l := p.plan.Ops[p.pc].Object
 	unsure, outer := p.bellBefore(), p.key
-	if !p.framed {
-		p.frames.findStack(unsure)
-	}
-	p.Mov(asm.R(p.used(asm.RAX)), asm.At(p.frames.stackOf, calls.TidAt))
+	p.frames.needsStack(unsure)
+	p.Mov(asm.R(p.used(asm.RAX)), asm.At(p.stackOf, calls.TidAt))
 	p.Mov(p.written(p.thread), asm.R(asm.RAX))
 	p.key = keyed{words: []word{{threadNumber, 0}}}
 	var v word

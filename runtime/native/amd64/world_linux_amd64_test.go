@@ -53,6 +53,7 @@ type world struct {
 	stacks    *calls.Stacks
 	owners    *calls.Owners
 	sites     int
+	shareless bool // native code counts nothing in shares
 	stack     *calls.Stack
 	ranges    *ranges.Table
 	clock     *clock.Clock      // nil: the processor's counter does not tell the time
@@ -104,6 +105,15 @@ func newWorld(t testing.TB) *world {
 	w.fillData()
 	w.initial = w.used(nil)
 	return w
+}
+
+// other returns another tracee that shares the arena, with a share of its own. Its own data are at an address in the page of the control word.
+func (w *world) other(data uint64) *tracee {
+	c := newTracee(w.t, w.arena.FD(), arenaSize)
+	c.ready[fileFS] = data
+	binary.LittleEndian.PutUint64(c.work[codeSize+data-controlAddr:], data)
+	w.owners.Set(data, w.stacks.Take(testTid+1))
+	return c
 }
 
 // declare declares objects of all kinds.
@@ -212,6 +222,7 @@ func (w *world) site(s Site) Site {
 	s.Ranges = w.ranges.Offset()
 	w.sites++
 	s.SelfAddressed = s.SelfAddressed || w.sites%2 == 0
+	s.Shares = !w.shareless && w.sites%4 < 3
 	s.Pairs = cpu.X86.HasCX16 && w.sites%3 != 0
 	if w.clock != nil {
 		s.Clock = w.clock.Offset()
@@ -264,6 +275,23 @@ func (w *world) used(to []byte) []byte {
 		to = append(to, s...)
 	}
 	return to
+}
+
+// collect adds what native code has counted in shares.
+func (w *world) collect(programs []native.Program) {
+	for id := range w.arena.Objects() {
+		switch h := w.arena.Handle(id); h.Object().Kind {
+		case object.KindCount, object.KindSum, object.KindHist, object.KindLhist:
+			if h.Object().Keys == 0 {
+				h.Get()
+			}
+		}
+	}
+	for _, p := range programs {
+		if p.Gate != nil {
+			p.Gate.Hits()
+		}
+	}
 }
 
 // restore writes the used parts of the arena.
