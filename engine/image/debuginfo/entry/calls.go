@@ -212,7 +212,7 @@ const (
 
 // Inlined returns the functions of a unit that were inlined and have a name, which includes namespaces and classes.
 func (sv Survey) Inlined(u *Unit, name string) ([]*dwarf.Entry, error) {
-	if !sv.rd.mayName(name) {
+	if !sv.rd.search.mayFind(name, sv.rd.parts) {
 		return nil, nil
 	}
 	found, ok := sv.scanInlined(u, name)

@@ -25,28 +25,29 @@ func (rd *Reader) QualifiedName(e *dwarf.Entry) string {
 	return strings.Join(append(rd.ScopeNames(u, at.Offset), name), "::")
 }
 
-// mayName reports whether an entry of the module may have a qualified name. It has not when no string of the debug information
-// ends as the name does, in the whole of it or behind one of its "::"; most names that are looked for in vain are found out so,
-// without any entry being read. The answer for the last name is remembered: a name is asked for unit by unit.
-func (rd *Reader) mayName(qualified string) bool {
-	if asked := (askedName{qualified, len(rd.parts)}); rd.asked != asked {
-		rd.asked, rd.named = asked, rd.hasString(qualified)
-	}
-	return rd.named
-}
-
-// askedName is what the answer of mayName depends on: parts can be added.
-type askedName struct {
+// nameSearch finds out which names no entry of the module can have. It remembers the last answer: a name is asked for unit by unit.
+type nameSearch struct {
 	name  string
-	parts int
+	parts int // how many the module had, of which there may be more later
+	found bool
 }
 
-// hasString reports whether a string of some part is the name or what follows a "::" in it. Linkers let a string be the end of
+// mayFind reports whether an entry in some of the parts may have a qualified name. It has not when no string of the debug information
+// ends as the name does, in the whole of it or behind one of its "::"; most names that are looked for in vain are found out so,
+// without any entry being read.
+func (n *nameSearch) mayFind(qualified string, parts []*part) bool {
+	if n.name != qualified || n.parts != len(parts) {
+		*n = nameSearch{qualified, len(parts), hasEnd(parts, qualified)}
+	}
+	return n.found
+}
+
+// hasEnd reports whether a string of some part is the name or what follows a "::" in it. Linkers let a string be the end of
 // another one, so what is in front of it does not matter.
-func (rd *Reader) hasString(qualified string) bool {
+func hasEnd(parts []*part, qualified string) bool {
 	for rest, more := qualified, true; more; _, rest, more = strings.Cut(rest, "::") {
 		text := append([]byte(rest), 0)
-		for _, p := range rd.parts {
+		for _, p := range parts {
 			if bytes.Contains(p.sections["str"], text) || bytes.Contains(p.sections["line_str"], text) || bytes.Contains(p.sections["info"], text) {
 				return true
 			}

@@ -45,8 +45,7 @@ type Reader struct {
 	packed   bool // packages have been searched
 	whole    bool // all units have been joined
 	lacking  []error
-	asked    askedName // of mayName, and its answer
-	named    bool
+	search   nameSearch
 	altErr   error // why the supplementary file is missing; nil when none is needed
 }
 

@@ -108,9 +108,10 @@ func compareInlined(t *testing.T, rd *Reader, u *Unit, origin dwarf.Offset) {
 		t.Fatal(err)
 	}
 	name := rd.QualifiedName(e)
-	if !rd.mayName(name) || rd.mayName("outer::"+name+"nowhere") || !rd.mayName("outer::"+name) {
-		t.Errorf("names that entries may have: %s %v, with more in front %v, with more behind %v", name, rd.mayName(name),
-			rd.mayName("outer::"+name), rd.mayName("outer::"+name+"nowhere"))
+	for asked, want := range map[string]bool{name: true, "outer::" + name: true, "outer::" + name + "nowhere": false} {
+		if got := rd.search.mayFind(asked, rd.parts); got != want {
+			t.Errorf("an entry may have the name %s: %v, want %v", asked, got, want)
+		}
 	}
 	scanned, ok := NewSurvey(rd).scanInlined(u, name)
 	got, err := NewSurvey(rd).inlinedAs(scanned, name)
