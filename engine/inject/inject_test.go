@@ -44,6 +44,17 @@ func TestGapNear(t *testing.T) {
 	}
 }
 
+// TestGapBelowKernel: a program at low addresses, with too little room in front of its heap, has the room above the heap. That in front of
+// the vsyscall page belongs to the kernel, though it is near when addresses wrap around.
+func TestGapBelowKernel(t *testing.T) {
+	const brk, size = 0x3f9f000, 0x2199000
+	maps := []module.Mapping{{Start: 0x400000, End: 0x31d4000, Path: "/usr/local/go/bin/go"}, {Start: 0x7f4e07065000, End: 0x7f4e0716d000},
+		{Start: 0x7ffc4bcc9000, End: 0x7ffc4bcea000, Path: "[stack]"}, {Start: 0xffffffffff600000, End: 0xffffffffff601000, Path: "[vsyscall]"}}
+	if got := gapNear(maps, brk, 0xa0e526, size, SlotReach); got != brk+aboveHeap {
+		t.Errorf("%#x, want %#x", got, uint64(brk+aboveHeap))
+	}
+}
+
 // TestAligned: an instruction counts only at a multiple of its alignment.
 func TestAligned(t *testing.T) {
 	insn := []byte{1, 0, 0, 0xef}

@@ -17,7 +17,7 @@ import (
 const SlotReach = 1 << 30
 
 // Near reports whether two addresses are closer to each other than reach.
-func Near(a, b, reach uint64) bool { return a-b < reach || b-a < reach }
+func Near(a, b, reach uint64) bool { return distance(a, b) < reach }
 
 // NoRoomError reports that no memory can be mapped near an address.
 type NoRoomError struct {
