@@ -78,7 +78,7 @@ func TestKilledInEntry(t *testing.T) {
 	adoptOrphans(t)
 	for _, c := range crashCases() {
 		steps := map[string]int{"timer": 6, "static": 3}[c.name]
-		if steps == 0 {
+		if steps == 0 || c.name == "timer" && strconv.IntSize == 32 { // glibc's Thumb code makes its calls in a function without a symbol there
 			continue
 		}
 		t.Run(c.name, func(t *testing.T) {
