@@ -94,7 +94,7 @@ type Site interface {
 	Emulate(regs *Regs, mem Memory) error
 
 	// OutOfLine returns the bytes to place at slot, at most SlotSize, so that the instruction can be single-stepped
-	// there. It fails if the instruction cannot run at that address, for example because a RIP-relative operand is
+	// there, or on ARM so that a system call can be made there. A jump back follows the instruction. It fails if the instruction cannot run at that address, for example because a RIP-relative operand is
 	// out of reach.
 	OutOfLine(slot uint64) ([]byte, error)
 
@@ -165,7 +165,7 @@ type Arch interface {
 	// BreakpointPC returns the address of a breakpoint that was hit, given the program counter that the kernel
 	// reports.
 	BreakpointPC(pc uint64) uint64
-	SlotSize() int // maximum length of an out-of-line copy in bytes
+	SlotSize() int // maximum length of an out-of-line copy in bytes; a multiple of the alignment of instructions
 
 	// RegIndex finds a register by name ("rax", "eax", "sp", "pc"). It returns the index in Regs, and the width and
 	// position of its bits. ok is false if the architecture has no register of that name. Names of sub-registers

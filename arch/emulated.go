@@ -18,7 +18,7 @@ func (EmulatedSite) Strategy() Strategy { return Emulated }
 // Allowed reports that only emulation is possible.
 func (EmulatedSite) Allowed(how Strategy) bool { return how == Emulated }
 
-// OutOfLine fails: there are no copies.
+// OutOfLine fails: there are no copies, except of system calls, which an architecture adds.
 func (EmulatedSite) OutOfLine(uint64) ([]byte, error) { return nil, ErrEmulatedOnly }
 
 // BeforeStep does nothing, because no instruction is stepped.

@@ -61,8 +61,8 @@ func (s *isa) Breakpoint(in arch.Insn) []byte {
 // BreakpointPC returns pc: the kernel reports the address of an undefined instruction itself.
 func (s *isa) BreakpointPC(pc uint64) uint64 { return pc }
 
-// SlotSize returns 0: no instruction is stepped, so no copy is made.
-func (s *isa) SlotSize() int { return 0 }
+// SlotSize returns the length of a copy that OutOfLine makes.
+func (s *isa) SlotSize() int { return 12 }
 
 // PC returns the index of r15. It holds the address of the instruction itself; the program reads it with an offset.
 func (s *isa) PC() int { return regPC }

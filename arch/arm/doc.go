@@ -11,7 +11,7 @@
 // operands. decodeVector and its tables handle the vector unit.
 //
 // Prepare runs once for each probe point and refuses instructions that cannot be displaced. All others are emulated
-// at the stop for the breakpoint: nothing is stepped, and no copies are made.
+// at the stop for the breakpoint: nothing is stepped, and no copies are made but of system calls.
 //
 // At a hit (cpu.go), the registers are copied into a cpu. If the condition holds, the row's function works on the
 // copy, and on success the copy becomes the registers. Memory is written last, with one call for adjacent bytes, so

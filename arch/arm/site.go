@@ -1,6 +1,10 @@
 package arm
 
-import "gotap/arch"
+import (
+	"encoding/binary"
+
+	"gotap/arch"
+)
 
 // site is an instruction prepared when a probe is placed. It never changes afterwards.
 type site struct {
@@ -27,6 +31,21 @@ func (in *inst) refused() string {
 		return reasons[in.row.class]
 	}
 	return in.row.unpredictableReason(in.word)
+}
+
+// OutOfLine returns A32 code that makes the system call and loads the address behind the instruction, with its instruction set, into the
+// program counter. It fails for other instructions. An IT block must not go on behind the instruction.
+func (s *site) OutOfLine(uint64) ([]byte, error) {
+	const svc, load = 0xef000000, 0xe51ff004 // svc 0; ldr pc, [pc, #-4]
+	if s.Prepared.Control != arch.Syscall {
+		return nil, arch.ErrEmulatedOnly
+	}
+	call, next := s.in.word, uint32(s.Prepared.Addr)+s.in.size
+	if s.in.thumb {
+		call, next = svc, next|1
+	}
+	le := binary.LittleEndian
+	return le.AppendUint32(le.AppendUint32(le.AppendUint32(nil, call), load), next), nil
 }
 
 // Vectors reports whether emulation needs the registers of the vector unit, which another system call has to read.

@@ -69,8 +69,8 @@ func (a64) Breakpoint(arch.Insn) []byte { return breakpoint }
 // BreakpointPC returns pc: the exception is taken at the instruction, not behind it.
 func (a64) BreakpointPC(pc uint64) uint64 { return pc }
 
-// SlotSize returns 0: no instruction is stepped, so no copy is made.
-func (a64) SlotSize() int { return 0 }
+// SlotSize returns the length of a copy that OutOfLine makes.
+func (a64) SlotSize() int { return 8 }
 
 // PC returns the index of the program counter.
 func (a64) PC() int { return regPC }

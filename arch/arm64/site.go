@@ -1,6 +1,8 @@
 package arm64
 
 import (
+	"encoding/binary"
+
 	"gotap/arch"
 )
 
@@ -33,6 +35,23 @@ func (in *inst) refused() string {
 
 // open reports an encoding whose effect the architecture leaves open.
 func (in *inst) open() bool { return in.row.unpredictable != nil && in.row.unpredictable(in.word) }
+
+// OutOfLine returns a system call and a branch to the instruction behind the original. It fails for other instructions, and if the branch
+// does not reach that far: 128 MiB (Arm ARM DDI 0487, C6.2.27).
+func (s *site) OutOfLine(slot uint64) ([]byte, error) {
+	const branch, reach = 0x14000000, 1 << 27
+	if s.Prepared.Control != arch.Syscall {
+		return nil, arch.ErrEmulatedOnly
+	}
+	by := s.Prepared.Addr - slot // from the branch, which is as far behind the slot as its target is behind the instruction
+	if by+reach >= 2*reach {
+		return nil, errTooFar
+	}
+	copied := binary.LittleEndian.AppendUint32(nil, s.in.word)
+	return binary.LittleEndian.AppendUint32(copied, branch|uint32(by)>>2&0x3ffffff), nil
+}
+
+const errTooFar = arch.Refusal("cannot branch from the copy of the instruction back to it")
 
 // Vectors reports whether emulation needs the registers of the vector unit, which another system call has to read.
 func (s *site) Vectors() bool { return s.in.row.vectors }

@@ -30,6 +30,7 @@ func killedCommands(set string) []string {
 		fmt.Sprintf("GOTAP_ROUNDS=%d GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledSessions$/^(%s)$",
 			killedRounds, set, strings.Join(killedCases, "|")),
 		fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledInCall$/^static$", set),
+		fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledInEntry$/^static$", set),
 		fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.short -test.run ^TestKilledInMaskCall$/^timer$", set),
 	}
 }
@@ -44,6 +45,9 @@ func checkKilled(t *testing.T, out string, sessions int) {
 	}
 	if !strings.Contains(out, "--- PASS: TestKilledInCall/static ") {
 		t.Error("victims whose session was killed in a call that they were lent were harmed, or not tried")
+	}
+	if !strings.Contains(out, "--- PASS: TestKilledInEntry/static ") {
+		t.Error("victims whose session was killed at the entry of a system call were harmed, or not tried")
 	}
 	if !strings.Contains(out, "--- PASS: TestKilledInMaskCall/timer ") {
 		t.Error("victims whose session was killed while it changed their mask were harmed, or not tried")

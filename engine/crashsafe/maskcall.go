@@ -107,8 +107,8 @@ func (x pending) setsMask() bool {
 }
 
 // filtered reports whether filters of system calls decide about the pending call. Where nothing is stepped, a call that the thread itself has
-// to make may begin at an instruction elsewhere (armcall.go in package stepping), where the thread would stay if the session were killed. So
-// filters that let the call pass do not count there.
+// to make may begin at an instruction elsewhere (armcall.go in package stepping), where the thread would stay if the session were killed and there
+// were no slot. So filters that let the call pass do not count there.
 func (x pending) filtered() bool {
 	if x.t.Status("Seccomp") == "0" {
 		return false

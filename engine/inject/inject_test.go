@@ -11,6 +11,7 @@ import (
 
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
+	"gotap/engine/isa"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/linux/seccomp"
 	"gotap/engine/testenv"
@@ -38,7 +39,7 @@ func TestGapNear(t *testing.T) {
 		{"far above the heap", []module.Mapping{{Start: 1 << 20, End: code + 0x10000}, {Start: code + 0x10000, End: code + 0x20000, Path: "[heap]"}, {Start: code + 1<<31, End: code + 1<<31 + 1}}, code + 0x10000, code + 0x20000 + 1<<29},
 		{"not above the heap", []module.Mapping{{Start: code, End: code + 0x10000}, {Start: code + 0x11000, End: code + 0x20000, Path: "[heap]"}, {Start: code + 1<<31, End: code + 1<<31 + 1}}, code + 0x11000, code - size},
 	} {
-		if got := gapNear(c.maps, c.brk, code+0x100, size, SlotReach); got != c.want {
+		if got := gapNear(c.maps, c.brk, code+0x100, size, isa.SlotReach); got != c.want {
 			t.Errorf("%s: %#x, want %#x", c.name, got, c.want)
 		}
 	}
@@ -119,7 +120,7 @@ func TestGapNearLoader(t *testing.T) {
 	for name, heap := range map[string][]module.Mapping{"no heap yet": nil, "a heap": {{Start: brk, End: brk + 0x22000, Path: "[heap]"}}} {
 		maps := append([]module.Mapping{{Start: 0x565db000, End: brk, Path: "/bin/program"}}, heap...)
 		maps = append(maps, module.Mapping{Start: loader, End: loader + 0x35000}, module.Mapping{Start: 0xff8a9000, End: 0xff8ca000, Path: "[stack]"})
-		if got := gapNear(maps, brk, loader+0x2120, size, SlotReach); got != loader-size {
+		if got := gapNear(maps, brk, loader+0x2120, size, isa.SlotReach); got != loader-size {
 			t.Errorf("%s: %#x, want %#x", name, got, uint64(loader-size))
 		}
 	}
@@ -137,7 +138,7 @@ func TestNoRoom(t *testing.T) {
 		}
 	}
 	j := Caller{t: &tracee.Thread{MidCall: true}}
-	if _, err := j.MapNear(1<<40, 4096, SlotReach); !errors.Is(err, ErrNotNow) {
+	if _, err := j.MapNear(1<<40, 4096, isa.SlotReach); !errors.Is(err, ErrNotNow) {
 		t.Errorf("a thread in a system call: %v", err)
 	}
 }

@@ -12,10 +12,6 @@ import (
 	"gotap/engine/linux/procfs"
 )
 
-// SlotReach is how far a slot may be from its instruction: less than the range of a 32-bit displacement, because
-// the operand is itself some distance from the instruction.
-const SlotReach = 1 << 30
-
 // Near reports whether two addresses are closer to each other than reach.
 func Near(a, b, reach uint64) bool { return distance(a, b) < reach }
 

@@ -9,6 +9,7 @@ import (
 
 	"gotap/engine/abi"
 	"gotap/engine/inject"
+	"gotap/engine/isa"
 	"gotap/engine/tracee"
 )
 
@@ -64,14 +65,14 @@ func (t Target) Map(form *Form, near uint64, fd int, used uint64) (*Island, erro
 // room makes the target map room for an island near an address, and for size bytes of the arena. They are one mapping if jumps reach beyond both. Otherwise
 // only the island has to be near: the arena is large, and code reaches data farther away than it can jump.
 func (t Target) room(form *Form, near, size uint64) (base, arena uint64, err error) {
-	if form.Reach >= inject.SlotReach {
+	if form.Reach >= isa.SlotReach {
 		base, err = t.Calls.MapNear(near, IslandSize+size, form.Reach)
 		return base, base + IslandSize, err
 	}
 	if base, err = t.Calls.MapNear(near, IslandSize, form.Reach); err != nil {
 		return 0, 0, err
 	}
-	if arena, err = t.Calls.MapNear(base, size, inject.SlotReach); err != nil {
+	if arena, err = t.Calls.MapNear(base, size, isa.SlotReach); err != nil {
 		t.Calls.Call(t.numbers().Munmap, base, IslandSize)
 	}
 	return base, arena, err

@@ -13,8 +13,9 @@ import (
 // ARM64 is AArch64 (AAPCS64).
 var ARM64 = &ISA{
 	Arch: arm64.A64, Machine: elf.EM_AARCH64, Title: "AArch64", Stepless: true, floats: 8, floatRegs: floatsA64,
-	result: func(r *arch.Regs) uint64 { return r[8] },
-	set:    setOf64, boundaries: armBoundaries, trap: isBRK,
+	SlotReach: 1<<27 - 1<<20, // less than the range of a branch
+	result:    func(r *arch.Regs) uint64 { return r[8] },
+	set:       setOf64, boundaries: armBoundaries, trap: isBRK,
 	exits:      func(code []byte, start uint64, _ arch.Arch) ([]arch.Exit, error) { return arm64.Exits(code, start) },
 	exclusives: func(code []byte, start uint64, _ arch.Arch) []uint64 { return arm64.ExclusiveRuns(code, start) },
 }
@@ -22,8 +23,9 @@ var ARM64 = &ISA{
 // ARM is 32-bit ARM with its two instruction sets (AAPCS32 with vector registers, EABI).
 var ARM = &ISA{
 	Arch: arm.A32, Machine: elf.EM_ARM, Title: "ARM", Stepless: true, floats: 8, floatRegs: floatsARM,
-	result: func(r *arch.Regs) uint64 { return r[0] },
-	set:    setOf32, boundaries: armBoundaries, trap: isUDF, exits: arm.Exits, exclusives: arm.ExclusiveRuns, pointer: interworking,
+	SlotReach: 1 << 32,
+	result:    func(r *arch.Regs) uint64 { return r[0] },
+	set:       setOf32, boundaries: armBoundaries, trap: isUDF, exits: arm.Exits, exclusives: arm.ExclusiveRuns, pointer: interworking,
 }
 
 // CPSR is the index of the program status register of 32-bit ARM; Thumb is its bit that selects the Thumb set, BlockState those

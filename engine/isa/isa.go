@@ -19,6 +19,8 @@ type ISA struct {
 	Pushed  uint64      // bytes that a call pushes
 	// Stepless is set when all instructions are emulated and none is ever stepped.
 	Stepless bool
+	// SlotReach is how far from an instruction memory for copies of it may begin, in bytes.
+	SlotReach uint64
 	// Pops is set when functions may pop their arguments when they return.
 	Pops bool
 

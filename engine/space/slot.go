@@ -33,16 +33,16 @@ type slotPool struct {
 
 const (
 	slotArea = 64 << 10
-	// fullSpan is how far around an address in full no memory is looked for again, in bytes. A point at its edge might still have a gap
-	// within its reach, but one in eight at most of all that it reaches was not searched.
-	fullSpan = inject.SlotReach / 8
+	// fullShare is the part of the reach around an address in full in which no memory is looked for again. A point at its edge might still
+	// have a gap within its reach, but one in eight at most of all that it reaches was not searched.
+	fullShare = 8
 	// mostFull is how many addresses are in full: code of a space that has this many neighbourhoods without room gets no further memory.
 	mostFull = 32
 )
 
 // isFull reports whether an earlier search near an address found no memory, or whether so many have failed that none is made any more.
-func (ps *Slots) isFull(addr uint64) bool {
-	return len(ps.full) >= mostFull || slices.ContainsFunc(ps.full, func(a uint64) bool { return inject.Near(a, addr, fullSpan) })
+func (ps *Slots) isFull(addr, reach uint64) bool {
+	return len(ps.full) >= mostFull || slices.ContainsFunc(ps.full, func(a uint64) bool { return inject.Near(a, addr, reach/fullShare) })
 }
 
 func (ps Slots) copy() Slots {
@@ -54,9 +54,9 @@ func (ps Slots) copy() Slots {
 }
 
 // take allocates a slot near an address. It returns 0 if there is none.
-func (ps *Slots) take(addr, size uint64) uint64 {
+func (ps *Slots) take(addr, size, reach uint64) uint64 {
 	for i := range ps.pools {
-		if p := &ps.pools[i]; inject.Near(p.start, addr, inject.SlotReach) {
+		if p := &ps.pools[i]; inject.Near(p.start, addr, reach) {
 			if slot := p.take(size); slot != 0 {
 				return slot
 			}
@@ -98,12 +98,12 @@ func (c *Patcher) SlotFor(p *Point, t *tracee.Thread, calls *inject.Caller) bool
 	p.Slot = 0
 	sp := p.Space
 	size := uint64(sp.ABI.SlotSize())
-	slot := sp.slots.take(p.Addr, size)
+	slot := sp.slots.take(p.Addr, size, sp.ABI.SlotReach)
 	if slot == 0 {
 		if !c.mapSlots(p, t, calls) {
 			return false
 		}
-		slot = sp.slots.take(p.Addr, size)
+		slot = sp.slots.take(p.Addr, size, sp.ABI.SlotReach)
 	}
 	if slot == 0 {
 		return false
@@ -126,7 +126,7 @@ func (p *Point) fillSlot(tid int) bool {
 // neighbourhood of the point.
 func (c *Patcher) mapSlots(p *Point, t *tracee.Thread, calls *inject.Caller) bool {
 	sp := p.Space
-	if sp.sealed || sp.slots.isFull(p.Addr) {
+	if sp.sealed || sp.slots.isFull(p.Addr, sp.ABI.SlotReach) {
 		return false
 	}
 	if why := calls.Filtered(); why != "" {
@@ -134,7 +134,7 @@ func (c *Patcher) mapSlots(p *Point, t *tracee.Thread, calls *inject.Caller) boo
 		c.warnInPlace(t, why, "instructions")
 		return false
 	}
-	base, err := calls.MapNear(p.Addr, slotArea, inject.SlotReach)
+	base, err := calls.MapNear(p.Addr, slotArea, sp.ABI.SlotReach)
 	if err == nil {
 		sp.slots.pools = append(sp.slots.pools, slotPool{start: base, next: base, end: base + slotArea})
 		return true
@@ -154,6 +154,9 @@ func (c *Patcher) mapSlots(p *Point, t *tracee.Thread, calls *inject.Caller) boo
 
 // warnInPlace warns that instructions of a process are stepped in place.
 func (c *Patcher) warnInPlace(t *tracee.Thread, why, which string) {
+	if t.ABI().Stepless { // a system call is made elsewhere: see armcall.go in package stepping
+		return
+	}
 	c.on.Warn(fmt.Sprintf("process %d: %s; %s are stepped in place, which holds its other threads", t.Of.Pid(), why, which))
 }
 

@@ -15,7 +15,6 @@ import (
 	"gotap/engine/backend"
 	"gotap/engine/crashsafe"
 	"gotap/engine/executor"
-	"gotap/engine/inject"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/testenv"
@@ -227,39 +226,40 @@ func TestClosing(t *testing.T) {
 
 // TestSlots: slots of an area are used again, and never twice at the same time.
 func TestSlots(t *testing.T) {
-	const base, size = 0x10000, 64
+	const base, size, reach = 0x10000, 64, 1 << 30
 	s := Slots{pools: []slotPool{{start: base, next: base, end: base + 3*size}}}
 	var got []uint64
 	for range 3 {
-		got = append(got, s.take(base+4096, size))
+		got = append(got, s.take(base+4096, size, reach))
 	}
-	if !slices.Equal(got, []uint64{base, base + size, base + 2*size}) || s.take(base, size) != 0 {
+	if !slices.Equal(got, []uint64{base, base + size, base + 2*size}) || s.take(base, size, reach) != 0 {
 		t.Errorf("taken %#x", got)
 	}
 	twin := s.copy()
 	s.give(got[1])
-	if twin.take(base, size) != 0 || s.take(base, size) != got[1] {
+	if twin.take(base, size, reach) != 0 || s.take(base, size, reach) != got[1] {
 		t.Error("a slot that was given back in one copy is free in another, or not free")
 	}
-	if s.give(got[0]); s.take(base+1<<40, size) != 0 {
+	if s.give(got[0]); s.take(base+1<<40, size, reach) != 0 {
 		t.Error("a slot out of reach")
 	}
 }
 
 // TestFull: no memory is looked for again near an address without any, nor anywhere once there are many of these; a copy of the space knows them.
 func TestFull(t *testing.T) {
-	const addr = 1 << 40
+	const addr, reach = 1 << 40, 1 << 30
+	const fullSpan = reach / fullShare
 	s := Slots{full: []uint64{addr}}
 	twin := s.copy()
-	for at, want := range map[uint64]bool{addr: true, addr - fullSpan + 1: true, addr + fullSpan - 1: true, addr - fullSpan: false, addr + inject.SlotReach: false, 4096: false} {
-		if s.isFull(at) != want || twin.isFull(at) != want {
-			t.Errorf("%#x: %v, %v in the copy; want %v", at, s.isFull(at), twin.isFull(at), want)
+	for at, want := range map[uint64]bool{addr: true, addr - fullSpan + 1: true, addr + fullSpan - 1: true, addr - fullSpan: false, addr + reach: false, 4096: false} {
+		if s.isFull(at, reach) != want || twin.isFull(at, reach) != want {
+			t.Errorf("%#x: %v, %v in the copy; want %v", at, s.isFull(at, reach), twin.isFull(at, reach), want)
 		}
 	}
 	for i := range uint64(mostFull - 1) {
-		s.full = append(s.full, addr+(i+1)*inject.SlotReach)
+		s.full = append(s.full, addr+(i+1)*reach)
 	}
-	if !s.isFull(4096) || twin.isFull(4096) {
+	if !s.isFull(4096, reach) || twin.isFull(4096, reach) {
 		t.Errorf("with %d places memory is still looked for", len(s.full))
 	}
 }

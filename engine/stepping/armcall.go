@@ -1,15 +1,19 @@
 package stepping
 
 import (
+	"gotap/engine/inject"
 	"gotap/engine/isa"
 	"gotap/engine/space"
+	"gotap/engine/tracee"
 )
 
 // System calls at probed places, on processors where nothing is stepped.
 //
-// The thread itself has to make the call, with its own registers. So the thread is sent to another instruction of
-// the same kind as the displaced one, which the target has mapped anyway and which has no probe, and runs to the
-// system call entry stop (PTRACE_SYSCALL). In that stop, before the call begins, the program counter is set behind
+// The thread itself has to make the call, with its own registers. So the thread is sent to a copy of the instruction in the
+// point's slot, behind which is a jump back, and runs to the system call entry stop (PTRACE_SYSCALL). If the session is killed, the thread
+// makes the call there and returns by itself. Where there is no slot, because no memory can be mapped within reach or a filter of system
+// calls forbids it, the thread is sent to another instruction of the same kind, which the target has mapped anyway and which has no probe: if
+// the session is killed before the entry stop has been handled, the thread stays there. In the entry stop, before the call begins, the program counter is set behind
 // the probed instruction. So, as on x86, a blocking call, a handler that interrupts it and a child that it creates
 // see only the program's own addresses, and the kernel restarts the call at the probed instruction. All other
 // registers are the program's own. The processor leaves the state of an IT block as it is behind the instruction,
@@ -25,7 +29,7 @@ import (
 // beginCall makes a thread make the system call of a point's instruction.
 func (x *Thread) beginCall(p *space.Point) {
 	x.parts.Stats.Steps++
-	g, ok := x.parts.Inject.FindGadget()
+	g, ok := x.callPlace(p)
 	if !ok {
 		x.StepInPlace(p, true)
 		return
@@ -42,7 +46,16 @@ func (x *Thread) beginCall(p *space.Point) {
 		}
 	}
 	x.SetRegs()
+	x.on.Checkpoint(tracee.InEntry)
 	x.on.Resume(0)
+}
+
+// callPlace returns an instruction that calls the kernel: in the point's slot, or where there is no room for one, elsewhere in the target.
+func (x *Thread) callPlace(p *space.Point) (inject.Gadget, bool) {
+	if x.parts.Patcher.SlotFor(p, x.Thread, x.parts.Inject) {
+		return inject.Gadget{At: p.Slot}, true
+	}
+	return x.parts.Inject.FindGadget()
 }
 
 // savedForCall returns the registers that afterCallElsewhere needs: the one in which the kernel marks stops, and

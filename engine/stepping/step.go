@@ -76,6 +76,9 @@ func (x *Thread) Begin(p *space.Point) {
 func (x *Thread) again() {
 	x.step.st = x.step.p.Site.BeforeStep(&x.Regs, x.step.slot)
 	x.SetRegs()
+	if x.step.toCall {
+		x.on.Checkpoint(tracee.InEntry)
+	}
 	x.on.Resume(0)
 }
 
@@ -211,10 +214,12 @@ func (x *Thread) AtCall() {
 	if !x.GetRegs() {
 		return
 	}
+	x.on.Checkpoint(tracee.InEntry)
 	x.afterStep()
 	p := x.step.p
 	x.endStep()
 	x.SetRegs()
+	x.on.Checkpoint(tracee.InEntry)
 	x.parts.Queue.Unmask()
 	x.passedCall()
 	if x.parts.View.Space.ABI.Stepless {

@@ -39,6 +39,7 @@ func (h *host) FinishWith(sig int)             { h.finished = append(h.finished,
 func (h *host) HoldOthers() func() bool        { return func() bool { return false } }
 func (h *host) PeekAny() (ptrace.Status, bool) { return 0, false }
 func (h *host) Later(ptrace.Status)            {}
+func (h *host) Checkpoint(tracee.Moment)       {}
 func (h *host) Watching() bool                 { return h.watching }
 func (h *host) WatchesMet() uint64             { return 2 }
 func (h *host) RunWatches(met uint64) bool {

@@ -25,6 +25,8 @@ type Host interface {
 	// PeekAny waits for the next stop of the thread, or its end. A stop for a signal is not consumed, and Peeked is set. ok is false if the
 	// thread has ended without a report.
 	PeekAny() (st ptrace.Status, ok bool)
+	// Checkpoint tells tests that the session is at a moment.
+	Checkpoint(tracee.Moment)
 	// Later keeps a stop to be handled when the present one has been.
 	Later(st ptrace.Status)
 	// Watching reports whether data is watched in any process.

@@ -137,6 +137,8 @@ const (
 	InMask
 	// InAction is after each step of a change of a process's action for SIGTRAP in a thread's place.
 	InAction
+	// InEntry is after each step of a thread's way from a breakpoint on a system call's instruction into the call.
+	InEntry
 	// InSignal is when the stop of a thread has another signal's siginfo.
 	InSignal
 	// InSent is before and after SIGTRAP is blocked in a thread for one that was sent to it.

@@ -92,9 +92,10 @@
 // child's first stop. A process that sends itself signals faster than threads can be stopped may get its handler only
 // with its first hit.
 //
-// On ARM a thread is sent to a system call instruction elsewhere for the first moments of a probed system call, of the C library's
-// calls that change the signal mask while system calls are traced (of glibc on AArch64 alone), and for the first of the calls
-// that install the handler if no module has padding behind its code. If the session is killed in those microseconds, the thread stays there. A data watchpoint of ARM stops a thread before the access,
+// On ARM a thread is sent to a system call instruction of other code for the first of the calls that install the handler if no module has
+// padding behind its code, and for the first moments of a system call that has a breakpoint if no memory for a copy can be mapped within
+// reach (of AArch64: 127 MiB), or a filter of system calls forbids it. If the session is killed in those microseconds, the thread stays there; or, from a copy
+// whose original is in the middle of an IT block of Thumb code, runs the rest of the block without its conditions. A data watchpoint of ARM stops a thread before the access,
 // again and again, and no handler can remove it: if session and supervisor are killed at once, the next access ends
 // the process.
 //
