@@ -51,7 +51,7 @@ func TestGapBelowKernel(t *testing.T) {
 	const brk, size = 0x3f9f000, 0x2199000
 	maps := []module.Mapping{{Start: 0x400000, End: 0x31d4000, Path: "/usr/local/go/bin/go"}, {Start: 0x7f4e07065000, End: 0x7f4e0716d000},
 		{Start: 0x7ffc4bcc9000, End: 0x7ffc4bcea000, Path: "[stack]"}, {Start: 0xffffffffff600000, End: 0xffffffffff601000, Path: "[vsyscall]"}}
-	if got := gapNear(maps, brk, 0xa0e526, size, SlotReach); got != brk+aboveHeap {
+	if got := gapNear(maps, brk, 0xa0e526, size, isa.SlotReach); got != brk+aboveHeap {
 		t.Errorf("%#x, want %#x", got, uint64(brk+aboveHeap))
 	}
 }
