@@ -53,9 +53,9 @@ lint:
 	$(GO) run $(STATICCHECK) ./...
 
 # The packages that take longest begin first, the emulated machines before all. That live tests wait much leaves time for
-# a third and a fourth package. Lint vets them all.
+# a third package. Lint vets them all.
 unit:
-	$(TEST) --packages="./engine/armtest ./engine ./cmd/gotap ./engine/remote ./arch/arm ./..." -- -p 4 -vet=off -timeout 60m
+	$(TEST) --packages="./engine/armtest ./engine ./cmd/gotap ./engine/remote ./arch/arm ./..." -- -p 3 -vet=off -timeout 60m
 
 # The race detector needs cgo and cannot follow a ptrace loop that runs other programs. Nobody debugs these test binaries, and
 # without debug information the compiler has less to do.
