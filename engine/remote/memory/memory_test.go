@@ -153,9 +153,9 @@ func TestValues(t *testing.T) {
 		if v, ok := m.Pointer(16); v != want || !ok {
 			t.Errorf("%d bytes: %#x", size, v)
 		}
-	}
-	if _, ok := m.Pointer(uint64(len(s.data)) - 4); ok {
-		t.Error("a pointer behind the end")
+		if _, ok := m.Pointer(uint64(len(s.data)-size) + 1); ok {
+			t.Errorf("%d bytes: a pointer behind the end", size)
+		}
 	}
 	for p, want := range map[string]uint64{"": 0, "\x05": 5, "\x00\x01": 256, "\x01\x00\x00\x00\x00\x00\x00\x80\xff": 1<<63 + 1} {
 		if got := Word([]byte(p)); got != want {
