@@ -37,24 +37,30 @@ func asking(t *testing.T, source string, args []string, test func(t *testing.T, 
 	}
 }
 
+// countWork is a session from start to end: it counts calls of work in a program that runs already.
+func countWork(t *testing.T, w *world, p *stranger) {
+	t.Helper()
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	n := w.counter()
+	w.probe("work", Handlers{Enter: w.counts(n)})
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "hits", func() bool { return n.get() > 30 })
+	if err := w.Close(false); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestActionAtAttachAndDetach: a thread that runs reads the program's own action for SIGTRAP, and may set it again, at every moment of a session.
 func TestActionAtAttachAndDetach(t *testing.T) {
 	asking(t, "asks.c", nil, func(t *testing.T, p *stranger) {
 		before := text(t, p.pid())
 		for range 3 {
 			w := newWorld(t, Config{Follow: FollowThreads})
-			if err := w.Attach(p.pid()); err != nil {
-				t.Fatal(err)
-			}
-			n := w.counter()
-			w.probe("work", Handlers{Enter: w.counts(n)})
-			if err := w.Start(); err != nil {
-				t.Fatal(err)
-			}
-			eventually(t, "hits", func() bool { return n.get() > 30 })
-			if err := w.Close(false); err != nil {
-				t.Error(err)
-			}
+			countWork(t, w, p)
 			untouched(t, p.pid(), before)
 		}
 	})
@@ -93,18 +99,7 @@ func sleeperSeesHandler(t *testing.T, p *stranger, closing bool) {
 		}
 		return nil
 	})
-	if err := w.Attach(p.pid()); err != nil {
-		t.Fatal(err)
-	}
-	n := w.counter()
-	w.probe("work", Handlers{Enter: w.counts(n)})
-	if err := w.Start(); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "hits", func() bool { return n.get() > 30 })
-	if err := w.Close(false); err != nil {
-		t.Error(err)
-	}
+	countWork(t, w, p)
 	if !woken {
 		t.Error("the thread was not woken")
 	}

@@ -27,7 +27,7 @@ type Read struct {
 	// Own is set if it reads the thread's own data, or the return address at the stack pointer or an argument above it: the table of ranges need not
 	// have them.
 	Own bool
-	// Passes is set if nobody has to answer: the thread goes on at the offset Bell, where there is no doorbell.
+	// Passes is set if there is no doorbell at the offset Bell. The thread goes on there, and nobody has to answer.
 	Passes bool
 
 	test, at, bell asm.Label

@@ -26,8 +26,8 @@ func (w *world) countsOf() (p *native.Plan, count, sum int) {
 	return w.plan(push(1), opV(opcode.Agg, countAt), left, opV(opcode.Agg, sumAt), left, opV(opcode.Agg, histAt), op(opcode.Exit)), count, sum
 }
 
-// TestWithoutShare: a thread that has no share counts all the same, and rings no doorbell: one that native code does not know, and one whose
-// own data cannot be read.
+// TestWithoutShare: a thread that has no share counts in the shared words and rings no doorbell. One such thread is unknown to native code; of
+// the other, thread-local data cannot be read.
 func TestWithoutShare(t *testing.T) {
 	for _, selfAddressed := range []bool{false, true} {
 		w := newWorld(t)
