@@ -123,7 +123,7 @@ func (l *lifecycle) detach(patience time.Duration) {
 	for _, p := range l.s.procs {
 		p.space.Mem.Close()
 	}
-	l.s.arrivals.reserve.free()
+	l.s.arrivals.reserve.Free()
 	l.undone = err
 	l.closed = true
 	l.over()

@@ -101,6 +101,7 @@
 //   - signals that arrive while a thread is in a step: package sigqueue
 //   - the target's own handler for SIGTRAP: action.go in package crashsafe, and hooks.go, which sees it being set
 //   - system calls that one of our stops interrupts: RepairCall in package stepping
+//   - threads that hit probes faster than their stops are handled, while others wait: package turns
 //   - detaching: detach.go
 //   - signal masks, in which SIGTRAP stays unblocked: mask.go in package crashsafe
 //   - the CPUs of the target, which the session may set: package affinity

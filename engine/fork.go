@@ -7,6 +7,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/linux/spare"
 	"gotap/engine/space"
 	"gotap/engine/threadstate"
 	"gotap/engine/tracee"
@@ -15,7 +16,7 @@ import (
 // arrivals takes in new threads and processes, in whatever order the kernel reports them.
 type arrivals struct {
 	s        *Session
-	reserve  reserve
+	reserve  spare.Files
 	children children
 }
 

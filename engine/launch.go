@@ -7,6 +7,7 @@ import (
 
 	"gotap/engine/abi"
 	"gotap/engine/command"
+	"gotap/engine/linux/permission"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
 	"gotap/engine/threadstate"
@@ -45,7 +46,9 @@ func (s *Session) Spawn(c Command) (pid int, err error) {
 		return err
 	})
 	if err == nil {
-		warnPrivileges(s, command.At(&c, path))
+		if lost := permission.LostPrivileges(command.At(&c, path)); lost != "" {
+			s.warn(lost)
+		}
 	}
 	return pid, err
 }

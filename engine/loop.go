@@ -33,12 +33,8 @@ func (s *Session) run() {
 		s.loop.Waited()
 		switch e {
 		case 0:
-			came := s.throttle.Now()
-			s.dispatch(tid, s.stops.status)
-			s.stops.settleStop(tid)
-			s.world.unpause()
-			s.throttle.StopOver(came)
-			s.affinity.Stopped(came)
+			s.stops.handle(tid)
+			s.stops.takeTurns()
 		case syscall.ECHILD:
 			s.loop.Idle()
 		}

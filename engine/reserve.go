@@ -2,7 +2,6 @@ package engine
 
 import (
 	"errors"
-	"os"
 	"syscall"
 )
 
@@ -15,28 +14,6 @@ import (
 // are read and closed again.
 const reserveSize = 4
 
-// reserve is a set of files that can be closed when needed. Tracing thread only.
-type reserve []*os.File
-
-// fill opens the missing files, as far as possible.
-func (r *reserve) fill() {
-	for len(*r) < reserveSize {
-		f, err := os.Open(os.DevNull)
-		if err != nil {
-			return
-		}
-		*r = append(*r, f)
-	}
-}
-
-// free closes all files.
-func (r *reserve) free() {
-	for _, f := range *r {
-		f.Close()
-	}
-	*r = nil
-}
-
 // letUnopenedGo detaches from a child whose memory could not be opened, for the reason why. It waits for the child's
 // first stop, which is on its way. The child runs nothing before it.
 func (n *arrivals) letUnopenedGo(parent *thread, pid int, why error) {
@@ -45,8 +22,8 @@ func (n *arrivals) letUnopenedGo(parent *thread, pid int, why error) {
 		return
 	}
 	n.s.warn("too many files are open: processes that are made from now on may be left without probes (ulimit -n raises the limit)")
-	n.reserve.free()
-	defer n.reserve.fill()
+	n.reserve.Free()
+	defer n.reserve.Fill(reserveSize)
 	sp, err := n.s.openSpace(pid, parent.proc.arch)
 	if err != nil {
 		n.s.warn(err.Error())

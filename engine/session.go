@@ -88,7 +88,7 @@ func New(cfg Config) (*Session, error) {
 	s.runner = hit.NewRunner(cfg.Arena, cfg.Facilities)
 	s.runner.Tell(cfg.Changed)
 	s.runner.Warn(cfg.Warn)
-	s.arrivals.reserve.fill()
+	s.arrivals.reserve.Fill(reserveSize)
 	s.loop.Start(s.run)
 	return s, nil
 }

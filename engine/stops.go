@@ -4,6 +4,7 @@ import (
 	"syscall"
 
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/turns"
 )
 
 // dealWithBacklog handles the stops that came while all threads were held.
@@ -26,6 +27,7 @@ type stop struct {
 type stops struct {
 	s       *Session
 	backlog []stop // stops that came while all threads were held, to be handled in order
+	turns   turns.Turns
 	status  ptrace.Status
 	special ptrace.Status
 }
@@ -40,6 +42,38 @@ func (k *stops) look(of int, st *ptrace.Status, block bool) (int, syscall.Errno)
 		k.takeStop(tid, *st)
 	}
 	return tid, e
+}
+
+// handle handles the stop of a thread that has been seen.
+func (k *stops) handle(tid int) {
+	came := k.s.throttle.Now()
+	k.s.dispatch(tid, k.status)
+	k.settleStop(tid)
+	k.s.world.unpause()
+	k.s.throttle.StopOver(came)
+	k.s.affinity.Stopped(came)
+}
+
+// takeTurns handles one stop of each thread that has one, when that is due: see package turns.
+func (k *stops) takeTurns() {
+	if !k.turns.Due() {
+		return
+	}
+	found, threads := 0, len(k.s.threads)
+	for of, t := range k.s.threads {
+		if k.s.life.closed {
+			return
+		}
+		k.dealWithBacklog()
+		if !t.mayRun() {
+			continue
+		}
+		if tid, e := k.look(of, &k.status, false); e == 0 && tid > 0 {
+			k.handle(tid)
+			found++
+		}
+	}
+	k.turns.Found(found, threads)
 }
 
 // takeStop consumes a report that was peeked at: the end of a thread, or a stop. A stop of a known thread for a signal

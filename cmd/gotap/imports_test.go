@@ -75,6 +75,7 @@ var special = map[string]string{
 	"engine/inject":                   "engine compile runtime " + sessions,                                                     // one thread
 	"engine/inline":                   "engine compile runtime " + sessions,                                                     // memory of a process
 	"engine/throttle":                 "engine engine/linux/procfs engine/remote engine/tracee compile",                         // time and counts
+	"engine/turns":                    "engine compile runtime",                                                                 // numbers
 	"engine/tracingthread":            "engine engine/tracee engine/threadstate compile runtime " + sessions,                    // a thread of this program
 	"engine/space":                    "engine engine/probes engine/remote compile runtime",                                     // memory of a process
 	"engine/trampoline":               "engine engine/probes engine/remote compile",                                             // an executor

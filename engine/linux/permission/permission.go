@@ -105,11 +105,14 @@ func ToStart(path string) (why, help string) {
 	return d.cause(true)
 }
 
-// LosesPrivileges reports whether a program runs with fewer privileges than its file would give it, because it is
-// traced.
-func LosesPrivileges(path string) bool {
+// LostPrivileges returns a warning of a program that runs with fewer privileges than its file would give it, because it is
+// traced, or "" if it does not.
+func LostPrivileges(path string) string {
 	var st unix.Stat_t
-	return unix.Stat(path, &st) == nil && self().takesPrivileges(&st, os.Getegid())
+	if unix.Stat(path, &st) != nil || !self().takesPrivileges(&st, os.Getegid()) {
+		return ""
+	}
+	return path + " is set-uid or set-gid and runs without these privileges, since it is traced by a user who has none: run gotap as root"
 }
 
 // takesPrivileges reports whether the kernel withholds from a program the privileges of its file because it is traced
