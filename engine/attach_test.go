@@ -397,6 +397,7 @@ func python(t testing.TB) string {
 }
 
 func TestAttachWhileThreadsComeAndGo(t *testing.T) {
+	t.Parallel()
 	path := program(t, "target.c")
 	for range 5 {
 		p := start(t, path, "churn", "5")

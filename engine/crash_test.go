@@ -241,6 +241,7 @@ func rounds(usual, long int) int {
 // TestKilledInCall kills sessions at each step of the calls of the kernel that they have targets make: whatever registers a thread
 // then has, it finds home.
 func TestKilledInCall(t *testing.T) {
+	t.Parallel()
 	for _, c := range crashCases() {
 		if c.name != "entries" && c.name != "timer" && c.name != "static" && c.name != "32" && c.name != "go" {
 			continue
@@ -264,7 +265,7 @@ func TestKilledInCall(t *testing.T) {
 }
 
 // TestKilledAsSignalIsReplaced kills sessions while a thread is in the stop of a breakpoint and is about to go on with a signal
-// that was kept from it.
+// that was withheld from it.
 func TestKilledAsSignalIsReplaced(t *testing.T) {
 	for _, c := range crashCases() {
 		if c.name != "timer" && c.name != "timer, step" {

@@ -184,7 +184,8 @@ func (l *launch) ends(t *testing.T) (ran bool) {
 	return false
 }
 
-// adoptOrphans makes targets whose session is gone our children, without those that earlier tests left.
+// adoptOrphans makes targets whose session is gone our children, without those that earlier tests left. It takes any child for one of these, so
+// tests that call it do not run beside others.
 func adoptOrphans(t *testing.T) {
 	t.Helper()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {

@@ -63,9 +63,11 @@ func TestSentWhileBlocked(t *testing.T) {
 // TestKilledAsSignalIsWithheld kills sessions as they have seen such a SIGTRAP and as they have blocked it, and when it is pending. Where the thread does not block
 // SIGTRAP yet, the handler has to keep the signal and to remove the breakpoints; otherwise what the session has left is cleaned up.
 func TestKilledAsSignalIsWithheld(t *testing.T) {
+	t.Parallel()
 	for build := range sentBuilds {
 		for _, how := range sentWays(build) {
 			t.Run(build+" "+how, func(t *testing.T) {
+				t.Parallel()
 				path := sentProgram(t, build)
 				for step := 1; step <= 3; step++ {
 					if killedAsWithheld(t, path, how, step, step > 1); t.Failed() {

@@ -37,6 +37,7 @@ func longRun() bool { return os.Getenv("GOTAP_LONG") != "" }
 // TestDebianPrograms puts a probe on every instruction of programs as they are packaged, and has them print what they print without. The
 // instructions are those that objdump finds. Libraries are not probed; of large programs a part is, unless there is time.
 func TestDebianPrograms(t *testing.T) {
+	t.Parallel()
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, "objdump")
 	for _, c := range packagedPrograms {
 		t.Run(filepath.Base(c.name), func(t *testing.T) {

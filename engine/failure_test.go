@@ -116,6 +116,7 @@ func noMoreFiles(t *testing.T) (more func()) {
 // TestMakersKilled traces a program that kills processes which make children all the time. A child whose maker was killed before it could
 // report it still runs and is traced: the target waits for it, or the session does.
 func TestMakersKilled(t *testing.T) {
+	t.Parallel()
 	path := program(t, "orphans.c")
 	for _, args := range [][]string{{"150"}, {"150", "reaps"}} {
 		w := newWorld(t, Config{Follow: FollowChildren})

@@ -113,6 +113,7 @@ func TestInlineEveryInstruction(t *testing.T) {
 
 // TestInlineDetach: after a session in the middle of a busy target, its code is as before and nothing of the session is mapped or open.
 func TestInlineDetach(t *testing.T) {
+	t.Parallel()
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	p := start(t, program(t, "target.c"), "spin", "4")
 	before, files := text(t, p.pid()), openFiles(t, p.pid())

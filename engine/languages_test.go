@@ -59,6 +59,7 @@ func TestOpenedLate(t *testing.T) {
 // TestEveryInstructionOfLanguages puts a probe on every instruction of programs whose compilers and run-time libraries do things that C
 // does not, watches all returns, and has them print what they print without.
 func TestEveryInstructionOfLanguages(t *testing.T) {
+	t.Parallel()
 	musl := func(t *testing.T) string {
 		return builtWith(t, "musl-gcc", "musl", "musl-gcc", "-O2", "-static", "-o", "OUT", "testdata/plain.c")
 	}

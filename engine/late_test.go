@@ -80,6 +80,7 @@ func TestLateFallbackMeetsFirstHit(t *testing.T) {
 // TestFirstHitWithSignalsBlocked has the first hit of a program in a thread that blocks all signals, or SIGTRAP alone: it goes on doing
 // so, and so do programs that inherit it. A launched program gets the fallback by that hit, one that is executed has it before.
 func TestFirstHitWithSignalsBlocked(t *testing.T) {
+	t.Parallel()
 	path := program(t, "torture/signals.c")
 	for _, flags := range []string{"", "-static", "-m32"} {
 		if flags == "-m32" {

@@ -16,6 +16,7 @@ import (
 // several threads and in signal handlers. A program counts its own calls and returns and adds up its results, and prints that: probes have to
 // have seen the same.
 func TestRandomPrograms(t *testing.T) {
+	t.Parallel()
 	builds := [][]string{{"-O2"}, {"-O0"}, {"-Os", "-no-pie"}, append([]string{"-O2"}, variants["32"]...), {"-O3", "-fcf-protection=full"}, {"-O1", "-static"}}
 	for seed := range uint64(scaled(12, 100)) {
 		flags := builds[seed%uint64(len(builds))]

@@ -35,6 +35,7 @@ func TestSamples(t *testing.T) {
 
 // TestSamplesEnd: detaching ends samples, and a process that was sampled goes on.
 func TestSamplesEnd(t *testing.T) {
+	t.Parallel()
 	testenv.Require(t, testenv.Ptrace, testenv.GCC)
 	cmd := exec.Command(program(t, "sampled.c", "-pthread"), "4", "300", "1", "2")
 	var out strings.Builder

@@ -10,6 +10,7 @@ import (
 
 // TestSignals runs programs that check every signal they get, with probes on all their own instructions.
 func TestSignals(t *testing.T) {
+	t.Parallel()
 	path := program(t, "signals.c")
 	for _, args := range []string{"queue 50", "trap 10", "divide 10", "illegal 10", "alternate 10", "wait 20", "storm 300", "answers 300", "order 300", "parent 1", "blocked 10", "timer 300", "interrupted 30", "itself 10", "once 10", "pending 10"} {
 		for _, inPlace := range []bool{false, true} {
@@ -40,7 +41,7 @@ func TestSignals(t *testing.T) {
 }
 
 // TestTimerOfEntries has a timer come faster than its handler is through, with probes on the entries of functions alone: what is
-// kept from the thread must not grow.
+// withheld from the thread must not grow.
 func TestTimerOfEntries(t *testing.T) {
 	path := program(t, "signals.c")
 	eachEngine(t, func(t *testing.T, e Engine) {
@@ -66,9 +67,10 @@ func TestTimerOfEntries(t *testing.T) {
 	})
 }
 
-// TestDisarmedTimer: a signal that is kept from a thread, which would not get on otherwise, is delivered before a system call by which the program
+// TestDisarmedTimer: a signal that is withheld from a thread, because it would stop the progress of the thread, is delivered before a system call by which the program
 // may do away with it.
 func TestDisarmedTimer(t *testing.T) {
+	t.Parallel()
 	for name, flags := range map[string][]string{"64": nil, "32": variants["32"]} {
 		t.Run(name, func(t *testing.T) {
 			if flags != nil {

@@ -20,6 +20,7 @@ func scaled(small, full int) int {
 // TestStormOfToggles enables and disables a thousand probes, entries and returns, one by one and all together, under 64 threads
 // that call the functions all the time. Every toggle is answered, the target computes what it should, and its code is as before.
 func TestStormOfToggles(t *testing.T) {
+	t.Parallel()
 	eachEngine(t, func(t *testing.T, e Engine) {
 		p := start(t, program(t, "storm.c"), strconv.Itoa(scaled(16, 64)))
 		p.out.ReadString('\n')

@@ -36,6 +36,7 @@ var variants = map[string][]string{
 // TestTorture puts a probe on every instruction of programs that make use of what most programs never do. Output and status have to be
 // those of a run without.
 func TestTorture(t *testing.T) {
+	t.Parallel()
 	for name, flags := range variants {
 		for _, o := range oddities {
 			for mode := range strings.FieldsSeq(o.modes) {
@@ -101,6 +102,7 @@ func probedEverywhere(t *testing.T, e Engine, path, mode string, plain outcome) 
 // TestOutlive kills sessions while their targets do what makes it hard to outlive them. A target begins when the session has put
 // its probes in.
 func TestOutlive(t *testing.T) {
+	t.Parallel()
 	for name, flags := range variants {
 		for mode := range strings.FieldsSeq("threads process clear") {
 			t.Run(name+" "+mode, func(t *testing.T) {
@@ -132,6 +134,7 @@ func TestOutliveContained(t *testing.T) {
 
 // TestDeadlyFilters traces processes that would be ended for what a session has its targets do, and does not have them do it.
 func TestDeadlyFilters(t *testing.T) {
+	t.Parallel()
 	contain := program(t, "torture/contain.c")
 	path := program(t, "torture/outlive.c")
 	for _, kind := range []string{"mapping", "trap"} {

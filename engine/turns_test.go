@@ -11,6 +11,7 @@ import (
 // TestThreadsTakeTurns lets eight threads hit a probe as fast as they can. None of them goes much less often than the others: without
 // turns the oldest goes 3 to 300 times where it is to go 5,000 times.
 func TestThreadsTakeTurns(t *testing.T) {
+	t.Parallel()
 	path := program(t, "turns.c")
 	for inPlace, rounds := range map[bool]int{false: 40000, true: 4000} {
 		for _, e := range []Engine{Step, Emulate, Auto} {

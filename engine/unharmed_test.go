@@ -62,6 +62,7 @@ func (u *unharmed) inlined() {
 
 // TestInlineUnharmed: what the probes count is what the program has counted, and the program computes what it computes without probes.
 func TestInlineUnharmed(t *testing.T) {
+	t.Parallel()
 	n := rounds(1, 20)
 	for _, args := range []string{"profiled %d00", "profiled %d00 stack", "coroutines %d00", "processes %d LIBRARY"} {
 		for _, bells := range []bool{false, true} {
@@ -90,6 +91,7 @@ func TestInlineUnharmed(t *testing.T) {
 
 // TestInlineLeftByHandlers has signal handlers leave native code by siglongjmp, before and after it has counted.
 func TestInlineLeftByHandlers(t *testing.T) {
+	t.Parallel()
 	for _, stack := range []string{"", "stack"} {
 		for _, bells := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s %v", stack, bells), func(t *testing.T) {
@@ -175,6 +177,7 @@ func TestInlineThrows(t *testing.T) {
 // TestInlineToggledAmongThreads has 100 threads run through a thousand places, while probes there come and go. A probe that stays counts
 // every call.
 func TestInlineToggledAmongThreads(t *testing.T) {
+	t.Parallel()
 	const groups = 10
 	in, end, err := os.Pipe()
 	if err != nil {

@@ -148,7 +148,7 @@ func TestTrailIsBounded(t *testing.T) {
 	}
 }
 
-// TestTrailMeetsFullRing: records that the ring has no room for are counted, and the trail is empty all the same.
+// TestTrailMeetsFullRing: records that the ring has no room for are counted, and the trail is empty nevertheless.
 func TestTrailMeetsFullRing(t *testing.T) {
 	b := newDeferred(t, trail(128<<10))
 	for n := range int64(3000) {

@@ -289,7 +289,7 @@ end(() => console.log(told));
 	scripttest.WantLines(t, got, strings.Repeat("12.", rounds))
 }
 
-// A queue that is full counts what it drops, and never blocks whoever tells of events.
+// A queue that is full counts what it drops, and never blocks the sender of events.
 func TestLifecycleFlood(t *testing.T) {
 	r := scripttest.New(t, `
 let seen = 0;

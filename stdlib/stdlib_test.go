@@ -360,8 +360,8 @@ func TestMissingExports(t *testing.T) {
 	}
 }
 
-// An option that a module does not know is an error that names those it does; a target that lacks what is needed is told of
-// once, with what it would need.
+// An option that a module does not know is an error that names those it does; a target that lacks what is needed is
+// reported once, with what it would need.
 func TestConventions(t *testing.T) {
 	for call, module := range map[string]string{
 		`latency("f", "n", { zork: 1 })`: "latency", `allocations({ zork: 1 })`: "memory", `mutexes({ zork: 1 })`: "locks", `calltree("f", { zork: 1 })`: "calltree",

@@ -83,7 +83,7 @@ func setUp(e *testscript.Env) error {
 	if home, err := os.UserHomeDir(); err == nil { // transcripts have no home, in which rustup keeps its compilers
 		e.Setenv("RUSTUP_HOME", cmp.Or(os.Getenv("RUSTUP_HOME"), filepath.Join(home, ".rustup")))
 	}
-	if caches, err := os.UserCacheDir(); err == nil { // without Go's, the standard library is compiled anew
+	if caches, err := os.UserCacheDir(); err == nil { // without Go's, the standard library is compiled again
 		e.Setenv("GOCACHE", cmp.Or(os.Getenv("GOCACHE"), filepath.Join(caches, "go-build")))
 		e.Setenv(sectioncache.Variable, cmp.Or(os.Getenv(sectioncache.Variable), filepath.Join(caches, "gotap", "sections")))
 	}

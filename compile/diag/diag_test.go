@@ -87,7 +87,7 @@ func TestWideLines(t *testing.T) {
 	}
 }
 
-// TestColumns compares with the C library, by way of an interpreter that asks it.
+// TestColumns compares with the C library, which an interpreter asks.
 func TestColumns(t *testing.T) {
 	testenv.Require(t, testenv.Python3)
 	texts := []string{"", "abc", "漢字", "é", "e\u0301", "한글", "ｆｕｌｌ", "カナ", "ﾊﾝｶｸ", "😀", "ü\u0308", "\u200b", "→…│", "Ω", "עברית", "𠀀"}

@@ -154,7 +154,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// seal puts length and checksum right, as whoever forges a file would.
+// seal puts length and checksum right, as someone who forges a file would.
 func seal(data []byte) []byte {
 	data = bytes.Clone(data)
 	if len(data) >= frameSize {

@@ -25,7 +25,7 @@ var AMD64 = ABI{
 		// semop rt_sigtimedwait io_getevents semtimedop epoll_wait epoll_pwait io_pgetevents epoll_pwait2
 		NeverRestarted: []uint64{65, 128, 208, 220, 232, 281, 333, 441, 44, 45, 46, 47, 299},
 		// restart_syscall read write poll select pause nanosleep accept wait4 accept4 futex clock_nanosleep pselect6 ppoll waitid
-		// rt_sigsuspend; epoll_wait and epoll_pwait are made anew (repairCall)
+		// rt_sigsuspend; epoll_wait and epoll_pwait are repeated (repairCall)
 		exactly: []uint64{219, 0, 1, 7, 23, 34, 35, 43, 61, 288, 202, 230, 270, 271, 247, 130},
 		untimed: map[uint64]timeout{232: {3, "0xffffffff"}, 281: {3, "0xffffffff"}},
 	},

@@ -185,7 +185,7 @@ func (k *Keeper) consider(rate uint64) {
 	}
 }
 
-// review separates the two if they should not be together any longer, and chooses a CPU anew from time to time.
+// review separates the two if they should not be together any longer, and chooses another CPU from time to time.
 func (k *Keeper) review(rate uint64) {
 	p := k.with
 	if k.quiet++; rate >= quietRate {

@@ -32,7 +32,7 @@ var syscallInsn = []byte{0x0f, 0x05}
 //   - the start of syscall(2).
 //
 // An error means that the file has another syscall instruction whose number may be passed by a caller. A breakpoint on such an
-// instruction would be hit by any call, and a probed system call can delay signals that are kept from a thread (package sigqueue).
+// instruction would be hit by any call, and a probed system call can delay signals that are withheld from a thread (package sigqueue).
 // In the C library there is none: its functions of this kind get their numbers from the library, where every function that loads
 // one of the two numbers makes the call itself. In a static program it cannot be told from the program's own code.
 func findSites(f *module.File, libC bool) (found []Site, err error) {

@@ -56,7 +56,7 @@ type Stats struct {
 	// InlineStop is the longest time for which threads were stopped while jumps were written.
 	InlineStop time.Duration
 	ReadFaults uint64 // reads of native code that faulted, because the memory was not readable any more
-	Kept       uint64 // nanoseconds for which threads were kept from running, estimated
+	Kept       uint64 // nanoseconds for which threads were held, estimated
 	Rests      uint64 // windows in which probes were throttled, to stay within the budget
 	Unseen     uint64 // hits that ran no program because their point was throttled; further ones were not even noticed
 	Disabled   uint64 // probes that were disabled to stay within the budget

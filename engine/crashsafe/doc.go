@@ -49,7 +49,7 @@
 //	                                        the registers are right
 //	registers, at a stub (package inject)   the stub makes the call, sets the mask, loads the registers and jumps home
 //	signals blocked at a stub               the thread is in the stub, which sets its mask again
-//	signals kept from a thread              the list of threads keeps its mask and those signals; the handler restores them
+//	signals withheld from a thread          the list of threads keeps its mask and those signals; the handler restores them
 //	mask or action that a call of the       the thread is in front of its call and makes it itself, which writes them again
 //	program returns, written for it
 //	mask set for such a call                the thread is at a stub that sets it and moves on (inject.SetMask)

@@ -8,7 +8,7 @@ import (
 )
 
 // A session may set the CPUs that its target may run on (package affinity). The record of that in the region is written before
-// they are set and removed after they are set again, so whoever cleans up finds it. The CPUs are put back where those in force
+// they are set and removed after they are set again, so the program that cleans up finds it. The CPUs are put back where those in force
 // are still those of the record: by the handler in the target when it runs, for its own thread; by Clean and by the next session
 // for all threads.
 

@@ -223,7 +223,7 @@ type Thread struct {
 	leftStep bool             // it may be in a step that an earlier session began: see takeover.go
 }
 
-// Init sets the thread, how it is made to call the kernel, and the queue of the signals that are kept from it.
+// Init sets the thread, how it is made to call the kernel, and the queue of the signals that are withheld from it.
 func (x *Thread) Init(t *tracee.Thread, on Target, in *Guards, calls *inject.Caller, queue *sigqueue.Queue) {
 	x.signalActions = signalActions{t, calls}
 	x.on, x.in, x.queue = on, in, queue

@@ -22,7 +22,7 @@ type Caller struct {
 
 // Target is the thread in its session.
 type Target interface {
-	// OwnMask returns the thread's own signal mask, if a different one is in force because signals are kept from it.
+	// OwnMask returns the thread's own signal mask, if a different one is in force because signals are withheld from it.
 	OwnMask() (mask uint64, differs bool)
 	// BlocksTrap reports whether SIGTRAP has to stay blocked in the thread, although the kernel has unblocked it.
 	BlocksTrap() bool

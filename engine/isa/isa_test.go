@@ -122,7 +122,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestTraps: breakpoints are known, whoever set them.
+// TestTraps: breakpoints are recognised, also those that the program has set itself.
 func TestTraps(t *testing.T) {
 	for _, c := range []struct {
 		a    *ISA

@@ -5,7 +5,7 @@
 // # One place, from start to end
 //
 // The engine resolves a place and calls the registry's Compile function of the probe with it. That function is
-// Linker.Handlers or Linker.Exact: the source compiles its programs for the place (a script's probe does so anew where
+// Linker.Handlers or Linker.Exact: the source compiles its programs for the place (a script's probe does so again where
 // debug information matters), Bind verifies each program once, lowers it for the place's registers and word size, and
 // keeps the result, so that places of one kind share it. Nothing that has not been verified is ever returned.
 //

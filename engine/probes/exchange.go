@@ -71,7 +71,7 @@ func (x *Exchange) CommitEach() error {
 	return left
 }
 
-// commit makes the exchange with new probes registered by a function. When a process replaces its program, the probes are prepared anew
+// commit makes the exchange with new probes registered by a function. When a process replaces its program, the probes are prepared again
 // for the program that it then runs.
 func (x *Exchange) commit(register func([]*registry.Probe) error) error {
 	if len(x.remove) > 0 {

@@ -255,7 +255,7 @@ func (s *Set) Disarm(pr *registry.Probe) {
 	}
 }
 
-// Enable arms a probe that was disabled; its hits begin to count towards its limit anew.
+// Enable arms a probe that was disabled; its limit counts from zero again.
 func (s *Set) Enable(id uint32) error {
 	return s.with(id, func(pr *registry.Probe) error {
 		pr.Renew()

@@ -25,7 +25,7 @@ type Tracer interface {
 	Do(fn func() error) error
 	// Read runs fn where the state of probes may be read. The error says that the session is over.
 	Read(fn func()) error
-	// Prepare runs fn with the processes that exist. fn may take long: it changes processes by way of do alone.
+	// Prepare runs fn with the processes that exist. fn may take long: it changes processes only through do.
 	Prepare(fn func(procs []locate.Process, do Do) error) error
 	// Processes are those in which probes are armed.
 	Processes() []Process

@@ -162,7 +162,7 @@ func (g *Gate) inRate(most uint64, now int64) bool {
 	return true
 }
 
-// Renew lets a gate whose Limit is reached begin to count anew.
+// Renew lets a gate whose Limit is reached count from zero again.
 func (g *Gate) Renew() {
 	n := atomic.LoadUint64(&g.w[hits])
 	if most := atomic.LoadUint64(&g.w[limit]); most > 0 && n-atomic.LoadUint64(&g.w[base]) >= most {

@@ -101,7 +101,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestWithoutLimits: a gate without limits has seen as many hits as it has, whoever counts them.
+// TestWithoutLimits: a gate without limits has seen as many hits as it has, wherever they are counted.
 func TestWithoutLimits(t *testing.T) {
 	words := make([]uint64, Words)
 	g := New(words, 64, Limits{}, never)

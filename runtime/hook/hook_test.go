@@ -192,7 +192,7 @@ func TestRegistry(t *testing.T) {
 	}
 	fresh, err := Identify[int](&r, "exit")
 	if err != nil || fresh == h || fresh.Register(x) != nil {
-		t.Errorf("identified anew: %v", err)
+		t.Errorf("identified again: %v", err)
 	}
 }
 

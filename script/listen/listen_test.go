@@ -13,7 +13,7 @@ import (
 	"gotap/script/scripttest"
 )
 
-// Listeners are called first, by priority, as they were registered, last; whoever says "stop" ends the chain.
+// Listeners are called first, by priority, as they were registered, last; one that says "stop" ends the chain.
 func TestListenerOrder(t *testing.T) {
 	r := scripttest.New(t, `
 on("fork", () => { console.log("last"); }, { order: "last" });

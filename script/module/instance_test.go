@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 )
 
-// A module is one, whichever of import and require loads it, and whoever does: it runs once, and its state is the state of all.
+// A module runs once, whether import or require loads it and from wherever, and all that load it share its state.
 func TestOneInstance(t *testing.T) {
 	dir := scripttest.Write(t, map[string]string{
 		"st.js":    "let n = 0;\nconsole.log('st runs');\nexport function next() { return ++n; }\nexport function half(v) { return v / 2; }\n",

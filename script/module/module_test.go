@@ -45,7 +45,7 @@ end(() => console.log(total, state.total, seen));
 	scripttest.WantLines(t, r.Once(func() { r.Enter(0, 2); r.Enter(0, 3) }), "6 4 4096 2 2", "9 6 4096 5 2", "5 5 2")
 }
 
-// TestSelfImport: a script that imports itself is told of once.
+// TestSelfImport: a script that imports itself is reported once.
 func TestSelfImport(t *testing.T) {
 	dir := scripttest.Write(t, map[string]string{"s.js": "import { a } from './s.js';\nexport const b = a;\n"})
 	_, list := script.Load(script.Options{Name: filepath.Join(dir, "s.js"), Text: "import { a } from './s.js';\nexport const b = a;\n", Dir: dir, Std: scripttest.Std})

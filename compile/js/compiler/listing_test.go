@@ -12,7 +12,7 @@ import (
 	"gotap/compile/js"
 )
 
-var update = flag.Bool("update", false, "write the listings of testdata anew")
+var update = flag.Bool("update", false, "rewrite the listings of testdata")
 
 // TestListings compares the code of small programs with the listings in testdata: what is common must stay short. Run
 // with -update after a change that is meant.

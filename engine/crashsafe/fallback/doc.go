@@ -103,7 +103,7 @@
 // reads, changes and writes a word of the stack then runs twice. So does on ARM an atomic instruction, and one of the vector unit, whose registers are
 // written before the others: if its result is one of its operands, it is wrong. A call of 64-bit code that is stepped, which
 // happens only if calls cannot be emulated or steps were requested, pushes a return address in the copy: the thread
-// returns from there to its own code, but code that reads the stack meanwhile sees it. Signals that were kept from
+// returns from there to its own code, but code that reads the stack meanwhile sees it. Signals that were withheld from
 // a thread come back only once and without their siginfo. A command whose session is killed during the launch ends
 // without having run an instruction. It stays stopped instead if a seccomp filter on gotap itself forbids prctl.
 //

@@ -143,7 +143,7 @@ func checkClean(t *testing.T, f *module.File, fn module.GoFunc, end uint64, a ar
 		text := a.Text(code[at-fn.Addr:], at)
 		op, operands, _ := strings.Cut(text, " ")
 		harmless := op == "cmp" || in.Control == arch.CondJump || slices.Contains(scratch[f.Machine], written(f, operands))
-		// Assembly finds the goroutine in thread-local storage by way of a register that no argument is in for it.
+		// Assembly finds the goroutine in thread-local storage; for that it uses a register that holds no argument.
 		if !harmless && !fn.Assembly {
 			t.Errorf("%s: %s is skipped", fn.Name, text)
 		}

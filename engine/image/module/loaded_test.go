@@ -200,7 +200,7 @@ func TestCacheSharesFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	if f, err := c.OpenPath(path); err != nil || f == a.File {
-		t.Errorf("a file made anew is the old one: %v", err)
+		t.Errorf("a file that was written again is the old one: %v", err)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestProcOfOthers: a /proc that is missing or another namespace's is told of, with the remedy.
+// TestProcOfOthers: a /proc that is missing, or that belongs to another namespace, is reported with a remedy.
 func TestProcOfOthers(t *testing.T) {
 	if err := Check(); err != nil {
 		t.Errorf("ours: %v", err)

@@ -94,7 +94,7 @@ function lanes(calls, events) {
   return { threads, rows: first };
 }
 
-// remembered returns what the user has chosen for a part of the page, which stays when a live page is drawn anew.
+// remembered returns what the user has chosen for a part of the page, which stays when a live page is redrawn.
 const choices = new Map();
 function remembered(part, initial) {
   if (!choices.has(part)) choices.set(part, initial());
@@ -302,7 +302,7 @@ function page(d) {
 // scrolled are the parts of the page that scroll by themselves.
 const scrolled = main => [...main.querySelectorAll(".scroll, pre")];
 
-// live draws the page anew whenever its server sends data, unless the user has paused it or holds a button. Positions stay.
+// live redraws the page whenever its server sends data, unless the user has paused it or holds a button. Positions stay.
 function live(main, source) {
   let paused = false, held = false, latest = null, over = false;
   const state = element("span", { className: "faint" }), pause = element("button", { id: "pause", onclick: () => { paused = !paused; show(); } });

@@ -93,7 +93,7 @@ func TestGoConventionAgreesWithLocationLists(t *testing.T) {
 // down when it does not optimise.
 func TestGoResultsOnTheStack(t *testing.T) {
 	for _, arch := range []string{"386", "arm"} {
-		if arch == "arm" && os.Getenv("GOTAP_LONG") == "" { // the library has to be compiled anew
+		if arch == "arm" && os.Getenv("GOTAP_LONG") == "" { // the library has to be compiled again
 			continue
 		}
 		cv := goProgram(t, arch, "-gcflags=all=-N")
