@@ -35,8 +35,8 @@ checks: unit race cross lint packages
 quick:
 	@test -z "$$(gofmt -l .)" || { echo "gofmt would change:"; gofmt -l .; exit 1; }
 	$(GO) vet ./...
-	$(GO) test -short $$($(GO) list ./... | grep -vxF "$$(printf '%s\n' $(LIVE))")
-	$(GO) test -short -run '^Test(CountsAreExact|Returns|Filters|DetachUnderLoad|CleanLeavesData)$$' ./engine
+	$(GO) test -short -ldflags=-w $$($(GO) list ./... | grep -vxF "$$(printf '%s\n' $(LIVE))")
+	$(GO) test -short -ldflags=-w -run '^Test(CountsAreExact|Returns|Filters|DetachUnderLoad|CleanLeavesData)$$' ./engine
 
 # All seeds and rounds, and each fuzz target for a minute: hours.
 long: deps
@@ -53,9 +53,9 @@ lint:
 	$(GO) run $(STATICCHECK) ./...
 
 # The packages that take longest begin first, the emulated machines before all. That live tests wait much leaves time for
-# a third package. Lint vets them all.
+# a third package. Lint vets them all. Linking takes a third less time without debug information.
 unit:
-	$(TEST) --packages="./engine/armtest ./engine ./cmd/gotap ./engine/remote ./arch/arm ./..." -- -p 3 -vet=off -timeout 60m
+	$(TEST) --packages="./engine/armtest ./engine ./cmd/gotap ./engine/remote ./arch/arm ./..." -- -p 3 -vet=off -ldflags=-w -timeout 60m
 
 # The race detector needs cgo and cannot follow a ptrace loop that runs other programs. Nobody debugs these test binaries, and
 # without debug information the compiler has less to do.
