@@ -28,7 +28,7 @@ const inside = option("inside", "", "only what is called while this function run
 const args = option("args", 2, "how many arguments to show of functions whose types are not known, 0 to 4");
 const depth = option("depth", 0, "only calls inside so many others at most; 0: any");
 const slower = option("slower", 0, "only calls of so many nanoseconds or more, as they return");
-const failed = option("failed", false, "only calls that fail, as they return: a negative int or NULL");
+const failed = option("failed", false, "only calls that fail, as they return: a negative int, NULL, or an error of Go");
 const stack = option("stack", 0, "frames of the stack to show with each call");
 const most = option("lines", 0, "stop tracing after so many lines; 0: never");
 

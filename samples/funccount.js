@@ -22,7 +22,7 @@ const place = option("f", "libc:mem*", "functions: globs, separated by commas");
 const without = option("not", "", "functions to leave out, separated by commas");
 const from = option("from", "", "only calls that these modules make, separated by commas");
 const slower = option("slower", 0, "only calls of so many nanoseconds or more");
-const failed = option("failed", false, "only calls that fail: a negative int or NULL");
+const failed = option("failed", false, "only calls that fail: a negative int, NULL, or an error of Go");
 const top = option("top", 25, "how many to print");
 const calls = count("calls", { keys: 1 });
 

@@ -23,7 +23,7 @@ const top = option("top", 25, "with each, how many functions to print");
 const without = option("not", "", "functions to leave out, separated by commas");
 const from = option("from", "", "only calls that these modules make, separated by commas");
 const slower = option("slower", 0, "only calls of so many nanoseconds or more");
-const failed = option("failed", false, "only calls that fail: a negative int or NULL");
+const failed = option("failed", false, "only calls that fail: a negative int, NULL, or an error of Go");
 
 const { specs, not } = chosen(place, without);
 const options = { not, from: places(from), when: picked({ slower, failed }) };

@@ -16,7 +16,7 @@
 //     inside    a function: shows only its calls, and what is called while it runs
 //     depth     shows calls inside so many others at most, 0: any (0)
 //     slower    shows only calls that take so many nanoseconds, as they return (0)
-//     failed    shows only calls that fail, as they return: a negative int or NULL
+//     failed    shows only calls that fail, as they return: a negative int, NULL, or an error of Go
 //     stack     shows the stack of each call, with so many frames (0)
 //     most      disables the probes after this many lines (0: never)
 //     print     called on the host with { text, enter, leave, depth, func, tid, time } of each line instead of report(): a line
@@ -32,7 +32,6 @@
 
 import { options } from "gotap/module";
 import { duration, milliseconds } from "gotap/time";
-import { failed } from "gotap/structs";
 import { errno, isError } from "gotap/errno";
 import { callText, pathCalls, pathArgument } from "gotap/syscalls";
 import { functions, callOf, resultOf, textsOf, setsErrno, isLibrary } from "gotap/prototypes";
@@ -80,14 +79,14 @@ export function calltree(specs, given) {
         const goid = goroutine(c);
         depth.set(c, goid, this.depth);
         if (this.depth >= deepest || c.elapsed < least) return;
-        const typed = pretty(c, "?"), bad = failed(integer(c.ret, 1)) || typed === "0x0";
+        const typed = pretty(c, "?"), bad = fails(c);
         if (onlyFailed && !bad) return;
         const kind = typed === "?" ? texts.get(c.func) : 0;
         if (late) {
           exit({ end: 1, bad, depth: this.depth, goid, func: c.func, module: c.module, typed: this.typed, s: this.s, t: this.t, a: this.a, b: this.b, c: this.c, d: this.d,
-            e: this.e, f: this.f, result: typed, ret: c.ret, r: third(c, kind), why: bad ? c.errno : 0, ns: c.elapsed, stack: atEnd(c) });
+            e: this.e, f: this.f, result: typed, ret: c.ret, r: third(c, kind), why: bad ? errorNumber(c) : 0, ns: c.elapsed, stack: atEnd(c) });
         }
-        exit({ end: 1, bad, depth: this.depth, goid, func: c.func, result: typed, ret: c.ret, r: third(c, kind), why: bad ? c.errno : 0, ns: c.elapsed });
+        exit({ end: 1, bad, depth: this.depth, goid, func: c.func, result: typed, ret: c.ret, r: third(c, kind), why: bad ? errorNumber(c) : 0, ns: c.elapsed });
       },
       exit: e => show.event(e, isCall),
       not: o.not,
@@ -106,6 +105,7 @@ export function calltree(specs, given) {
 
 // goroutine is the number of a goroutine, 0 where there is none or it is not known.
 const goroutine = c => defined(c.goid) ? c.goid : 0;
+const errorNumber = c => defined(c.goid) ? 0 : c.errno; // Go has no errno
 
 // perFlow is a number for each goroutine g, and for each thread where g is 0: a goroutine changes its thread in the middle of a call.
 function perFlow(name) {

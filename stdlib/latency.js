@@ -9,7 +9,7 @@
 //                                             { spec, hist, stats, probes, print(), summary() }
 // latencies(spec, name, { when, not, from, optional })   calls of each function: a table of count, total, average, median, 99 % and maximum. Returns
 //                                             { probes, print({ top }), rows() }
-// picked({ slower, failed })                  a program for when: calls of so many nanoseconds or more, and calls that fail: a negative int or NULL
+// picked({ slower, failed })                  a program for when: calls of so many nanoseconds or more, and calls that fail: a negative int, NULL, or an error of Go
 // slower(spec, { ms, us, frames, when, optional }, fn)   calls fn on the host for each call that took ms + us or longer, with { func, ns, ret, a, b, c, stack }: its
 //                                             first three arguments and a stack of at most `frames` frames (8). Returns { probes }
 // quantile(histogram, part)                   an upper bound of the quantile, part is from 0 to 1: 0.99 gives a value that 99 % of all do not exceed
@@ -20,7 +20,6 @@
 
 import { options } from "gotap/module";
 import { duration } from "gotap/time";
-import { failed } from "gotap/structs";
 import { show, ordered } from "gotap/table";
 
 const always = c => true;
@@ -60,7 +59,7 @@ export function latency(spec, name = `${spec}, ns`, given) {
 
 export function picked(given) {
   const { slower, failed: onlyFailed } = options("gotap/latency", given, { slower: 0, failed: false });
-  return c => c.elapsed >= slower && (!onlyFailed || failed(integer(c.ret, 1)) || pretty(c, "") === "0x0");
+  return c => c.elapsed >= slower && (!onlyFailed || fails(c));
 }
 
 const bits = 3; // a bucket is an eighth of a power of two: quantiles are up to 13 % too large

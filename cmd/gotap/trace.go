@@ -62,7 +62,7 @@ func (t *traceOptions) register(c *cobra.Command) {
 	f.BoolVar(&t.count, "count", false, "count the calls of each function instead")
 	f.BoolVar(&t.latency, "latency", false, "sum up the times of each function instead")
 	f.StringVar(&t.slower, "slower", "", "only calls that take this time or longer, as in 1ms")
-	f.BoolVar(&t.failed, "failed", false, "only calls that fail: with a negative integer, or NULL")
+	f.BoolVar(&t.failed, "failed", false, "only calls that fail: with a negative integer, NULL, or an error of Go")
 	f.IntVar(&t.depth, "depth", 0, "only calls that are at most so deep in others; 1 is the outermost")
 	f.IntVar(&t.stack, "stack", 0, "show this many frames of the stack with each call")
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // ofReturn finds predicates that can only be decided when the function returns: they use its result, or what enter has stored.
-var ofReturn = regexp.MustCompile(`\b(?:ret|elapsed|this)\b`)
+var ofReturn = regexp.MustCompile(`\b(?:rets?|elapsed|this|fails)\b`)
 
 // AtReturn reports whether the predicate of a probe with these handlers runs when the function returns. It runs once for each call: if
 // possible at its entry, so that rejected calls cost nothing more.

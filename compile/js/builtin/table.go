@@ -223,6 +223,7 @@ var others = []Row{
 	{Function{"hash", "hash(s)", "(s: string) => number", "64-bit hash of text: equal texts have equal hashes", false}, 1, 1,
 		func(s *Call) *tree.Expr { return tree.Apply(s.at, tree.KindInt, opcode.Hash, s.text(0)) }},
 	{Function{"pretty", "pretty(x, other?)", "(x: any, other?: string) => string", "a struct, or what a pointer points to, with its members: pretty(c.args.p); all arguments: pretty(c.args); the name of an enumeration's value; pretty(c) is the arguments as the call begins and the result as it returns; other where the types are not known", false}, 1, 2, (*Call).pretty},
+	{Function{"fails", "fails(c)", "(c: any) => boolean", "in leave, whether the call has failed: its result is negative or NULL; in Go, where the last result is an error, whether that is not nil", false}, 1, 1, (*Call).fails},
 	{Function{"hex", "hex(x)", "(x: number) => string", "a number in hexadecimal, with 0x", false}, 1, 1,
 		func(s *Call) *tree.Expr { return tree.Apply(s.at, tree.KindText, opcode.Shex, s.integer(0)) }},
 	{Function{"String", "String(x)", "(x: any) => string", "as text", false}, 1, 1, asText},

@@ -123,3 +123,13 @@ func (s *Call) otherText(why string) *tree.Expr {
 	s.Errorf(s.at, "give the text to show instead: pretty(c, \"?\")", "%s", why)
 	return tree.Poison(s.at)
 }
+
+// fails is fails(c).
+func (s *Call) fails() *tree.Expr {
+	e := s.Node.ArgumentList[0]
+	if _, ok := s.reader.Operand(e).(operand.Context); !ok {
+		s.Errorf(s.reader.At(e), "write fails(c)", "fails takes the context of the call")
+		return tree.Poison(s.at)
+	}
+	return s.fetch.Fails(s.at)
+}

@@ -142,7 +142,7 @@ func (in *Info) ResultAccess(vaddr uint64, index int, path ...string) (a compile
 		w.typ, t = off, &ctypeAddress
 	}
 	if a, err = w.value(t); err != nil {
-		return compile.Access{Shape: w.shape(t)}, in.explain("the result", vaddr, err)
+		return compile.Access{Shape: w.shape(t), Ctype: text}, in.explain("the result", vaddr, err)
 	}
 	a.Shape, a.Enum = w.shape(t), in.enumerators(t)
 	a.Ctype, a.Ref = text, w.ref(t)
