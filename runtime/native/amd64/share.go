@@ -6,6 +6,7 @@ import (
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
+	"gotap/runtime/opcode"
 )
 
 // Counting in the share of the thread. Only this thread writes there, so plain instructions are enough; each addition is one
@@ -112,7 +113,15 @@ func (p *part) countsInShares(g *gate.Gate) bool {
 	}
 	for pc := range p.plan.Ops {
 		op := &p.plan.Ops[pc]
-		if op.Verdict == native.Native && !op.Key && op.Object != nil && op.Object.Table == nil && !op.Object.Banked {
+		if op.Verdict != native.Native || op.Object == nil {
+			continue
+		}
+		if op.Key && p.plan.Insts[pc].Op == opcode.Agg {
+			if _, ok := op.Object.KeyShare.Entries(); ok {
+				return true
+			}
+		}
+		if !op.Key && op.Object.Table == nil && !op.Object.Banked {
 			if _, ok := op.Object.Share.Offset(); ok {
 				return true
 			}
