@@ -86,7 +86,7 @@ func (p *part) assignHomes() {
 	}
 	if p.usesCalls() {
 		p.stackOf, p.frame = next().reg, next().reg
-	} else if p.index%2 == 1 && p.countsInShares(p.programs[p.index/2].Gate) {
+	} else if g := p.programs[p.index/2].Gate; p.index%2 == 0 && p.sharesGate(g) || p.index%2 == 1 && p.countsInShares(g) {
 		p.stackOf = next().reg
 	}
 	logs := p.plan.Fields > 0 || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Log != nil && len(op.Log.Items) > 0 })

@@ -101,15 +101,22 @@ func (s *words) adder(w word) func(to asm.Operand, alone bool) {
 	}
 }
 
-// countsInShares reports whether the part adds to anything that has copies in shares.
+// sharesGate reports whether a gate has copies in shares.
+func (e *emitter) sharesGate(g *gate.Gate) bool {
+	if g == nil || !e.site.Shares {
+		return false
+	}
+	_, ok := g.Share()
+	return ok
+}
+
+// countsInShares reports whether the part of a program adds to anything that has copies in shares, or counts its hits there.
 func (p *part) countsInShares(g *gate.Gate) bool {
 	if !p.site.Shares {
 		return false
 	}
-	if g != nil {
-		if _, ok := g.Share(); ok {
-			return true
-		}
+	if p.sharesGate(g) {
+		return true
 	}
 	for pc := range p.plan.Ops {
 		op := &p.plan.Ops[pc]

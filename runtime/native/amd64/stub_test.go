@@ -94,6 +94,7 @@ func TestStubs(t *testing.T) {
 		"predicate": {[]native.Program{{Run: counts, When: when, Gate: free}}, Site{Flags: true, RedZone: true}},
 		"every":     {[]native.Program{{Gate: limited}}, Site{RedZone: true}},
 		"share":     {[]native.Program{{Run: counts, Gate: free}}, Site{Owners: 0x2000, Stacks: 0x10000, Shares: true, SelfAddressed: true}},
+		"rejected":  {[]native.Program{{Run: counts, When: when, Gate: free}}, Site{Owners: 0x2000, Stacks: 0x10000, Shares: true, SelfAddressed: true}},
 		"hist":      {[]native.Program{{Run: s.plan(opA(opcode.Arg, 1), opV(opcode.Agg, hist), exit), Gate: free}}, Site{}},
 		"keyed":     {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{}},
 		"paired":    {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{Pairs: true}},
