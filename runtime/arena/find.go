@@ -26,6 +26,7 @@ func (st *Storage) find(k []value.Value) (slot int, ok bool) {
 	if !st.build(&b, k) {
 		return 0, false
 	}
+	st.keyShare.CollectKey(b.Words())
 	if slot, ok = st.table.find(b.Words(), key.Hash(b.Words())); ok {
 		return slot, true
 	}

@@ -57,7 +57,6 @@ func (h *Handle) Get(key ...value.Value) (snapshot.Data, bool) {
 	case st.shape == nil:
 		return h.getCell(st, len(key))
 	}
-	st.keyShare.Collect()
 	slot, ok := st.find(key)
 	if !ok {
 		return snapshot.Data{}, false
@@ -285,7 +284,6 @@ func (h *Handle) Delete(key ...value.Value) bool {
 	if st == nil || st.shape == nil {
 		return false
 	}
-	st.keyShare.Collect()
 	slot, ok := st.find(key)
 	if !ok {
 		return false

@@ -106,15 +106,27 @@ func (s *KeyShare) words() int {
 
 // Collect adds to the table what the entries have gained since the last time.
 func (s *KeyShare) Collect() {
-	if s == nil {
-		return
+	if s != nil {
+		s.collect(func(e *KeyEntries) (first, n int) { return 0, 1<<e.Bits + KeyProbes - 1 })
 	}
+}
+
+// CollectKey is Collect for one key, whose words are given. Others may be collected, too.
+func (s *KeyShare) CollectKey(words []uint64) {
+	if s != nil && len(words) == 1 {
+		s.collect(func(e *KeyEntries) (first, n int) { return int(words[0] * KeyMultiplier >> (64 - e.Bits)), KeyProbes })
+	}
+}
+
+// collect adds what n entries of each block have gained, from a first one on.
+func (s *KeyShare) collect(which func(*KeyEntries) (first, n int)) {
 	e := s.at.Load()
 	if e == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	first, entries := which(e)
 	b := &s.a.shares
 	used := int(b.used.Load())
 	for n := len(s.added); n < used; n++ {
@@ -125,13 +137,11 @@ func (s *KeyShare) Collect() {
 		if s.a.load((share+e.Used)/8) == 0 {
 			continue
 		}
-		entries := 1<<e.Bits + KeyProbes - 1
 		if s.added[n] == nil {
-			s.added[n] = make([]uint64, entries*s.words())
+			s.added[n] = make([]uint64, (1<<e.Bits+KeyProbes-1)*s.words())
 		}
-		first := (share + e.Entries) / 8
-		for i := range entries {
-			if !s.collectEntry(first+uint64(i)<<(e.Shift-3), s.added[n][i*s.words():][:s.words()]) {
+		for i := first; i < first+entries; i++ {
+			if !s.collectEntry((share+e.Entries)/8+uint64(i)<<(e.Shift-3), s.added[n][i*s.words():][:s.words()]) {
 				return
 			}
 		}
