@@ -116,7 +116,7 @@ func TestReentrantEntries(t *testing.T) {
 }
 
 // TestTakesOfEntries: two threads add by key in their entries, and one that has none beside them, while the host reads and takes. Every addition
-// is taken once, and what is read never falls between two takes. There are more keys than entries, and one that never has an entry.
+// is taken once, and what is read never falls between two takes. One of the keys never has an entry.
 func TestTakesOfEntries(t *testing.T) {
 	for _, sites := range []int{0, 1, 5} { // see world.site: own data are asked for, or read; pairs, or pins
 		w := newWorld(t)
