@@ -166,17 +166,22 @@ func (s *KeyShare) collectEntry(index uint64, added []uint64) bool {
 	return !any || s.add(k+KeyBias, gained[:len(added)])
 }
 
-// add adds to a key of the table, or counts what it cannot add. It returns false if others kept the key busy.
+// add adds to a key of the table, or counts what it cannot add. It returns false if others kept the key busy, or a place that it could have.
 func (s *KeyShare) add(word uint64, gained []uint64) bool {
 	k, t := [1]uint64{word}, &s.st.table
 	slot, got := t.insert(k[:], key.Hash(k[:]), s.st.fresh)
+	waits := true
+	for b := (backoff{}); waits && got == insertFull && t.hasDying(); { // mostly the slot that the key had when it was taken
+		waits = b.wait()
+		slot, got = t.insert(k[:], key.Hash(k[:]), s.st.fresh)
+	}
 	switch got {
 	case insertBusy:
 		atomic.AddUint64(&s.st.obj.desc[descContended], gained[cellCount])
 		return false
 	case insertFull:
 		atomic.AddUint64(&s.st.obj.desc[descDropped], gained[cellCount])
-		return true
+		return waits
 	}
 	cell := t.cell(slot)
 	for i, n := range gained {
