@@ -13,6 +13,7 @@ import (
 	"gotap/runtime/arena"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // tally counts the hits of a function and adds up its first arguments, in objects that native code counts in shares of threads. While the
@@ -20,7 +21,9 @@ import (
 type tally struct {
 	w                        *world
 	count, sum, hist         *arena.Handle
-	counted, summed, grouped int64 // taken so far
+	keyed                    *arena.Handle // the same sum, by the lower bits of the argument
+	counted, summed, grouped int64         // taken so far
+	keyedHits, keyedSum      int64
 	probe                    uint32
 	stop                     chan struct{}
 	wg                       sync.WaitGroup
@@ -28,21 +31,26 @@ type tally struct {
 
 func (w *world) tally(spec string) *tally {
 	c := &tally{w: w, stop: make(chan struct{})}
-	declare := func(k object.Kind) (*arena.Handle, uint64) {
-		id, err := w.arena.Declare(object.Object{Kind: k})
+	declare := func(k object.Kind, keys ...value.Kind) (*arena.Handle, uint64) {
+		id, err := w.arena.Declare(object.Object{Kind: k, Keys: len(keys)})
+		if err == nil {
+			err = w.arena.Refine(id, keys, value.KindInt)
+		}
 		if err != nil {
 			w.t.Fatal(err)
 		}
 		_, off := w.arena.Lookup(id)
 		return w.arena.Handle(id), off
 	}
-	var count, sum, hist uint64
+	var count, sum, hist, keyed uint64
 	c.count, count = declare(object.KindCount)
 	c.sum, sum = declare(object.KindSum)
 	c.hist, hist = declare(object.KindHist)
+	c.keyed, keyed = declare(object.KindSum, value.KindInt)
 	arg := runtime.Inst{Op: opcode.Arg}
 	agg := func(off uint64) runtime.Inst { return runtime.Inst{Op: opcode.Agg, V: off} }
-	c.probe = w.probe(spec, Handlers{Enter: w.code(arg, agg(count), arg, agg(sum), arg, agg(hist))})
+	c.probe = w.probe(spec, Handlers{Enter: w.code(arg, agg(count), arg, agg(sum), arg, agg(hist),
+		arg, runtime.Inst{Op: opcode.PushD, V: 63}, runtime.Inst{Op: opcode.And}, runtime.Inst{Op: opcode.KeyInt}, arg, agg(keyed))})
 	return c
 }
 
@@ -56,6 +64,9 @@ func (c *tally) take() {
 	}
 	for _, e := range c.hist.Take().Entries {
 		c.grouped += e.Data.Count
+	}
+	for _, e := range c.keyed.Take().Entries {
+		c.keyedHits, c.keyedSum = c.keyedHits+e.Data.Count, c.keyedSum+e.Data.Sum
 	}
 }
 
@@ -86,6 +97,8 @@ func (c *tally) end() string {
 	c.wg.Wait()
 	c.take()
 	want(c.w.t, "values in buckets", c.grouped, c.counted)
+	want(c.w.t, "hits by key", c.keyedHits, c.counted)
+	want(c.w.t, "sum by key", c.keyedSum, c.summed)
 	want(c.w.t, "hits of the probe", int64(c.w.Query()[0].Hits), c.counted)
 	return fmt.Sprintf("%d %d", c.counted, c.summed)
 }

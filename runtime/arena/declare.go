@@ -34,6 +34,7 @@ type Storage struct {
 	banked        bool
 	spread        *spread // KindStats: where its buckets are
 	share         *Share  // unkeyed aggregations that only add, one word at a time; nil: others
+	keyShare      *KeyShare
 }
 
 type cell = []uint64

@@ -7,7 +7,7 @@
 //
 //	Object     file         safe under concurrency by
 //	variables  program.go   one atomic operation
-//	shares     share.go     belonging to one thread each; the host adds them up
+//	shares     share.go     belonging to one thread each; the host adds them up. By key: keyshare.go
 //	cells      cell.go      atomic additions; two-word cells without keys have two banks that the host switches (storage.go)
 //	tables     table.go     pins in the slots' state words, or a swap of state and cell at once
 //	texts      textcell.go  a version that is odd while the text changes
@@ -43,8 +43,11 @@
 //
 // Cells of one word, which most maps and counts have, lie behind their states, so that native code needs no pin.
 //
-// Only aggregations without keys that add, one word at a time, have shares (share.go). Kinds of two words have banks, which need their
-// pins. Shares of the threads in counts by key were considered: a share of 1,000 keys takes 48 KiB for each thread, and its keys have to stay pinned.
+// Without keys, only aggregations that add, one word at a time, have shares (share.go). Kinds of two words have banks, which need their
+// pins. With keys, only counts and sums under one word have them (keyshare.go), as entries that cache what was added: keys live in the table,
+// where their number is limited. Entries take up to 33 KiB of a thread's block for an object that counts; a hist would take as much for every 64
+// keys. An entry belongs to its key for ever. To replace it, its thread would have to add what it holds to the table first, in several steps, between
+// which signal handlers would find it. So threads that see ever new keys count most of them in the table, as all keys were before.
 //
 // Tables have no tombstones. Short-lived keys (addresses of blocks, thread IDs) would fill a table with them, and a
 // cleanup needs a moment without readers. With a reach for each home, a slot is free as soon as its key is deleted.

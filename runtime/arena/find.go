@@ -19,13 +19,14 @@ func (st *Storage) element(key []value.Value) (snapshot.Data, bool) {
 }
 
 // find pins the slot of a key given by the host. A text that ends in the mark of a cut is also
-// searched as cut text, so that keys can be given as they print. Pinning keeps the slot from
+// searched as cut text, so that keys can be given as they print. What threads have added under the key is collected before. Pinning keeps the slot from
 // being emptied while it is read; who calls find unpins.
 func (st *Storage) find(k []value.Value) (slot int, ok bool) {
 	var b key.Buffer
 	if !st.build(&b, k) {
 		return 0, false
 	}
+	st.keyShare.CollectKey(b.Words())
 	if slot, ok = st.table.find(b.Words(), key.Hash(b.Words())); ok {
 		return slot, true
 	}

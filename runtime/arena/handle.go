@@ -368,6 +368,7 @@ func (st *Storage) elements(take bool) []snapshot.Entry {
 // collectTable walks the slots. A key inserted meanwhile may or may not be among the entries. A key that has been taken
 // and inserted again in a later slot stays for the next call, so a key is never among the entries twice.
 func (h *Handle) collectTable(st *Storage, take bool) []snapshot.Entry {
+	st.keyShare.Collect()
 	var list []snapshot.Entry
 	t := &st.table
 	seen, alive := map[string]bool{}, true
@@ -406,6 +407,7 @@ func keyText(words []uint64) string {
 func (h *Handle) Len() int {
 	st := h.obj.storage.Load()
 	if st != nil && st.shape != nil {
+		st.keyShare.Collect()
 		return int(atomic.LoadUint64(&h.obj.desc[descUsed]))
 	}
 	return len(h.Entries().Entries)
@@ -458,6 +460,7 @@ func (h *Handle) copyCells(dst, src *Storage, old *Handle) {
 
 // copyTable merges slot by slot. A key that finds no room is counted like any other such key.
 func (h *Handle) copyTable(dst, src *Storage, old *Handle) {
+	src.keyShare.Collect()
 	t := &src.table
 	words := make([]uint64, src.cellWords())
 	for from := range t.slots() {

@@ -18,6 +18,7 @@ type Layout struct {
 	Table     *TableLayout // nil: the object has no keys
 	Spread    *Spread      // KindStats: where buckets are; nil if there was no memory for them
 	Share     *Share       // of Cells[0] in the shares of threads; nil: nothing may be counted there
+	KeyShare  *KeyShare    // the same of an object with keys
 }
 
 // Spread is where the groups of buckets lie (spread.go).
@@ -89,6 +90,7 @@ func (a *Arena) LayoutOf(off uint64) (l Layout, ok bool) {
 		return l, false
 	}
 	l.Object, l.Banked, l.CellWords, l.Share = st.Object, st.banked, st.cellWords(), st.share
+	l.KeyShare = st.keyShare
 	if st.spread != nil && st.spread.words != nil {
 		l.Spread = &Spread{a.offsetOf(st.spread.words), uint64(len(st.spread.words) / groupWords)}
 	}

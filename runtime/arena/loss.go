@@ -21,6 +21,9 @@ func (a *Arena) Lost() map[string]uint64 {
 	note("log full", a.load(wordLostLog))
 	for _, obj := range *a.objects.Load() {
 		name := obj.decl.Load().Label()
+		if st := obj.storage.Load(); st != nil {
+			st.keyShare.Collect()
+		}
 		if obj.kind == object.KindRecorder {
 			note(name+": records larger than its bytes", atomic.LoadUint64(&obj.desc[descDropped]))
 		} else {

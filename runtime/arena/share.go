@@ -21,15 +21,18 @@ import (
 type shareBlocks struct {
 	off, stride, size uint64 // of the first, from one to the next, and of each, in bytes; size 0: there are none
 	next              uint64 // bytes of a block in use, guarded by the arena's mutex
+	keyed, nextKeyed  uint64 // the same for entries of keys (keyshare.go), which are behind that
 	used              atomic.Uint64
 }
 
-// OpenShares tells where the blocks are: in memory that Reserve returned, the first one at an offset, each of size bytes, a multiple
-// of 64, and stride bytes behind the one before. It is called once, before anything counts in them.
-func (a *Arena) OpenShares(off, stride, size uint64) {
+// OpenShares tells where the blocks are: in memory that Reserve returned, the first one at an offset, each stride bytes behind the one
+// before. A block has size bytes for words without keys, and behind them keyed bytes for entries of keys; both are multiples of 64. It is
+// called once, before anything counts in them.
+func (a *Arena) OpenShares(off, stride, size, keyed uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.shares.off, a.shares.stride, a.shares.size = off, stride, size
+	b := &a.shares
+	b.off, b.stride, b.size, b.keyed = off, stride, size, keyed
 }
 
 // UseShare notes that a thread gets the block of a number, from 0 on. Blocks beyond the greatest number are not read.

@@ -22,7 +22,7 @@ func shared(t *testing.T, blocks, size int) (a *Arena, first uint64) {
 	if !ok {
 		t.Fatal("no memory")
 	}
-	a.OpenShares(off, uint64(2*size), uint64(size))
+	a.OpenShares(off, uint64(2*size), uint64(size), uint64(size))
 	return a, off
 }
 

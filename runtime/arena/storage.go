@@ -137,6 +137,7 @@ func (a *Arena) openTableLocked(obj *Instance, o object.Object, keys []value.Kin
 	st.table = newTable(mem, o.Max, sh.Words, st.cellWords(), evicts, &obj.desc[descUsed], &obj.desc[descClock])
 	obj.desc[descSlots], obj.desc[descKeyWords] = st.table.mask+1, uint64(sh.Words)
 	obj.desc[descLimit] = uint64(o.Max)
+	st.keyShare = newKeyShare(a, st)
 	obj.publish(st, off)
 	return nil
 }

@@ -305,6 +305,16 @@ func (t *table) kill(slot int) bool {
 	}
 }
 
+// hasDying reports whether a slot is about to be emptied.
+func (t *table) hasDying() bool {
+	for slot := range t.slots() {
+		if atomic.LoadUint64(t.state(slot))&statusMask == slotDying {
+			return true
+		}
+	}
+	return false
+}
+
 // settle waits until the caller's pin is the only one of a dying slot. From then on the cell is final. It returns false
 // if a thread keeps its pin too long, which only a dead thread does.
 func (t *table) settle(slot int) bool {

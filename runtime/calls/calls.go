@@ -31,9 +31,10 @@ const (
 
 // A thread's block is its stack and, behind that, its share of what is counted (package arena).
 const (
-	BlockSize = 64 << 10
-	ShareAt   = StackSize // in the block
-	shareSize = BlockSize - ShareAt
+	BlockSize  = 128 << 10
+	ShareAt    = StackSize // in the block
+	sharedSize = 28 << 10  // of words without keys
+	keyedSize  = BlockSize - ShareAt - sharedSize
 )
 
 // Layout of a frame, in bytes from its start.
@@ -79,7 +80,7 @@ func New(a *arena.Arena) (*Stacks, error) {
 	if !ok {
 		return nil, errNoMemory
 	}
-	a.OpenShares(off+ShareAt, BlockSize, shareSize)
+	a.OpenShares(off+ShareAt, BlockSize, sharedSize, keyedSize)
 	s := &Stacks{arena: a, off: off, words: words}
 	for i := range MaxThreads {
 		s.free = append(s.free, MaxThreads-1-i)

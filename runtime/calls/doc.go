@@ -4,7 +4,7 @@
 // # Blocks
 //
 // Each thread that native code knows has a block: its Stack, and behind it its share of what is counted (package arena). Owners leads
-// to it from the base of fs. Package trampoline of the engine decides who is in that table. A block is 64 KiB of addresses; memory is used for
+// to it from the base of fs. Package trampoline of the engine decides who is in that table. A block is 128 KiB of addresses; memory is used for
 // the pages that are written. The block of a thread that has ended goes to another one, with the share as it is: the host adds up all shares
 // there have been.
 //

@@ -3,6 +3,7 @@ package record
 import (
 	"encoding/binary"
 	"sync/atomic"
+	"time"
 )
 
 // Ring carries committed hits to the host. Many threads may write, also threads of other processes that map the
@@ -26,7 +27,9 @@ import (
 //
 // A reader that finds nothing sets the sleep word, checks again, and sleeps. A writer that has committed swaps the
 // sleep word for 0 and wakes the reader only if the word was 1. So hits that log nothing wake nobody, and a busy reader
-// is not woken.
+// is not woken. The writer may commit by a plain store, which the processor may make visible after the writer has read the sleep word. But it reads
+// that after its compare-and-swap on head, which nothing passes. So a writer that does not see that the reader sleeps has moved the head before: then the
+// reader finds that something is reserved, and looks again after some time (Wait).
 //
 // A process that maps the arena may write anything anywhere at any time. So the reader keeps its position to itself and only
 // tells it to the writers by the tail; nobody uses a size or a position from the ring that has not been checked since it was
@@ -303,6 +306,9 @@ func (r *Ring) Pending() bool {
 	return atomic.LoadUint64(r.head) != read
 }
 
+// commitPause is how long the reader sleeps while a record is reserved and not committed. Its writer takes less than a microsecond, if it has a processor.
+const commitPause = 100 * time.Microsecond
+
 // Wait sleeps until a record is available (true) or done is closed (false). Only the goroutine that calls next may call
 // it.
 func (r *Ring) Wait(done <-chan struct{}) bool {
@@ -312,8 +318,13 @@ func (r *Ring) Wait(done <-chan struct{}) bool {
 			atomic.StoreUint64(r.sleep, 0)
 			return true
 		}
+		var again <-chan time.Time
+		if bytes, ok := r.reserved(); ok && bytes != 0 {
+			again = time.After(commitPause)
+		}
 		select {
 		case <-r.wake:
+		case <-again:
 		case <-done:
 			atomic.StoreUint64(r.sleep, 0)
 			return false

@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -71,6 +72,29 @@ func TestWait(t *testing.T) {
 	close(done)
 	if <-woken {
 		t.Error("the reader found a record in an empty ring")
+	}
+}
+
+// TestWaitForCommit: a reader that sleeps while a record is being written finds it, although its writer has not seen that the reader sleeps.
+func TestWaitForCommit(t *testing.T) {
+	r, _ := newRing(1 << 10)
+	hdr := Header{Size: HeaderSize, Probe: 7}
+	at, ok := r.reserve(uint64(hdr.Size))
+	if !ok {
+		t.Fatal("no room")
+	}
+	hdr.encode(r.data[at:])
+	woken := make(chan bool)
+	go func() { woken <- r.Wait(nil) }()
+	for atomic.LoadUint64(r.sleep) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	atomic.StoreUint64(&r.first[at/8], hdr.word())
+	if !<-woken {
+		t.Error("it was not woken")
+	}
+	if rec, ok := r.Next(programs); !ok || rec.Probe != 7 {
+		t.Errorf("%+v, %v", rec, ok)
 	}
 }
 

@@ -179,10 +179,9 @@ func (w *world) reenter(stub *Stub, steps int, word, within uint64) (ended bool,
 	outer[fileRSP], outer[fileRIP], outer[fileIndex[asm.RBX]] = stackAddr+stackSize-0x100, codeAddr, word
 	regs := outer
 	for range steps {
-		w.c.step(&regs)
-	}
-	if regs[fileRIP] == tail {
-		return true, nil
+		if w.c.step(&regs); regs[fileRIP] == tail {
+			return true, nil
+		}
 	}
 	inner := regs
 	inner[fileRSP], inner[fileRIP], inner[fileIndex[asm.RBX]] = regs[fileRSP]-256, codeAddr, within

@@ -250,7 +250,7 @@ func (f *frames) ownData(fault func(instruction func())) {
 const (
 	slotShift      = 64 - 10
 	slotSizeShift  = 4
-	blockSizeShift = 16
+	blockSizeShift = 17
 )
 
 // The numbers of slots and stacks fit.

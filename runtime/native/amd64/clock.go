@@ -5,6 +5,24 @@ import (
 	"gotap/runtime/native/amd64/asm"
 )
 
+// keepTime keeps the time, which is in rax, for the record of a program that logs: reading the clock may take longer than all else that the record
+// takes. It is kept until the end of the block.
+func (s *words) keepTime() {
+	if s.time != nil {
+		s.Mov(s.written(*s.time), asm.R(asm.RAX))
+		s.timeKept = true
+	}
+}
+
+// keptTime loads rax with the time that was kept, or with the present one; rcx and rdx are used.
+func (s *words) keptTime() {
+	if s.timeKept {
+		s.Mov(asm.R(s.used(asm.RAX)), s.homeOperand(*s.time))
+		return
+	}
+	s.now()
+}
+
 // now calculates the time in rax, as package clock describes; rcx and rdx are used.
 func (s *words) now() {
 	s.used(asm.RAX)

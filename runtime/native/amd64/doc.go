@@ -18,7 +18,7 @@
 // It calls nothing, uses vector registers only for programs with floats (float.go), and no memory but the arena, the control word, what it pushes, what programs read
 // (read.go), and the first word of the thread's own data. All that it does in the arena are single operations: atomic ones, those of
 // the interpreter, and swaps of a slot's state together with its cell (paired.go), which need no pin; and plain additions to memory of the
-// thread's own (share.go). So any number of threads may be in it, and a signal handler may run the same stub in the middle of it, or leave it for good.
+// thread's own (share.go, keyshare.go). So any number of threads may be in it, and a signal handler may run the same stub in the middle of it, or leave it for good.
 //
 // # Registers
 //

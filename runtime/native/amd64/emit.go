@@ -289,14 +289,27 @@ func (e *emitter) when(i int, next asm.Label) {
 	w.body()
 	e.Place(w.done)
 	w.epilogue()
+	g, passes := e.programs[i].Gate, e.NewLabel()
+	shared := e.sharesGate(g)
+	if shared {
+		e.Jmp(passes)
+		e.Place(w.abort)
+		w.frames.findShare()
+		w.countGate(g, gate.RejectedOffset, gate.ShareOfRejected)
+		w.epilogue()
+		e.Jmp(next)
+		e.Place(passes)
+	}
 	w.close()
 	e.cold = append(e.cold, func() {
-		e.Place(w.abort)
-		w.epilogue()
-		if g := e.programs[i].Gate; g != nil {
-			e.LockInc(e.arena(g.Offset() + gate.RejectedOffset))
+		if !shared {
+			e.Place(w.abort)
+			w.epilogue()
+			if g != nil {
+				e.LockInc(e.arena(g.Offset() + gate.RejectedOffset))
+			}
+			e.Jmp(next)
 		}
-		e.Jmp(next)
 		if w.rings {
 			e.Place(w.resume)
 			w.epilogue()

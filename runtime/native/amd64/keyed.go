@@ -100,6 +100,10 @@ func (k *tables) useKey(op opcode.Op) {
 		k.texts.uses()
 		k.texts.room(value.DefaultText, unsure)
 	}
+	e, own := k.ownEntries(op, l)
+	if own {
+		k.addOwn(e, v, done)
+	}
 	if k.isPair(op, l) {
 		k.usePair(op, l, v, absent, unsure)
 	} else {
@@ -112,6 +116,9 @@ func (k *tables) useKey(op opcode.Op) {
 		}
 		k.atSlot(op, l, v)
 		k.unpin(l.Table)
+	}
+	if own {
+		k.takeOwn(e, done)
 	}
 	k.Place(done)
 	k.endKey()

@@ -60,7 +60,7 @@ func (p *part) commit(in *runtime.Inst) {
 	}
 	first, _ := hdr.Words()
 	p.MovImm(asm.RAX, first)
-	p.XchgMemory(asm.At(p.log.record, 0), asm.RAX) // and a barrier before the reader's word is looked at
+	p.Mov(asm.At(p.log.record, 0), asm.R(asm.RAX)) // package record says why this is no barrier before the reader's word is looked at
 	p.log.wake()
 }
 
@@ -153,7 +153,7 @@ func (w *recordWriter) storeHeader(hdr *record.Header) {
 	w.MovImm(asm.RCX, *word(record.PidAt))
 	w.Alu(asm.Or, asm.R(asm.RAX), asm.R(asm.RCX))
 	w.Mov(asm.At(w.record, record.PidAt), asm.R(asm.RAX))
-	w.now()
+	w.keptTime()
 	w.Mov(asm.At(w.record, record.TimeAt), asm.R(asm.RAX))
 	w.storeConst(asm.At(w.record, record.HoldAt), *word(record.HoldAt))
 	for i := int32(0); i < calls.CommSize; i += 8 {

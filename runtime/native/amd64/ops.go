@@ -157,9 +157,11 @@ func (p *part) context(in *runtime.Inst) {
 			p.frames.stackWord(0)
 		case runtime.FieldTime:
 			p.now()
+			p.keepTime()
 			p.result(asm.RAX)
 		case runtime.FieldElapsed:
 			p.now()
+			p.keepTime()
 			p.Alu(asm.Sub, asm.R(asm.RAX), asm.At(p.frame, calls.TimeAt))
 			p.result(asm.RAX)
 		}

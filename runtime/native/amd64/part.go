@@ -86,10 +86,11 @@ func (p *part) assignHomes() {
 	}
 	if p.usesCalls() {
 		p.stackOf, p.frame = next().reg, next().reg
-	} else if p.index%2 == 1 && p.countsInShares(p.programs[p.index/2].Gate) {
+	} else if g := p.programs[p.index/2].Gate; p.index%2 == 0 && p.sharesGate(g) || p.index%2 == 1 && p.countsInShares(g) {
 		p.stackOf = next().reg
 	}
-	if p.plan.Fields > 0 || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Log != nil && len(op.Log.Items) > 0 }) {
+	logs := p.plan.Fields > 0 || slices.ContainsFunc(p.plan.Ops, func(op native.Op) bool { return op.Log != nil && len(op.Log.Items) > 0 })
+	if logs {
 		p.log.record = next().reg
 	}
 	if p.plan.Chooses() {
@@ -120,10 +121,20 @@ func (p *part) assignHomes() {
 		p.memoryOfTexts = &textMemory{home{slot: p.slots, onSlot: true}, home{slot: p.slots + 1, onSlot: true}, p.slots + 2, p.plan.Texts}
 		p.slots += 2 + n
 	}
+	if logs && slices.ContainsFunc(p.plan.Insts, readsTime) {
+		p.time = &home{slot: p.slots, onSlot: true}
+		p.slots++
+	}
 	for range p.plan.Fields {
 		p.fields = append(p.fields, home{slot: p.slots, onSlot: true})
 		p.slots++
 	}
+}
+
+// readsTime reports whether an operation reads the clock.
+func readsTime(in runtime.Inst) bool {
+	f := runtime.Field(in.A)
+	return in.Op == opcode.Field && (f == runtime.FieldTime || f == runtime.FieldElapsed)
 }
 
 // usesCalls reports whether the part uses the thread's stack of calls.
@@ -242,7 +253,7 @@ func (p *part) begin(op *native.Op) {
 		p.stack, p.logged = append(p.stack[:0], p.states[p.pc]...), append(p.logged[:0], p.logs[p.pc]...)
 	}
 	p.Place(p.labels[p.pc])
-	p.live, p.assigned = true, op.Assigned
+	p.live, p.assigned, p.timeKept = true, op.Assigned, false
 	p.length, p.executed = op.Length, 0
 	if p.plan.Counted && op.Length > 0 {
 		p.AluImm(asm.Sub, p.homeOperand(p.counter), int32(op.Length))

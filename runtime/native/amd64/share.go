@@ -6,6 +6,7 @@ import (
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
+	"gotap/runtime/opcode"
 )
 
 // Counting in the share of the thread. Only this thread writes there, so plain instructions are enough; each addition is one
@@ -100,19 +101,34 @@ func (s *words) adder(w word) func(to asm.Operand, alone bool) {
 	}
 }
 
-// countsInShares reports whether the part adds to anything that has copies in shares.
+// sharesGate reports whether a gate has copies in shares.
+func (e *emitter) sharesGate(g *gate.Gate) bool {
+	if g == nil || !e.site.Shares {
+		return false
+	}
+	_, ok := g.Share()
+	return ok
+}
+
+// countsInShares reports whether the part of a program adds to anything that has copies in shares, or counts its hits there.
 func (p *part) countsInShares(g *gate.Gate) bool {
 	if !p.site.Shares {
 		return false
 	}
-	if g != nil {
-		if _, ok := g.Share(); ok {
-			return true
-		}
+	if p.sharesGate(g) {
+		return true
 	}
 	for pc := range p.plan.Ops {
 		op := &p.plan.Ops[pc]
-		if op.Verdict == native.Native && !op.Key && op.Object != nil && op.Object.Table == nil && !op.Object.Banked {
+		if op.Verdict != native.Native || op.Object == nil {
+			continue
+		}
+		if op.Key && p.plan.Insts[pc].Op == opcode.Agg {
+			if _, ok := op.Object.KeyShare.Entries(); ok {
+				return true
+			}
+		}
+		if !op.Key && op.Object.Table == nil && !op.Object.Banked {
 			if _, ok := op.Object.Share.Offset(); ok {
 				return true
 			}

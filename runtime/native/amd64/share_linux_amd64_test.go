@@ -195,3 +195,30 @@ func TestEntryCounts(t *testing.T) {
 		t.Errorf("without data: %+v, %d hits", d, g.Hits())
 	}
 }
+
+// TestRejectedInShares: two threads count what a predicate rejects in their shares, and one that has none beside them.
+func TestRejectedInShares(t *testing.T) {
+	for sites := range 2 { // see world.site
+		w := newWorld(t)
+		second, third := w.other(ownData+0x100), w.other(ownData+0x200)
+		w.owners.Remove(ownData + 0x200)
+		p, count, _ := w.countsOf()
+		when := w.plan(opV(opcode.PushR, uint64(fileIndex[asm.RBX])<<16), push(3), op(opcode.And), opA(opcode.Jnz, 5), op(opcode.Abort), op(opcode.Exit))
+		g := w.arena.NewGate(gate.Limits{})
+		const times = 200_000
+		done := make(chan error, 3)
+		w.setBarrier(3)
+		for _, c := range []*tracee{w.c, second, third} {
+			w.sites = sites
+			w.hammer(c, []native.Program{{Run: p, When: when, Gate: g}}, times, done)
+		}
+		for range 3 {
+			if err := <-done; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := w.counted(count); g.Rejected() != 3*times/4 || g.Hits() != 3*times*3/4 || n != 3*times*3/4 {
+			t.Errorf("%d rejected, %d hits, %d counted", g.Rejected(), g.Hits(), n)
+		}
+	}
+}

@@ -44,6 +44,8 @@ type words struct {
 	temps         []home      // of scratch words
 	fields        []home      // of the log
 	memoryOfTexts *textMemory // nil: no texts are made
+	time          *home       // the time that was read last; nil: it is not kept
+	timeKept      bool        // it has been read in this block
 	thread        home        // the number of the thread, while a variable of its own is searched
 	stackOf       asm.Reg     // the address of the thread's stack of calls, if it is used
 	share         shareState

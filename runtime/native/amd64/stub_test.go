@@ -76,10 +76,11 @@ func (s *shelf) plan(list ...runtime.Inst) *native.Plan {
 func TestStubs(t *testing.T) {
 	testenv.Require(t, testenv.Objdump)
 	s := newShelf(t)
-	s.OpenShares(1<<20, calls.BlockSize, 4096)
+	s.OpenShares(1<<20, calls.BlockSize, 4096, 4096)
 	count := s.object(object.Object{Kind: object.KindCount})
 	hist := s.object(object.Object{Kind: object.KindHist})
 	keyed := s.object(object.Object{Kind: object.KindCount, Keys: 1, Max: 10}, value.KindInt)
+	sums := s.object(object.Object{Kind: object.KindSum, Keys: 1, Max: 10}, value.KindInt)
 	exit, abort := op(opcode.Exit), op(opcode.Abort)
 	when := s.plan(opA(opcode.Arg, 0), push(100), op(opcode.Gt), opA(opcode.Jz, 5), exit, abort)
 	counts := s.plan(push(1), opV(opcode.Agg, count), exit)
@@ -93,9 +94,11 @@ func TestStubs(t *testing.T) {
 		"predicate": {[]native.Program{{Run: counts, When: when, Gate: free}}, Site{Flags: true, RedZone: true}},
 		"every":     {[]native.Program{{Gate: limited}}, Site{RedZone: true}},
 		"share":     {[]native.Program{{Run: counts, Gate: free}}, Site{Owners: 0x2000, Stacks: 0x10000, Shares: true, SelfAddressed: true}},
+		"rejected":  {[]native.Program{{Run: counts, When: when, Gate: free}}, Site{Owners: 0x2000, Stacks: 0x10000, Shares: true, SelfAddressed: true}},
 		"hist":      {[]native.Program{{Run: s.plan(opA(opcode.Arg, 1), opV(opcode.Agg, hist), exit), Gate: free}}, Site{}},
 		"keyed":     {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{}},
 		"paired":    {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), push(1), opV(opcode.Agg, keyed), exit)}}, Site{Pairs: true}},
+		"own":       {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.KeyInt), opA(opcode.Arg, 1), opV(opcode.Agg, sums), exit)}}, Site{Owners: 0x2000, Stacks: 0x10000, Shares: true}},
 		"doorbell":  {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), opA(opcode.Arg, 1), op(opcode.Add), opA(opcode.Arg, 2), op(opcode.Quo), op(opcode.Load64), exit)}}, Site{}},
 		"float":     {[]native.Program{{Run: s.plan(opA(opcode.Arg, 0), op(opcode.Itof), opV(opcode.PushD, math.Float64bits(1e6)), op(opcode.Fdiv), opV(opcode.AggFloat, sum), exit)}}, Site{}},
 		"loop": {[]native.Program{{Run: s.plan(push(0), opA(opcode.PopTV, 0), push(5), opA(opcode.Arg, 0), opA(opcode.PushTV, 0), op(opcode.Add),

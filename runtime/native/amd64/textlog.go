@@ -46,7 +46,7 @@ func (w *recordWriter) commitTexts(hdr *record.Header, log *native.Log, fields [
 	first, _ := hdr.Words()
 	w.MovImm(asm.RAX, first)
 	w.Alu(asm.Or, asm.R(asm.RAX), asm.At(w.record, 0))
-	w.XchgMemory(asm.At(w.record, 0), asm.RAX)
+	w.Mov(asm.At(w.record, 0), asm.R(asm.RAX))
 	w.wake()
 }
 

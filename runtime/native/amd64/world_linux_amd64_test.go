@@ -31,7 +31,7 @@ import (
 const (
 	testPid   = 4711
 	testPlace = 0x55555555_4321
-	arenaSize = 32 << 20
+	arenaSize = 64 << 20
 	testTid   = 99
 	ownData   = controlAddr + 0x740 // the base of fs, whose first word is its address
 	fileFS    = 21
@@ -177,7 +177,7 @@ func (w *world) declare() {
 		o.all = append(o.all, id)
 		o.named = append(o.named, textKeyed{len(o.all) - 1, kinds, true})
 	}
-	for i, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindStats, object.KindMin, object.KindMax, object.KindHist, object.KindLhist} {
+	for i, k := range []object.Kind{object.KindCount, object.KindAvg, object.KindStats, object.KindSum, object.KindMin, object.KindMax, object.KindHist, object.KindLhist} {
 		for parts := 1; parts <= 2; parts++ {
 			add(&w.objects.keyed, object.Object{Kind: k, Keys: parts, Max: []int{3, 64}[i%3%2], Full: object.Full(i % 3), Hi: 10, Step: 3, Bits: 1}, keys[:parts]...)
 		}
@@ -249,13 +249,13 @@ func (w *world) addPowers(h *arena.Handle, key ...value.Value) {
 	}
 }
 
-// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one, and stats that lack a group of buckets
-// count one more before they ring.
+// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one, and so are entries of the thread; stats that
+// lack a group of buckets count one more before they ring.
 func (w *world) dropChanges(used []byte) {
 	for id := range w.arena.Objects() {
 		_, off := w.arena.Lookup(id)
 		l, ok := w.arena.LayoutOf(off)
-		if !ok || l.Table == nil || !l.Table.Paired && l.Object.Kind != object.KindStats {
+		if !ok || l.Table == nil || !l.Table.Paired && l.Object.Kind != object.KindStats && l.KeyShare == nil {
 			continue
 		}
 		step := 8
@@ -284,6 +284,8 @@ func (w *world) collect(programs []native.Program) {
 		case object.KindCount, object.KindSum, object.KindHist, object.KindLhist:
 			if h.Object().Keys == 0 {
 				h.Get()
+			} else {
+				h.Len()
 			}
 		}
 	}
@@ -292,6 +294,22 @@ func (w *world) collect(programs []native.Program) {
 			p.Gate.Hits()
 		}
 	}
+}
+
+// restart writes the used parts of the arena, in which keys may be missing that the thread has entries for: it gets free ones.
+func (w *world) restart(used []byte) {
+	w.collect(nil)
+	for id := range w.arena.Objects() {
+		_, off := w.arena.Lookup(id)
+		l, _ := w.arena.LayoutOf(off)
+		if e, ok := l.KeyShare.Entries(); ok {
+			at := w.stacks.Offset() + calls.ShareAt + e.Entries
+			for n := range uint64(1<<e.Bits + arena.KeyProbes - 1) {
+				binary.LittleEndian.PutUint64(w.memory[at+n<<e.Shift:], 0)
+			}
+		}
+	}
+	w.restore(used)
 }
 
 // restore writes the used parts of the arena.
@@ -489,7 +507,7 @@ func (w *world) oneCase(seed uint64) error {
 	r := rand.New(rand.NewPCG(seed, 21))
 	w.counts.cases++
 	w.sources = map[*native.Plan]*compile.Program{}
-	w.restore(w.initial)
+	w.restart(w.initial)
 	for _, n := range w.objects.numbers {
 		w.arena.Handle(w.objects.all[n]).Set(value.Int(int64(anyWord(r))))
 	}
@@ -579,7 +597,7 @@ func (w *world) hit(c *testCase) error {
 		return err
 	}
 	copy(w.c.code()[c.site.Addr-codeAddr:], stub.Code)
-	w.restore(c.words)
+	w.restart(c.words)
 	w.floats = usesFloats(c.programs)
 	for i := range c.hits {
 		if err := w.compare(stub, c.programs, c.site, &c.hits[i]); err != nil {
