@@ -62,6 +62,7 @@ const (
 	Watched   Need = "a processor whose hardware watchpoints are hit"
 	FSBase    Need = "a kernel that lets programs read the base of fs (rdfsbase)"
 	Rights    Need = "a kernel that tells which protection keys a thread may use"
+	Time      Need = "a run that is not short (go test -short)"
 	RunTimes  Need = "a kernel that counts the run times of threads (CONFIG_SCHED_INFO)"
 )
 
@@ -78,14 +79,16 @@ var checks = map[Need]func() bool{
 	LibCxx:  hasLibCxx,
 	TSC:     hasTSC,
 	CPUs:    func() bool { return runtime.NumCPU() > 1 },
+	Time:    func() bool { return !testing.Short() },
 	Cgroups: func() bool { return len(CgroupRoots()) > 0 },
 }
 
 // ofKernel are needs that only another kernel, or another configuration of it, meets.
 var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, FSBase: true, Rights: true, Cgroups: true}
 
-// Expected reports whether a need has to be met here: in continuous integration all are that packages can meet.
-func Expected(n Need) bool { return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] }
+// Expected reports whether a need has to be met here: in continuous integration all are that packages can meet. Where a run is short,
+// that was asked for.
+func Expected(n Need) bool { return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] && n != Time }
 
 // Have reports whether a need is met on this machine.
 func Have(n Need) bool {

@@ -21,6 +21,7 @@ import (
 	"gotap/cmd/gotap/client"
 	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/wire"
+	"gotap/engine/testenv"
 )
 
 // patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as long.
@@ -159,6 +160,7 @@ func TestSilentClients(t *testing.T) {
 
 // A client that comes when all places are taken waits until one is free, and is answered.
 func TestMoreClientsThanPlaces(t *testing.T) {
+	testenv.Require(t, testenv.Time)
 	runtimeDir(t)
 	newPatientManager(t, time.Hour)
 	var silent []*wire.Conn

@@ -55,6 +55,7 @@ func openedDir(t *testing.T) string {
 
 // Another user does not get to the socket; where somebody has changed the rights, the session hangs up without a word.
 func TestAnotherUserIsRefused(t *testing.T) {
+	testenv.Require(t, testenv.Time)
 	run := openedDir(t)
 	newTestManager(t)
 	socket := filepath.Join(run, "gotap", strconv.Itoa(os.Getpid())+wire.Suffix)

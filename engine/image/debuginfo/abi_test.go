@@ -117,7 +117,7 @@ func (g *generator) function(n int) (text, call string, leaves []leaf) {
 // TestParametersByConvention generates functions with random parameters, stops at their first instructions and wants
 // every scalar in every parameter to have the value that the call was written with.
 func TestParametersByConvention(t *testing.T) {
-	testenv.Require(t, testenv.GCC, testenv.GDB, testenv.AMD64, testenv.Ptrace)
+	testenv.Require(t, testenv.Time, testenv.GCC, testenv.GDB, testenv.AMD64, testenv.Ptrace)
 	for i, flags := range []string{"-O0", "-O2", "-O2 -gdwarf-4", "-O1 -fcf-protection=full", "-O0 -m32", "-O2 -m32"} {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			if strings.Contains(flags, "-m32") {
@@ -130,7 +130,7 @@ func TestParametersByConvention(t *testing.T) {
 
 // TestParametersOnARM is the same with the conventions of ARM, of which the 32-bit one has two, in programs that QEMU runs.
 func TestParametersOnARM(t *testing.T) {
-	testenv.Require(t, testenv.GCCARM, testenv.GCCARM64, testenv.GDBMulti, testenv.QEMUARM, testenv.QEMUARM64)
+	testenv.Require(t, testenv.Time, testenv.GCCARM, testenv.GCCARM64, testenv.GDBMulti, testenv.QEMUARM, testenv.QEMUARM64)
 	const arm, arm64 = "arm-linux-gnueabihf-gcc ", "aarch64-linux-gnu-gcc "
 	for i, flags := range []string{arm + "-O0 -marm", arm + "-O2 -mthumb", arm + "-O0 -mthumb", arm + "-O2 -marm", arm64 + "-O0", arm64 + "-O2"} {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {

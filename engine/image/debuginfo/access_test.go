@@ -44,7 +44,7 @@ type tally struct{ equal, bothNone, entryOnly, early, computed int }
 // gdb knows nothing nothing may be made up; gdb knows more only where it goes back to the caller for what a
 // parameter was at the entry.
 func TestValuesAgreeWithGDB(t *testing.T) {
-	testenv.Require(t, testenv.GCC, testenv.GDB, testenv.AMD64, testenv.Ptrace)
+	testenv.Require(t, testenv.Time, testenv.GCC, testenv.GDB, testenv.AMD64, testenv.Ptrace)
 	for _, flags := range []string{"-O0", "-O1", "-O2", "-O2 -gdwarf-4", "-O2 -gdwarf-3 -gstrict-dwarf", "-Og", "-O2 -m32", "-O0 -m32",
 		"-O2 -flto", "-O3 -funroll-loops"} { // other forms are compared in TestFormsAgree
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
@@ -111,7 +111,7 @@ func sameNumber(a, b string) bool {
 // TestValuesByIndex asks the same of a program by LLVM, whose location lists are found by index and give addresses by
 // index too.
 func TestValuesByIndex(t *testing.T) {
-	testenv.Require(t, testenv.Rust, testenv.GDB, testenv.AMD64, testenv.Ptrace)
+	testenv.Require(t, testenv.Time, testenv.Rust, testenv.GDB, testenv.AMD64, testenv.Ptrace)
 	ask := map[string][][2]string{
 		"rsum": {{"k", "k"}, {"s", "s"}, {"v.length", "v.length"}, {"v.data_ptr.0", "*v.data_ptr"}},
 		"rmix": {{"a", "a"}, {"b", "b"}, {"c", "c"}, {"d", "d"}},

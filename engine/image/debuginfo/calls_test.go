@@ -91,7 +91,7 @@ func levels(compiler string) []string {
 
 // TestGeneratedCalls compares a sample: each compiler at one level. GOTAP_LONG has 1,000 functions of each at all levels.
 func TestGeneratedCalls(t *testing.T) {
-	testenv.Require(t, testenv.GDB, testenv.AMD64, testenv.Ptrace)
+	testenv.Require(t, testenv.Time, testenv.GDB, testenv.AMD64, testenv.Ptrace)
 	long := os.Getenv("GOTAP_LONG") != ""
 	for i, tc := range toolchains() {
 		for level, flags := range levels(tc.name) {

@@ -132,7 +132,7 @@ func compareLines(t *testing.T, p *program, want map[int]int, exact bool) {
 // TestSymbolisationAgreesWithAddr2line asks for the frames of every eighth address of some programs, and wants the files,
 // lines and functions that addr2line gives.
 func TestSymbolisationAgreesWithAddr2line(t *testing.T) {
-	testenv.Require(t, testenv.GCC, testenv.GXX, testenv.Addr2line)
+	testenv.Require(t, testenv.Time, testenv.GCC, testenv.GXX, testenv.Addr2line)
 	for _, c := range []struct{ source, flags string }{
 		{"testdata/lines.c", "-O0"}, {"testdata/lines.c", "-O2"}, {"testdata/values.c", "-O3 -gdwarf-4"},
 		{"testdata/objects.cc", "-O2"}, {"testdata/objects.cc", "-O0 -gdwarf-4"}, {"testdata/lines.c", "-O2 -gdwarf-3 -gstrict-dwarf"},

@@ -29,7 +29,7 @@ func (c *rustCases) sources([]generated) map[string]string {
 
 // TestRustConvention compares results in memory of up to two words, and integers of 128 bits within other values.
 func TestRustConvention(t *testing.T) {
-	testenv.Require(t, testenv.GDB, testenv.AMD64, testenv.Ptrace, testenv.Rust)
+	testenv.Require(t, testenv.Time, testenv.GDB, testenv.AMD64, testenv.Ptrace, testenv.Rust)
 	c := &rustCases{}
 	add := func(signature, body, call string, args []value, result []value) {
 		number := strconv.Itoa(len(c.list))

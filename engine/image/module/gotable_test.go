@@ -94,6 +94,7 @@ var goBuilds = []struct {
 }
 
 func TestGoTableAsGoPrintsIt(t *testing.T) {
+	testenv.Require(t, testenv.Time)
 	for _, b := range goBuilds {
 		t.Run(b.name, func(t *testing.T) {
 			testenv.Require(t, b.needs...)
