@@ -17,16 +17,20 @@ import (
 // machine is what differs between the processors that have native code.
 type machine struct {
 	features native.Features
-	always   bool // native code runs with Mixed, too
-	follows  bool // it follows calls, has doorbells, and knows its thread, the time and what can be read
+	always   bool   // native code runs with Mixed, too
+	follows  bool   // it follows calls, has doorbells, and knows its thread, the time and what can be read
+	trap     []byte // of a doorbell
+	silent   []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
+	// ring makes the registers of a thread whose read has faulted what they would be if its doorbell had rung.
+	ring func(f *native.Read, stub uint64, regs []uint64)
 	// fits returns why native code cannot execute a plan; nil: it executes all.
 	fits func(*native.Plan) error
 	// emit makes native code that runs programs at a point, for an address in an island.
-	emit func(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*amd64.Stub, error)
+	emit func(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error)
 }
 
 var (
-	onAMD64 = &machine{features: amd64.Features, always: true, follows: true, emit: emitAMD64}
+	onAMD64 = &machine{features: amd64.Features, always: true, follows: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
 	onARM64 = &machine{features: arm64.Features, fits: arm64.Fits, emit: emitARM64}
 )
 
@@ -60,7 +64,7 @@ func (m *machine) plan(c *runtime.Code, a *arena.Arena, at native.Place) (*nativ
 }
 
 // emitARM64 is machine.emit of 64-bit ARM. The code has no doorbells.
-func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*amd64.Stub, error) {
+func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error) {
 	s, err := arm64.Emit(programs, arm64.Site{
 		Addr: at, Place: p.Addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.Pid), Atomics: hostcpu.AddsAtomically(),
 		Tail: func(at uint64) ([]byte, error) {
@@ -70,5 +74,5 @@ func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inl
 	if err != nil {
 		return nil, err
 	}
-	return &amd64.Stub{Stub: *s}, nil
+	return s, nil
 }
