@@ -157,7 +157,7 @@ var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChil
 	"TestStoppedTargetStaysStopped", "TestFilters"}
 
 // inlineTests are those of programs that run in the target.
-var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach"}
+var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64Doorbell", "TestInlineARM64Logs", "TestInlineARM64Keys", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach"}
 
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {

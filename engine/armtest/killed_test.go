@@ -57,8 +57,8 @@ func checkKilled(t *testing.T, out string, sessions int) {
 	}
 }
 
-// inlineCounts is a script whose program runs inside the victim all the time.
-const inlineCounts = `let n = 0; probe("leaf", () => { n++ });` + "\n"
+// inlineCounts is a script whose program runs inside the victim all the time, and rings at every 64th hit.
+const inlineCounts = `let n = 0; probe("leaf", c => { n++; if (n % 64 == 0) print(c.comm) });` + "\n"
 
 // inlineKilled returns the command that kills such a session.
 func inlineKilled(victim string) string { return "ENGINE=inline killed /inline.js " + victim + " 1" }

@@ -67,7 +67,7 @@ func (t *Thread) answer(b *bell) {
 		t.pass(b)
 		return
 	}
-	t.enlist(t.Regs[fsBase])
+	t.enlist(t.ownData())
 	if b.run == nil || t.by.on.Closing() { // a way to the end of the stub follows
 		t.parts.Hit.Begin(t.proc.Space.ABI.WordSize())
 		t.on.Finish()

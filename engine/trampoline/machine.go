@@ -7,7 +7,6 @@ import (
 	"gotap/engine/inline"
 	"gotap/engine/linux/hostcpu"
 	"gotap/engine/space"
-	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64"
@@ -18,20 +17,18 @@ import (
 type machine struct {
 	features native.Features
 	always   bool   // native code runs with Mixed, too
-	follows  bool   // it follows calls, has doorbells, and knows its thread, the time and what can be read
+	follows  bool   // it follows calls, and knows its thread, the time and what can be read
 	trap     []byte // of a doorbell
 	silent   []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
 	// ring makes the registers of a thread whose read has faulted what they would be if its doorbell had rung.
 	ring func(f *native.Read, stub uint64, regs []uint64)
-	// fits returns why native code cannot execute a plan; nil: it executes all.
-	fits func(*native.Plan) error
 	// emit makes native code that runs programs at a point, for an address in an island.
 	emit func(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error)
 }
 
 var (
 	onAMD64 = &machine{features: amd64.Features, always: true, follows: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
-	onARM64 = &machine{features: arm64.Features, fits: arm64.Fits, emit: emitARM64}
+	onARM64 = &machine{features: arm64.Features, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, emit: emitARM64}
 )
 
 // machineOf returns that of an address space; nil: native code is not made for it.
@@ -51,28 +48,12 @@ var (
 	errNoFollows = errors.New("native code for 64-bit ARM does not follow calls to their return")
 )
 
-// plan is native.PlanOf.
-func (m *machine) plan(c *runtime.Code, a *arena.Arena, at native.Place) (*native.Plan, error) {
-	p, err := native.PlanOf(c, a, m.features, at)
-	if err == nil && m.fits != nil {
-		err = m.fits(p)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
-}
-
-// emitARM64 is machine.emit of 64-bit ARM. The code has no doorbells.
+// emitARM64 is machine.emit of 64-bit ARM.
 func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error) {
-	s, err := arm64.Emit(programs, arm64.Site{
+	return arm64.Emit(programs, arm64.Site{
 		Addr: at, Place: p.Addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.Pid), Atomics: hostcpu.AddsAtomically(),
 		Tail: func(at uint64) ([]byte, error) {
 			code, _, err := p.Jump.Window.Copy(at)
 			return code, err
 		}})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
 }

@@ -21,7 +21,7 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 		}
 	}
 	if code.When != nil && r.Ends == nil {
-		if program.When, err = m.plan(code.When, c.set.Arena, at); err != nil {
+		if program.When, err = native.PlanOf(code.When, c.set.Arena, m.features, at); err != nil {
 			return program, err
 		}
 	}
@@ -42,6 +42,6 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	if err = native.Admits(program.Gate); err != nil || run == nil {
 		return program, err
 	}
-	program.Run, err = m.plan(run, c.set.Arena, at)
+	program.Run, err = native.PlanOf(run, c.set.Arena, m.features, at)
 	return program, err
 }

@@ -99,7 +99,7 @@ func (t *Thread) Promote(p *space.Point) bool {
 		c.refuseJumps(sp, t.proc.Pid, err)
 		return false
 	}
-	t.enlist(t.Regs[fsBase])
+	t.enlist(t.ownData())
 	c.insertJumps(t, c.makeStubs(t, sp))
 	if c.set.Strategy == backend.Mixed { // those that warm up meanwhile get theirs together
 		codeIn(sp).jumps.retry = time.Now().Add(retryAfter)

@@ -11,7 +11,7 @@ import (
 func (p *part) aggregate(v reg) {
 	l := p.plan.Ops[p.pc].Object
 	if !l.Banked {
-		p.update(l, l.Cells[0], v)
+		p.update(l, cell{offset: l.Cells[0]}, v)
 		return
 	}
 	// A bank is pinned while its two words change, so that the host does not read it in between. It is selected by the same word as
@@ -40,40 +40,63 @@ func (p *part) inBank(l *arena.Layout, n int, v reg, again label) {
 	p.add(x15, x15, x14)
 	p.stlxr(x14, x15, x16)
 	p.cbnz32(x14, again)
-	p.update(l, l.Cells[n], v)
+	p.update(l, cell{offset: l.Cells[n]}, v)
 	p.arena(x16, l.Word)
 	p.movImm(x17, -arena.BankPin[n])
 	p.atomicAdd(x16, x17, p.unwanted())
 }
 
+// cell is a number of an aggregation, or its buckets: at an offset in the arena, or at an address in a register.
+type cell struct {
+	offset uint64
+	base   reg
+	based  bool // base counts
+}
+
+// cellWord loads the address of a word of a cell.
+func (p *part) cellWord(d reg, c cell, offset uint64) {
+	if c.based {
+		p.addImm(d, c.base, uint32(offset))
+		return
+	}
+	p.arena(d, c.offset+offset)
+}
+
+// incrementWord adds 1 to a word of a cell. x14 to x17 are changed.
+func (p *part) incrementWord(c cell, offset uint64) {
+	p.cellWord(x16, c, offset)
+	p.movImm(x17, 1)
+	p.atomicAdd(x16, x17, p.unwanted())
+}
+
 // update adds a register to a cell. x14 to x17 are changed, the register only if it is one of them: it may be x17.
-func (p *part) update(l *arena.Layout, cell uint64, v reg) {
+func (p *part) update(l *arena.Layout, c cell, v reg) {
 	switch l.Object.Form() {
 	case object.KindCount:
-		p.increment(cell)
+		p.incrementWord(c, 0)
 	case object.KindSum, object.KindAvg:
-		p.arena(x16, cell+arena.ValueOffset)
+		p.cellWord(x16, c, arena.ValueOffset)
 		p.atomicAdd(x16, v, p.unwanted())
-		p.increment(cell + arena.CountOffset)
+		p.incrementWord(c, arena.CountOffset)
 	case object.KindMin:
-		p.extreme(cell+arena.ValueOffset, v, condGE)
-		p.increment(cell + arena.CountOffset)
+		p.extreme(c, v, condGE)
+		p.incrementWord(c, arena.CountOffset)
 	case object.KindMax:
-		p.extreme(cell+arena.ValueOffset, v, condLE)
-		p.increment(cell + arena.CountOffset)
+		p.extreme(c, v, condLE)
+		p.incrementWord(c, arena.CountOffset)
 	case object.KindHist:
 		p.powerBucket(l.Object.Powers(), v)
-		p.countBucket(cell)
+		p.countBucket(c)
 	case object.KindLhist:
 		p.stepBucket(&l.Object, v)
-		p.countBucket(cell)
+		p.countBucket(c)
 	}
 }
 
-// extreme replaces an extreme by a register, unless the register compares with it as the condition says.
-func (p *part) extreme(offset uint64, v reg, keep cond) {
+// extreme replaces the extreme of a cell by a register, unless the register compares with it as the condition says.
+func (p *part) extreme(c cell, v reg, keep cond) {
 	again, kept, done := p.newLabel(), p.newLabel(), p.newLabel()
-	p.arena(x16, offset)
+	p.cellWord(x16, c, arena.ValueOffset)
 	p.place(again)
 	p.ldaxr(p.uses(x15), x16)
 	p.cmp(v, x15)
@@ -87,8 +110,8 @@ func (p *part) extreme(offset uint64, v reg, keep cond) {
 }
 
 // countBucket counts in the bucket of a cell whose index is in x15.
-func (p *part) countBucket(cell uint64) {
-	p.arena(x16, cell)
+func (p *part) countBucket(c cell) {
+	p.cellWord(x16, c, 0)
 	p.addShifted(x16, x16, x15, 3)
 	p.movImm(x17, 1)
 	p.atomicAdd(x16, x17, p.unwanted())

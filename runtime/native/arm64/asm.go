@@ -11,6 +11,13 @@ type reg uint32
 // The registers that have a role here. Number 31 is the stack pointer or the register of zeros, as the instruction has it.
 const (
 	x0  reg = 0
+	x2  reg = 2
+	x3  reg = 3
+	x4  reg = 4
+	x5  reg = 5
+	x6  reg = 6
+	x7  reg = 7
+	x8  reg = 8
 	x9  reg = 9
 	x14 reg = 14
 	x15 reg = 15
@@ -124,7 +131,8 @@ func (a *asm) sdiv(d, n, m reg) { a.three(0x9ac00c00, d, n, m) }
 // addShifted computes n + m<<by.
 func (a *asm) addShifted(d, n, m reg, by uint32) { a.three(opAdd|by<<10, d, n, m) }
 
-// msub computes from - n*m.
+// madd computes to + n*m, msub from - n*m.
+func (a *asm) madd(d, n, m, to reg)   { a.three(0x9b000000|uint32(to)<<10, d, n, m) }
 func (a *asm) msub(d, n, m, from reg) { a.three(0x9b008000|uint32(from)<<10, d, n, m) }
 
 func (a *asm) cmp(n, m reg) {
@@ -132,10 +140,12 @@ func (a *asm) cmp(n, m reg) {
 	a.three(0xeb000000, xzr, n, m)
 }
 
-// cmpZero compares a register with 0.
-func (a *asm) cmpZero(n reg) {
+// cmpZero compares a register with 0, cmpImm with 0 to 4095.
+func (a *asm) cmpZero(n reg) { a.cmpImm(n, 0) }
+
+func (a *asm) cmpImm(n reg, imm uint32) {
 	a.flags = true
-	a.word(0xf100001f | uint32(n)<<5)
+	a.word(0xf100001f | imm<<10 | uint32(n)<<5)
 }
 
 // The operations of three registers.
@@ -176,6 +186,9 @@ func (a *asm) low(d, n reg, width uint32, signed bool) {
 		a.bits(op, d, n, 0, width-1)
 	}
 }
+
+// field extracts some bits from a bit on.
+func (a *asm) field(d, n reg, from, width uint32) { a.bits(0xd3400000, d, n, from, from+width-1) }
 
 func (a *asm) bits(op uint32, d, n reg, r, s uint32) {
 	a.word(op | r<<16 | s<<10 | uint32(n)<<5 | uint32(d))
@@ -237,7 +250,11 @@ func (a *asm) ldar(t, n reg)     { a.word(0xc8dffc00 | uint32(n)<<5 | uint32(t))
 func (a *asm) stlr(t, n reg)     { a.word(0xc89ffc00 | uint32(n)<<5 | uint32(t)) }
 func (a *asm) ldaxr(t, n reg)    { a.word(0xc85ffc00 | uint32(n)<<5 | uint32(t)) }
 func (a *asm) stlxr(s, t, n reg) { a.three(0xc800fc00, t, n, s) }
-func (a *asm) clrex()            { a.word(0xd5033f5f) }
+
+// ldaxp and stlxp are the same for two words, which begin at a multiple of 16.
+func (a *asm) ldaxp(t, u, n reg)    { a.word(0xc87f8000 | uint32(u)<<10 | uint32(n)<<5 | uint32(t)) }
+func (a *asm) stlxp(s, t, u, n reg) { a.three(0xc8208000|uint32(u)<<10, t, n, s) }
+func (a *asm) clrex()               { a.word(0xd5033f5f) }
 
 // ldaddal adds s to memory in one operation and loads what was there (FEAT_LSE).
 func (a *asm) ldaddal(s, t, n reg) { a.three(0xf8e00000, t, n, s) }

@@ -26,11 +26,6 @@ func Emit(programs []native.Program, s Site) (*native.Stub, error) {
 		if err := native.Admits(p.Gate); err != nil {
 			return nil, err
 		}
-		for _, plan := range []*native.Plan{p.When, p.Run} {
-			if err := Fits(plan); err != nil {
-				return nil, err
-			}
-		}
 	}
 	first := newEmitter(s, frame{})
 	if _, err := first.emit(programs); err != nil {
@@ -80,12 +75,17 @@ type emitter struct {
 	site  Site
 	frame frame // as the pass before has found it
 	used  frame // what this pass finds
+
+	abandoned label    // nobody answers a doorbell
+	cold      []func() // make the code behind the tail
+	bells     []bell
 }
 
 func newEmitter(s Site, f frame) *emitter { return &emitter{asm: asm{addr: s.Addr}, site: s, frame: f} }
 
 func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 	end := e.newLabel()
+	e.abandoned = e.newLabel()
 	e.pushPair(x16, x17)
 	e.adrp(x16, e.site.Control)
 	e.ldr32(x16, x16, uint32(e.site.Control&0xfff))
@@ -93,8 +93,9 @@ func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 	e.cbz(x16, end)
 	e.enter()
 	for i := range programs {
-		e.program(&programs[i])
+		e.program(i, &programs[i])
 	}
+	e.place(e.abandoned)
 	e.leave()
 	e.place(end)
 	e.popPair(x16, x17)
@@ -105,8 +106,16 @@ func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 	}
 	stub.TailLen = len(tail)
 	e.code = append(e.code, tail...)
+	for len(e.cold) > 0 {
+		f := e.cold[0]
+		e.cold = e.cold[1:]
+		f()
+	}
 	if stub.Code, err = e.finish(); err != nil {
 		return nil, fmt.Errorf("cannot make code at %#x: %w", e.site.Addr, err)
+	}
+	for i := range e.bells {
+		stub.Doorbells = append(stub.Doorbells, e.bells[i].resolve(&e.asm))
 	}
 	return stub, nil
 }
@@ -203,11 +212,11 @@ func (e *emitter) unwanted() reg {
 }
 
 // program makes the code of one program: predicate, gate, program. Whatever happens, control arrives behind it.
-func (e *emitter) program(p *native.Program) {
+func (e *emitter) program(index int, p *native.Program) {
 	next, rejected := e.newLabel(), e.newLabel()
 	if p.When != nil {
 		pass := e.newLabel()
-		e.part(p.When, pass, rejected)
+		e.part(&part{plan: p.When, index: index, when: true, done: pass, abort: rejected, resume: next})
 		e.place(rejected)
 		if p.Gate != nil {
 			e.increment(p.Gate.Offset() + gate.RejectedOffset)
@@ -219,7 +228,7 @@ func (e *emitter) program(p *native.Program) {
 		e.gate(p.Gate, next)
 	}
 	if p.Run != nil {
-		e.part(p.Run, next, next)
+		e.part(&part{plan: p.Run, index: index, done: next, abort: next, resume: next})
 	}
 	e.place(next)
 }

@@ -3,15 +3,17 @@ package arm64
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gotap/runtime"
 	"gotap/runtime/opcode"
 )
 
-// generator makes random programs that run natively.
+// generator makes random programs.
 type generator struct {
 	*rand.Rand
 	world    *world
+	rings    bool // operations that native code does not execute are among them
 	code     []runtime.Inst
 	depth    int
 	assigned map[uint32]bool
@@ -54,6 +56,124 @@ func (g *generator) program() []runtime.Inst {
 	}
 	g.end()
 	return g.code
+}
+
+// genTexts are the constant texts of programs.
+var genTexts = []string{"", "a", "func", "function", "longer than eight bytes"}
+
+// nativeOps are the operations that native code executes, besides integers.
+var nativeOps = []opcode.Op{opcode.Nop, opcode.Jmp, opcode.Loop, opcode.Exit, opcode.Abort, opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field,
+	opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV, opcode.FetchAddGV, opcode.Agg, opcode.Within, opcode.PushLV, opcode.PopLV, opcode.AddLV,
+	opcode.PushD, opcode.Dup, opcode.DupN, opcode.Xchg, opcode.Over, opcode.Drop, opcode.Pick, opcode.Poke, opcode.Depth, opcode.PushTV, opcode.PopTV,
+	opcode.PushS, opcode.Text, opcode.Seq, opcode.Sprefix, opcode.Scmp, opcode.Slen,
+	opcode.KeyInt, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel,
+	opcode.Jz, opcode.Jnz, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge}
+
+// hasOp reports whether native code executes an operation.
+func hasOp(op opcode.Op) bool {
+	return slices.Contains(nativeOps, op) || op >= opcode.Add && op <= opcode.Zext
+}
+
+// bell appends an operation that native code leaves to the interpreter.
+func (g *generator) bell() {
+	switch g.IntN(4) {
+	case 0:
+		g.op(opcode.Field, uint32(runtime.FieldUid))
+		g.sink()
+	case 1:
+		g.op(opcode.Arg, 8+g.Uint32N(3))
+		g.sink()
+	case 2:
+		g.op(opcode.Item, 0)
+		g.push()
+		g.op(opcode.LogInt, 0)
+		g.op(opcode.EndItem, 0)
+	default:
+		g.push()
+		g.push()
+		g.op(pick(g.Rand, testDivide...), 0)
+		g.op(opcode.Drop, 1)
+	}
+}
+
+// array appends an operation on an element of an array. The index is in range, unless the program may ring.
+func (g *generator) array() {
+	g.push()
+	if g.push(); !g.rings || g.IntN(4) > 0 {
+		g.constant(3)
+		g.op(opcode.And, 0)
+	}
+	if g.IntN(3) == 0 {
+		g.op(opcode.Within, 0)
+		g.code[len(g.code)-1].V = 4 + g.Uint64N(5)
+	}
+	g.object(pick(g.Rand, opcode.PushLV, opcode.PopLV, opcode.AddLV), g.world.arrays)
+}
+
+// keyedUse appends the building of a key and its use. Maps that evict get few keys.
+func (g *generator) keyedUse() {
+	for range g.IntN(3) {
+		g.push()
+	}
+	w, n := g.world, g.IntN(2)
+	list, op := w.maps[n], pick(g.Rand, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel)
+	if g.IntN(2) == 0 {
+		list, op = w.keyed[n], opcode.Agg
+	}
+	object := pick(g.Rand, list...)
+	for range 1 + n {
+		g.calculated()
+		if w.few[object] || g.IntN(6) != 0 {
+			g.constant(3)
+			g.op(opcode.And, 0)
+		}
+		g.op(opcode.KeyInt, 0)
+	}
+	if pops, _ := opcode.RowOf(op).Effect(0); pops > 0 {
+		g.calculated()
+	}
+	g.op(op, 0)
+	g.code[len(g.code)-1].V = object
+}
+
+// calculated pushes a word that can be computed while a key is built.
+func (g *generator) calculated() {
+	switch g.push(); g.IntN(4) {
+	case 0:
+		g.op(pick(g.Rand, testUnary...), 0)
+	case 1:
+		g.push()
+		g.op(pick(g.Rand, testBinary...), 0)
+	case 2:
+		g.constant(max(1, anyWord(g.Rand)))
+		g.op(pick(g.Rand, testDivide[:2]...), 0)
+	}
+}
+
+// texts appends an operation on texts that are known, perhaps with a jump that is decided by it.
+func (g *generator) texts() {
+	text := func() {
+		if g.IntN(3) == 0 {
+			g.op(opcode.Text, uint32(pick(g.Rand, runtime.TextFunc, runtime.TextModule, runtime.TextProbe)))
+		} else {
+			g.op(opcode.PushS, g.Uint32N(uint32(len(genTexts))))
+		}
+	}
+	if text(); g.IntN(4) == 0 {
+		g.op(opcode.Slen, 0)
+		return
+	}
+	text()
+	g.op(pick(g.Rand, opcode.Seq, opcode.Sprefix, opcode.Scmp), 0)
+	if g.IntN(2) > 0 || len(g.code) > 200 {
+		return
+	}
+	jump, before := len(g.code), clone(g.assigned)
+	g.op(pick(g.Rand, opcode.Jz, opcode.Jnz), 0)
+	g.nested++
+	g.balanced(1 + g.IntN(2))
+	g.nested--
+	g.code[jump].A, g.assigned = uint32(len(g.code)), before
 }
 
 func (g *generator) end() {
@@ -99,7 +219,15 @@ func (g *generator) balanced(n int) {
 }
 
 func (g *generator) statement() {
-	switch n := g.IntN(16); {
+	switch n := g.IntN(24); {
+	case n > 20 && g.depth < genStack-8:
+		g.keyedUse()
+	case n == 16 && g.room():
+		g.array()
+	case n == 17 && g.room():
+		g.texts()
+	case n == 18 && g.room() && g.rings:
+		g.bell()
 	case n < 6:
 		g.expression()
 		g.sink()

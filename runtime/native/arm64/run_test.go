@@ -2,144 +2,19 @@ package arm64
 
 import (
 	"bytes"
-	"context"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/arena"
-	"gotap/runtime/gate"
 	"gotap/runtime/native"
-	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 	"gotap/runtime/record"
-	"gotap/runtime/value"
 )
-
-// Where testdata/runner.c has what native code uses.
-const (
-	arenaAddr = 0x10000000
-	codeAddr  = 0x20000000
-	leaveAddr = 0x20100000
-	stackTop  = 0x40008000
-	testPid   = 4711
-	testPlace = 0x5555_5555_4321
-)
-
-// regFile is x0 to x30, sp, pc and nzcv in the places of pstate.
-type regFile [34]uint64
-
-// world is an arena with objects and gates. Native code runs on a copy of it in the runner.
-type world struct {
-	*arena.Arena
-	words        []uint64
-	numbers      []uint64 // offsets of variables
-	aggregations []uint64
-	gates        []*gate.Gate
-	machine      *runtime.Machine
-}
-
-func newWorld(t *testing.T) *world {
-	w := &world{words: make([]uint64, 1280<<10/8)}
-	var err error
-	if w.Arena, err = arena.NewOn(w.words, 4<<10); err != nil {
-		t.Fatal(err)
-	}
-	declare := func(list *[]uint64, o object.Object) {
-		id, err := w.Declare(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, off := w.Lookup(id)
-		*list = append(*list, off)
-		w.Handle(id).Set(value.Int(int64(id) * 0x1234567))
-		if o.Kind != object.KindInt && id%2 == 0 {
-			w.Handle(id).Get() // selects the other bank
-		}
-	}
-	for range 3 {
-		declare(&w.numbers, object.Object{Kind: object.KindInt})
-	}
-	for _, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindMin, object.KindMax, object.KindMin, object.KindAvg} {
-		declare(&w.aggregations, object.Object{Kind: k})
-	}
-	for _, bits := range []int{0, 1, 3, 5} {
-		declare(&w.aggregations, object.Object{Kind: object.KindHist, Bits: bits})
-	}
-	for _, l := range [][3]int64{{0, 10, 2}, {-100, 1000, 7}, {-1 << 62, 1 << 62, 1 << 58}, {-1 << 63, 1<<63 - 1, 1 << 59}, {5, 6, 1}} {
-		declare(&w.aggregations, object.Object{Kind: object.KindLhist, Lo: l[0], Hi: l[1], Step: l[2]})
-	}
-	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
-		w.gates = append(w.gates, w.NewGate(l))
-	}
-	w.words[arena.ControlOffset/8] = 1
-	w.machine = runtime.NewMachine(w.Arena)
-	return w
-}
-
-// hash is that of the runner.
-func (w *world) hash() uint64 {
-	h := uint64(14695981039346656037)
-	for _, v := range w.words {
-		h = (h ^ v) * 1099511628211
-	}
-	return h
-}
-
-// thread is the thread of a hit as the interpreter sees it.
-type thread struct{ regs *regFile }
-
-func (thread) ReadMemory(uint64, []byte) int      { return 0 }
-func (thread) WriteMemory(uint64, []byte) bool    { return false }
-func (h thread) Arg(n int) (uint64, bool)         { return h.regs[n&7], n < 8 }
-func (thread) ArgFloat(int) (float64, bool)       { return 0, false }
-func (thread) FloatWord(int) (uint64, bool)       { return 0, false }
-func (h thread) Return() uint64                   { return h.regs[0] }
-func (thread) SetReturn(uint64)                   {}
-func (thread) Text(runtime.TextField, []byte) int { return 0 }
-func (thread) Stack([]uint64) int                 { return 0 }
-func (h thread) Field(f runtime.Field) (value uint64) {
-	switch f {
-	case runtime.FieldPid:
-		return testPid
-	case runtime.FieldPC:
-		return testPlace
-	}
-	return h.regs[fileSP]
-}
-
-// interpret runs programs as the engine does.
-func (w *world) interpret(programs []native.Program, regs *regFile) {
-	run := func(p *native.Plan) bool {
-		var log record.Log
-		log.Reset()
-		out := w.machine.Run(p.Code, &runtime.Context{Thread: thread{regs}, Regs: regs[:], Word: 8}, &log)
-		return !out.Abort
-	}
-	for _, p := range programs {
-		if p.When != nil && !run(p.When) {
-			if p.Gate != nil {
-				p.Gate.Reject()
-			}
-			continue
-		}
-		if p.Gate != nil {
-			if ok, _ := p.Gate.Admit(); !ok {
-				continue
-			}
-		}
-		if p.Run != nil {
-			run(p.Run)
-		}
-	}
-}
 
 // anyPrograms returns one to three random programs with predicates and gates.
 func (w *world) anyPrograms(t *testing.T, r *rand.Rand, executed map[opcode.Op]bool) (list []native.Program) {
@@ -159,14 +34,15 @@ func (w *world) anyPrograms(t *testing.T, r *rand.Rand, executed map[opcode.Op]b
 	return list
 }
 
+// anyPlan returns the plan of a random program. Some may run out of fuel, and some have operations that ring.
 func (w *world) anyPlan(t *testing.T, r *rand.Rand) *native.Plan {
 	for {
-		g := &generator{Rand: r, world: w}
-		code := &runtime.Code{Insts: g.program(), Bounded: true, Fuel: 1 << 20}
-		p, err := native.PlanOf(code, w.Arena, Features, native.Place{})
-		if err == nil {
-			err = Fits(p)
+		g := &generator{Rand: r, world: w, rings: r.IntN(2) == 0}
+		code := &runtime.Code{Insts: g.program(), Bounded: true, Fuel: 1 << 20, LogMax: 400, Texts: genTexts}
+		if g.rings && r.IntN(3) == 0 {
+			code.Bounded, code.Fuel = false, 1+r.Uint32N(200)
 		}
+		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names})
 		if err == nil {
 			return p
 		}
@@ -177,88 +53,161 @@ func (w *world) anyPlan(t *testing.T, r *rand.Rand) *native.Plan {
 }
 
 // TestRandomPrograms compares native code with the interpreter, in an emulated processor: random programs and registers. Of every other case
-// the code has loops of exclusive accesses in place of atomic additions.
+// the code has loops of exclusive accesses in place of atomic additions. Programs that ring are finished by the interpreter.
 func TestRandomPrograms(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
 	w := newWorld(t)
-	var in bytes.Buffer
-	put := func(v any) { binary.Write(&in, binary.LittleEndian, v) }
-	put(uint64(8 * len(w.words)))
-	put(w.words)
-	type result struct {
-		Regs [33]uint64 // x0 to x30, sp, nzcv
-		Hash uint64
-	}
-	const cases = 600
-	var want []result
-	var texts []string
-	executed := map[opcode.Op]bool{}
+	const cases = 1500
+	executed, bells := map[opcode.Op]bool{}, 0
 	for seed := range uint64(cases) {
 		r := rand.New(rand.NewPCG(seed, 64))
-		programs, regs := w.anyPrograms(t, r, executed), regFile{fileSP: stackTop, filePC: testPlace}
-		for i := range 31 {
-			regs[i] = anyWord(r)
-		}
-		flags := uint64(r.IntN(16)) << 28
-		stub, err := Emit(programs, Site{Addr: codeAddr, Place: testPlace, Arena: arenaAddr, Control: arenaAddr + arena.ControlOffset, Pid: testPid, Atomics: seed%2 == 0, Tail: leave})
-		if err != nil {
-			t.Fatal(err)
-		}
-		put(regs[:31])
-		put(flags)
-		put(uint64(len(stub.Code)))
-		put(stub.Code)
-		w.interpret(programs, &regs)
-		res := result{Hash: w.hash()}
-		copy(res.Regs[:], regs[:32])
-		res.Regs[32] = flags
-		want, texts = append(want, res), append(texts, describe(programs))
-	}
-	out := bytes.NewReader(runInQEMU(t, &in))
-	for i := range want {
-		var got result
-		if err := binary.Read(out, binary.LittleEndian, &got); err != nil {
-			t.Fatalf("case %d: %v\n%s", i, err, texts[i])
-		}
-		if got != want[i] {
-			t.Fatalf("case %d: %#x\nand not %#x\n%s", i, got, want[i], texts[i])
+		programs, regs := w.anyPrograms(t, r, executed), anyRegisters(r)
+		stub := emitted(t, programs, seed%2 == 0)
+		n, err := w.compare(stub, programs, &regs)
+		if bells += n; err != nil {
+			t.Fatalf("case %d: %v\n%s", seed, err, describe(programs))
 		}
 	}
-	last := make([]uint64, len(w.words))
-	binary.Read(out, binary.LittleEndian, last)
-	for i, v := range last {
-		if v != w.words[i] {
-			t.Fatalf("word %#x of the arena is %#x, not %#x", 8*i, v, w.words[i])
+	if bells < cases/10 {
+		t.Errorf("%d doorbells in %d cases", bells, cases)
+	}
+	for _, op := range nativeOps {
+		if !executed[op] {
+			t.Errorf("%s has not been executed", opcode.RowOf(op).Name)
 		}
 	}
 	for op := range opcode.NumOps {
-		if in := (runtime.Inst{Op: op}); known(&in) != executed[op] && op != opcode.Within {
-			t.Errorf("%s is native: %v; executed: %v", opcode.RowOf(op).Name, known(&in), executed[op])
+		if executed[op] && !hasOp(op) {
+			t.Errorf("%s is native, and not in the list", opcode.RowOf(op).Name)
 		}
 	}
 }
 
-// leave is the tail of stubs here: a branch to where the runner takes the registers.
-func leave(at uint64) ([]byte, error) {
-	return binary.LittleEndian.AppendUint32(nil, 0x14000000|uint32(int64(leaveAddr-at)/4)&0x3ffffff), nil
+// TestNobodyAnswers: a thread whose doorbell nobody answers gets to the tail with its registers. No other program runs.
+func TestNobodyAnswers(t *testing.T) {
+	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
+	w := newWorld(t)
+	bells := 0
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 65))
+		programs, regs := w.anyPrograms(t, r, map[opcode.Op]bool{}), anyRegisters(r)
+		w.runner.start(emitted(t, programs, true).Code, &regs)
+		stopped, live, _ := w.runner.next()
+		if stopped {
+			bells++
+			w.runner.put(live[filePC] + 4) // a handler has made it a nop
+			stopped, live, _ = w.runner.next()
+		}
+		if stopped {
+			t.Fatalf("case %d: another breakpoint at %#x\n%s", seed, live[filePC], describe(programs))
+		}
+		if err := sameRegisters(&live, &regs); err != nil {
+			t.Fatalf("case %d: %v\n%s", seed, err, describe(programs))
+		}
+	}
+	if bells == 0 {
+		t.Error("no doorbell rang")
+	}
 }
 
-// runInQEMU runs testdata/runner.c.
-func runInQEMU(t *testing.T, in *bytes.Buffer) []byte {
+func anyRegisters(r *rand.Rand) (regs regFile) {
+	for i := range 31 {
+		regs[i] = anyWord(r)
+	}
+	regs[fileSP], regs[filePC], regs[filePState] = stackTop, testPlace, uint64(r.IntN(16))<<28
+	return regs
+}
+
+func emitted(t *testing.T, programs []native.Program, atomics bool) *native.Stub {
 	t.Helper()
-	runner := filepath.Join(t.TempDir(), "runner")
-	if out, err := exec.Command(string(testenv.GCCARM64), "-O2", "-static", "-o", runner, "testdata/runner.c", "testdata/runner.S").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, string(testenv.QEMUARM64), runner)
-	cmd.Stdin = in
-	out, err := cmd.Output()
+	stub, err := Emit(programs, Site{Addr: codeAddr, Place: testPlace, Arena: arenaAddr, Control: arenaAddr + arena.ControlOffset, Pid: testPid, Atomics: atomics, Tail: leave})
 	if err != nil {
-		t.Errorf("the runner: %v", err)
+		t.Fatalf("%v\n%s", err, describe(programs))
 	}
-	return out
+	return stub
+}
+
+// compare lets both executors run one hit from the same start, and returns how many doorbells rang.
+func (w *world) compare(stub *native.Stub, programs []native.Program, regs *regFile) (bells int, err error) {
+	start := w.used(nil)
+	want := w.interpret(programs, regs)
+	wanted := w.used(nil)
+	w.restore(start)
+	answered, state := map[partOf]bool{}, runtime.State{}
+	w.runner.start(stub.Code, regs)
+	for {
+		stopped, live, frame := w.runner.next()
+		if !stopped {
+			if err := sameRegisters(&live, regs); err != nil {
+				return bells, err
+			}
+			break
+		}
+		d := stub.DoorbellAt(int(live[filePC] - codeAddr))
+		if d == nil {
+			return bells, fmt.Errorf("a breakpoint at %#x", live[filePC])
+		}
+		bells++
+		of := partOf{d.Program, d.When}
+		answered[of] = true
+		to, err := w.answer(d, programs, &live, regs, frame, &state, want[of])
+		if err != nil {
+			return bells, fmt.Errorf("doorbell of %+v at operation %d: %w", of, d.PC, err)
+		}
+		w.runner.put(codeAddr + uint64(to))
+	}
+	for of, r := range want {
+		if !answered[of] && (r.out.Trap != outcome.NoTrap || r.out.Kind > outcome.ExitEvent || r.log != "" && !of.when) {
+			return bells, fmt.Errorf("%+v ended without a doorbell, and not with %+v, log %x", of, r.out, r.log)
+		}
+	}
+	got := w.used(nil)
+	w.dropChanges(got)
+	w.dropChanges(wanted)
+	if !bytes.Equal(got, wanted) {
+		return bells, fmt.Errorf("the arena differs: %s", difference(got, wanted))
+	}
+	return bells, nil
+}
+
+// answer lets the interpreter finish a program, and returns the offset at which the thread continues.
+func (w *world) answer(d *native.Bell, programs []native.Program, live, regs *regFile, frame []uint64, s *runtime.State, want ran) (to int, err error) {
+	if d.FrameWords() > frameWords {
+		return 0, fmt.Errorf("a frame of %d words", d.FrameWords())
+	}
+	d.State(live[:], frame, s)
+	was := *live
+	d.Restore(was[:], frame)
+	if err := sameRegisters(&was, regs); err != nil {
+		return 0, err
+	}
+	code := programs[d.Program].Run
+	if d.When {
+		code = programs[d.Program].When
+	}
+	var log record.Log
+	log.Reset()
+	out := w.machine.Resume(code.Code, w.context(&was), &log, s)
+	if out != want.out || string(log.Items()) != want.log {
+		return 0, fmt.Errorf("state %+v\nends as   %+v, log %x\nand not %+v, log %x", *s, out, log.Items(), want.out, want.log)
+	}
+	if d.When && !rejects(out) {
+		return d.Pass, nil
+	}
+	if g := programs[d.Program].Gate; d.When && g != nil {
+		g.Reject()
+	}
+	return d.Resume, nil
+}
+
+// sameRegisters compares registers with those from the place, except for the program counter.
+func sameRegisters(got, want *regFile) error {
+	for i, v := range want {
+		if got[i] != v && i != filePC {
+			return fmt.Errorf("register %d is %#x, not %#x", i, got[i], v)
+		}
+	}
+	return nil
 }
 
 func describe(programs []native.Program) string {
@@ -268,9 +217,9 @@ func describe(programs []native.Program) string {
 			if plan == nil {
 				continue
 			}
-			fmt.Fprintf(&s, "%s:\n", name)
+			fmt.Fprintf(&s, "%s: fuel %d\n", name, plan.Code.Fuel)
 			for pc, in := range plan.Insts {
-				fmt.Fprintf(&s, "  %d %s A=%d V=%#x\n", pc, opcode.RowOf(in.Op).Name, in.A, in.V)
+				fmt.Fprintf(&s, "  %d %s A=%d V=%#x %s\n", pc, opcode.RowOf(in.Op).Name, in.A, in.V, plan.Ops[pc].Why)
 			}
 		}
 		if p.Gate != nil {

@@ -1,0 +1,238 @@
+package arm64
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"gotap/runtime"
+	"gotap/runtime/arena"
+	"gotap/runtime/gate"
+	"gotap/runtime/native"
+	"gotap/runtime/object"
+	"gotap/runtime/outcome"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
+)
+
+// arenaSize is the size of the arena in bytes, which the runner maps.
+const arenaSize = 4 << 20
+
+// regFile is x0 to x30, sp, pc and nzcv in the places of pstate.
+type regFile [34]uint64
+
+// world is an arena with objects and gates. The runner maps it, too.
+type world struct {
+	*arena.Arena
+	memory       []byte   // of the arena
+	from         uint64   // what is allocated from here on is compared
+	numbers      []uint64 // offsets of variables
+	arrays       []uint64
+	aggregations []uint64
+	maps         [2][]uint64 // with keys of one and of two words
+	keyed        [2][]uint64 // aggregations
+	few          map[uint64]bool
+	gates        []*gate.Gate
+	machine      *runtime.Machine
+	names        *native.Names
+	runner       *runner
+}
+
+func newWorld(t *testing.T) *world {
+	a, err := arena.New(arena.Options{Size: arenaSize, Ring: 4 << 10, Spread: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	w := &world{Arena: a, few: map[uint64]bool{}, names: &native.Names{Func: "func", Module: "/module", Probe: "func"}, machine: runtime.NewMachine(a)}
+	if w.memory, err = unix.Mmap(a.FD(), 0, arenaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Munmap(w.memory) })
+	w.from = a.Used()
+	w.declareAll(t)
+	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
+		w.gates = append(w.gates, w.NewGate(l))
+	}
+	binary.LittleEndian.PutUint64(w.memory[arena.ControlOffset:], 1)
+	w.runner = startRunner(t, a.FD())
+	return w
+}
+
+// declareAll declares objects of all kinds.
+func (w *world) declareAll(t *testing.T) {
+	declare := func(list *[]uint64, o object.Object) {
+		id, err := w.Declare(o)
+		if err == nil && o.Keys > 0 {
+			err = w.Refine(id, []value.Kind{value.KindInt, value.KindInt}[:o.Keys], value.KindInt)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, off := w.Lookup(id)
+		*list = append(*list, off)
+		w.few[off] = o.Full == object.FullEvict // the interpreter remembers what to evict outside of the arena
+		if o.Keys > 0 || o.Kind == object.KindArray {
+			return
+		}
+		w.Handle(id).Set(value.Int(int64(id) * 0x1234567))
+		if o.Kind != object.KindInt && id%2 == 0 {
+			w.Handle(id).Get() // selects the other bank
+		}
+	}
+	for range 3 {
+		declare(&w.numbers, object.Object{Kind: object.KindInt})
+	}
+	declare(&w.arrays, object.Object{Kind: object.KindArray, Size: 8})
+	declare(&w.arrays, object.Object{Kind: object.KindArray, Size: 5})
+	for _, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindMin, object.KindMax, object.KindMin, object.KindAvg} {
+		declare(&w.aggregations, object.Object{Kind: k})
+	}
+	for _, bits := range []int{0, 1, 3, 5} {
+		declare(&w.aggregations, object.Object{Kind: object.KindHist, Bits: bits})
+	}
+	for _, l := range [][3]int64{{0, 10, 2}, {-100, 1000, 7}, {-1 << 62, 1 << 62, 1 << 58}, {-1 << 63, 1<<63 - 1, 1 << 59}, {5, 6, 1}} {
+		declare(&w.aggregations, object.Object{Kind: object.KindLhist, Lo: l[0], Hi: l[1], Step: l[2]})
+	}
+	for i := range 6 {
+		keys := 1 + i%2
+		declare(&w.maps[keys-1], object.Object{Kind: object.KindMap, Keys: keys, Max: []int{5, 64}[i%3%2], Full: object.Full(i % 3)})
+	}
+	for i, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindMin, object.KindMax, object.KindHist, object.KindLhist, object.KindCount, object.KindSum} {
+		for keys := 1; keys <= 2; keys++ {
+			declare(&w.keyed[keys-1], object.Object{Kind: k, Keys: keys, Max: []int{3, 64}[i%3%2], Full: object.Full(i % 3), Hi: 10, Step: 3, Bits: 1})
+		}
+	}
+}
+
+// spans are the parts of the arena that programs and the interpreter change: header, descriptors, and what is allocated.
+func (w *world) spans() [][]byte {
+	const header, descriptors, perObject = 4 << 10, 64 << 10, 128
+	return [][]byte{w.memory[:header], w.memory[descriptors:][:w.Objects()*perObject], w.memory[w.from:w.Used()]}
+}
+
+// used appends the used parts of the arena, and restore writes them.
+func (w *world) used(to []byte) []byte {
+	for _, s := range w.spans() {
+		to = append(to, s...)
+	}
+	return to
+}
+
+func (w *world) restore(used []byte) {
+	for _, s := range w.spans() {
+		used = used[copy(s, used):]
+	}
+}
+
+// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one.
+func (w *world) dropChanges(used []byte) {
+	s := w.spans()
+	base := len(s[0]) + len(s[1]) - int(w.from)
+	for id := range w.Objects() {
+		_, off := w.Lookup(id)
+		l, ok := w.LayoutOf(off)
+		if !ok || l.Table == nil || !l.Table.Paired {
+			continue
+		}
+		for slot := range l.Table.Slots {
+			state := used[base+int(l.Table.State+16*slot):]
+			binary.LittleEndian.PutUint16(state[arena.ChangeShift/8:], 0)
+		}
+	}
+}
+
+// difference describes the first difference of two used parts.
+func difference(got, want []byte) string {
+	for i := 0; i < len(want); i += 8 {
+		if a, b := binary.LittleEndian.Uint64(got[i:]), binary.LittleEndian.Uint64(want[i:]); a != b {
+			return fmt.Sprintf("word %#x is %#x, not %#x", i, a, b)
+		}
+	}
+	return "nowhere"
+}
+
+// thread is the thread of a hit as the interpreter sees it.
+type thread struct {
+	regs  *regFile
+	names *native.Names
+}
+
+func (thread) ReadMemory(uint64, []byte) int   { return 0 }
+func (thread) WriteMemory(uint64, []byte) bool { return false }
+func (h thread) Arg(n int) (uint64, bool)      { return h.regs[n&7], n < 8 }
+func (thread) ArgFloat(int) (float64, bool)    { return 0, false }
+func (thread) FloatWord(int) (uint64, bool)    { return 0, false }
+func (h thread) Return() uint64                { return h.regs[0] }
+func (thread) SetReturn(uint64)                {}
+func (thread) Stack([]uint64) int              { return 0 }
+
+func (h thread) Text(f runtime.TextField, buf []byte) int {
+	text := map[runtime.TextField]string{runtime.TextFunc: h.names.Func, runtime.TextModule: h.names.Module, runtime.TextProbe: h.names.Probe}[f]
+	copy(buf, text)
+	return len(text)
+}
+
+func (h thread) Field(f runtime.Field) (value uint64) {
+	switch f {
+	case runtime.FieldPid:
+		return testPid
+	case runtime.FieldPC:
+		return testPlace
+	case runtime.FieldUid:
+		return 1000
+	}
+	return h.regs[fileSP]
+}
+
+// part names a program of a case, or its predicate.
+type partOf struct {
+	index int
+	when  bool
+}
+
+// ran is what the interpreter alone has done.
+type ran struct {
+	out outcome.Outcome
+	log string
+}
+
+func (w *world) context(regs *regFile) *runtime.Context {
+	at := *regs
+	at[filePC] = testPlace
+	return &runtime.Context{Thread: thread{&at, w.names}, Regs: at[:], Word: 8}
+}
+
+// interpret runs programs as the engine does, on the interpreter alone.
+func (w *world) interpret(programs []native.Program, regs *regFile) map[partOf]ran {
+	all := map[partOf]ran{}
+	run := func(of partOf, c *runtime.Code) outcome.Outcome {
+		var log record.Log
+		log.Reset()
+		out := w.machine.Run(c, w.context(regs), &log)
+		all[of] = ran{out, string(log.Items())}
+		return out
+	}
+	for i, p := range programs {
+		if p.When != nil && rejects(run(partOf{i, true}, p.When.Code)) {
+			if p.Gate != nil {
+				p.Gate.Reject()
+			}
+			continue
+		}
+		if p.Gate != nil {
+			if ok, _ := p.Gate.Admit(); !ok {
+				continue
+			}
+		}
+		if p.Run != nil {
+			run(partOf{i, false}, p.Run.Code)
+		}
+	}
+	return all
+}
+
+// rejects reports whether the end of a predicate rejects the hit.
+func rejects(out outcome.Outcome) bool { return out.Trap != outcome.NoTrap || out.Abort }
