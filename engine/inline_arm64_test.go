@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotap/engine/linux/ptrace"
 	"gotap/runtime"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
@@ -76,6 +77,46 @@ func TestInlineARM64Logs(t *testing.T) {
 	if q := w.Query(); q[0].Hits != 2*2000 || q[0].Strategy["inline"] != 1 || w.Stats().Hits > 100 {
 		t.Errorf("query %+v, stats %+v", q, w.Stats())
 	}
+}
+
+// TestInlineARM64Records: records of several threads, written without a stop, arrive in order, with the number and the name of their thread.
+func TestInlineARM64Records(t *testing.T) {
+	recordsOfThreads(t, newInlineWorld(t, FollowThreads))
+}
+
+// TestInlineARM64Thread: programs know their thread and the time, and threads have variables of their own, without a stop.
+func TestInlineARM64Thread(t *testing.T) {
+	w := newInlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "plain.c"), "3000", "3")
+	id, err := w.arena.Declare(object.Object{Kind: object.KindPerThread, Max: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, own := w.arena.Lookup(id)
+	n, time := w.counter(), w.counter()
+	// Each thread counts its hits in its variable, and adds up the parity of its number.
+	w.probe("work", Handlers{Enter: w.code(runtime.Inst{Op: opcode.PushD, V: 1}, runtime.Inst{Op: opcode.AddPT, V: own}, runtime.Inst{Op: opcode.PushPT, V: own}, runtime.Inst{Op: opcode.PushD, V: 3000},
+		runtime.Inst{Op: opcode.Eq}, runtime.Inst{Op: opcode.AddGV, V: n.offset()}, runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldTime)}, runtime.Inst{Op: opcode.PopGV, V: time.offset()})})
+	began := ptrace.Now()
+	w.run()
+	want(t, "threads with 3000 hits", n.get(), 4)
+	if at := uint64(time.get()); at < began || at > ptrace.Now() {
+		t.Errorf("the time is %d, and not between %d and %d", at, began, ptrace.Now())
+	}
+	want(t, "output", tg.output(), "plain bad=0\n")
+	if q := w.Query(); q[0].Hits != 4*3000 || q[0].Strategy["inline"] != 1 || w.Stats().Hits > 1000 {
+		t.Errorf("query %+v, stats %+v", q, w.Stats())
+	}
+}
+
+// TestInlineARM64Calls: native code sees the calls that stops see, each with its own storage, whatever becomes of the stack.
+func TestInlineARM64Calls(t *testing.T) {
+	compareCalls(t, "work 100", "fact 12", "pick 20", "jump 20", "kernel 10", "fork 5", "vfork 5", "exec 5", "threads 50 4", "tree 3")
+}
+
+// TestInlineARM64Frames: calls that longjmp leaves, and that coroutines and signal handlers interleave, are counted as often as they happen.
+func TestInlineARM64Frames(t *testing.T) {
+	countFrames(t, "jumps 50", "routines 20", "handler 50", "escape 50", "threads 12")
 }
 
 // TestInlineARM64Keys: several threads add to aggregations with a key, of one word and of several, and to a map. Only new keys ring, and a thread that takes the
@@ -151,8 +192,7 @@ func TestInlineARM64EveryInstruction(t *testing.T) {
 	}
 }
 
-// TestInlineARM64Detach: after a session in the middle of a busy target, its code is as before and nothing of the session is open. A handler of
-// a call's return is refused with the reason.
+// TestInlineARM64Detach: after a session in the middle of a busy target, its code is as before and nothing of the session is open. Calls are followed.
 func TestInlineARM64Detach(t *testing.T) {
 	w := newInlineWorld(t, FollowThreads)
 	p := start(t, program(t, "target.c"), "spin", "2")
@@ -161,10 +201,7 @@ func TestInlineARM64Detach(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := w.counter()
-	if _, err := w.tryProbe("work", Handlers{Leave: w.counts(n)}); err == nil || !strings.Contains(err.Error(), "does not follow calls") {
-		t.Errorf("a handler of the return: %v", err)
-	}
-	w.probe("work", Handlers{Enter: w.counts(n)})
+	w.probe("work", Handlers{Enter: w.counts(n), Leave: w.counts(w.counter())})
 	w.probe("libc:m*", Handlers{Enter: w.counts(w.counter())}, func(s *ProbeSpec) { s.Optional = true })
 	w.Start()
 	eventually(t, "hits without a stop", func() bool { return n.get() > 1000 && w.Stats().Inline > 0 })

@@ -135,7 +135,7 @@ func (n *nativeCalls) prepare(c *Executor) {
 		n.renewed = time.Now()
 	}
 	c.on.After(lookAfter, func() { n.lookAfter(c) })
-	if !hostcpu.ReadsFSBase() {
+	if !hostcpu.ReadsThreadPointer() {
 		n.none = errNoBase
 		return
 	}

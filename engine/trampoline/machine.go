@@ -6,6 +6,7 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/inline"
 	"gotap/engine/linux/hostcpu"
+	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
 	"gotap/runtime/arena"
 	"gotap/runtime/native"
@@ -17,7 +18,7 @@ import (
 type machine struct {
 	features native.Features
 	always   bool   // native code runs with Mixed, too
-	follows  bool   // it follows calls, and knows its thread, the time and what can be read
+	reads    bool   // it knows what can be read, and makes texts
 	trap     []byte // of a doorbell
 	silent   []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
 	// ring makes the registers of a thread whose read has faulted what they would be if its doorbell had rung.
@@ -27,7 +28,7 @@ type machine struct {
 }
 
 var (
-	onAMD64 = &machine{features: amd64.Features, always: true, follows: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
+	onAMD64 = &machine{features: amd64.Features, always: true, reads: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
 	onARM64 = &machine{features: arm64.Features, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, emit: emitARM64}
 )
 
@@ -44,16 +45,35 @@ func machineOf(sp *space.Space) *machine {
 
 // Reasons why programs stop the threads of some processors.
 var (
-	errNotAuto   = errors.New("only --engine inline runs programs inside of processes of 64-bit ARM")
-	errNoFollows = errors.New("native code for 64-bit ARM does not follow calls to their return")
+	errNotAuto = errors.New("only --engine inline runs programs inside of processes of 64-bit ARM")
 )
+
+// ownData returns the address of the own data of a thread, by which native code knows it, or 0. The thread has stopped, and its registers have been read.
+func (t *Thread) ownData() uint64 {
+	switch t.proc.Space.ABI {
+	case &abi.AMD64:
+		return t.Regs[fsBase]
+	case &abi.ARM64:
+		base, _ := ptrace.ThreadPointer(t.Tid)
+		return base
+	}
+	return 0
+}
 
 // emitARM64 is machine.emit of 64-bit ARM.
 func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error) {
-	return arm64.Emit(programs, arm64.Site{
+	c := t.by
+	site := arm64.Site{
 		Addr: at, Place: p.Addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.Pid), Atomics: hostcpu.AddsAtomically(),
-		Tail: func(at uint64) ([]byte, error) {
+		Ring: c.set.Arena.RingLayout(), Tail: func(at uint64) ([]byte, error) {
 			code, _, err := p.Jump.Window.Copy(at)
 			return code, err
-		}})
+		}}
+	if c.calls.noClock == nil {
+		site.Clock = c.calls.clock.Offset()
+	}
+	if c.calls.none == nil {
+		site.Owners, site.Stacks = codeIn(p.Space).calls.owners.Offset(), c.calls.stacks.Offset()
+	}
+	return arm64.Emit(programs, site)
 }

@@ -15,14 +15,6 @@ import (
 // fsBase is the index of the base of fs in the registers.
 var fsBase, _, _, _ = abi.AMD64.Arch.RegIndex("fs_base")
 
-// ownData returns the base of fs of the thread, whose registers have been read, or 0 on processors where native code does not know its thread.
-func (t *Thread) ownData() uint64 {
-	if !machineOf(t.proc.Space).follows {
-		return 0
-	}
-	return t.Regs[fsBase]
-}
-
 // selfAddressed reports whether the data of a thread, and of all that have a stack, begin with their address: those of the C libraries do,
 // because the ABI for thread-local variables wants it; those of Go's runtime do not. A thread has none while it starts.
 func (n *spaceCalls) selfAddressed(t *Thread) bool {

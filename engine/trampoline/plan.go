@@ -14,8 +14,9 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	program.Probe = r.Placement.Probe.Spec.ID
 	at.Names = namesAt(r.Placement)
 	c.calls.prepare(c)
-	if m.follows {
-		at.Thread, at.Clock, at.Reads = c.calls.none == nil, c.calls.noClock == nil, codeIn(p.Space).reads.refused == nil
+	at.Thread, at.Clock = c.calls.none == nil, c.calls.noClock == nil
+	if m.reads {
+		at.Reads = codeIn(p.Space).reads.refused == nil
 		if !p.Jump.InGo { // Go's stacks have little room
 			at.Texts = textMemory
 		}

@@ -45,10 +45,11 @@ func TestEncodings(t *testing.T) {
 		{"movz x1, #0x1234, lsl #16\nmovk x1, #0x5678, lsl #48", func() { a.movImm(1, 0x5678_0000_1234_0000) }},
 		{"movn x1, #0xfffe\nmovk x1, #0x8000, lsl #32", func() { a.movImm(1, 0xffff_8000_ffff_0001) }},
 		{"ldr x1, [x2, #32760]", func() { a.ldr(1, 2, 32760) }}, {"str x1, [sp, #8]", func() { a.str(1, sp, 8) }}, {"ldr w1, [x2, #4]", func() { a.ldr32(1, 2, 4) }},
-		{"ldar x1, [x2]", func() { a.ldar(1, 2) }}, {"stlr x1, [x2]", func() { a.stlr(1, 2) }}, {"ldaxr x1, [x2]", func() { a.ldaxr(1, 2) }},
+		{"str w1, [x2, #4]", func() { a.str32(1, 2, 4) }}, {"str xzr, [x2, #8]", func() { a.str(xzr, 2, 8) }}, {"ldar x1, [x2]", func() { a.ldar(1, 2) }}, {"stlr x1, [x2]", func() { a.stlr(1, 2) }}, {"ldaxr x1, [x2]", func() { a.ldaxr(1, 2) }},
 		{"stlxr w3, x1, [x2]", func() { a.stlxr(3, 1, 2) }}, {"clrex", a.clrex}, {"ldaddal x1, x3, [x2]", func() { a.ldaddal(1, 3, 2) }},
 		{"stp x16, x17, [sp, #-16]!", func() { a.pushPair(16, 17) }}, {"ldp x16, x17, [sp], #16", func() { a.popPair(16, 17) }},
-		{"mrs x1, nzcv", func() { a.mrsFlags(1) }}, {"msr nzcv, x1", func() { a.msrFlags(1) }},
+		{"umulh x1, x2, x3", func() { a.umulh(1, 2, 3) }}, {"extr x1, x2, x3, #32", func() { a.extr(1, 2, 3, 32) }}, {"dmb ish", func() { a.word(dmb) }}, {"isb", func() { a.word(isb) }},
+		{"mrs x1, tpidr_el0", func() { a.word(mrsThread | 1) }}, {"mrs x2, cntvct_el0", func() { a.word(mrsCounter | 2) }}, {"mrs x1, nzcv", func() { a.mrsFlags(1) }}, {"msr nzcv, x1", func() { a.msrFlags(1) }},
 		{"adrp x1, start+0x12345000", func() { a.adrp(1, 0x12355678) }}, {"adrp x1, start-0x3000", func() { a.adrp(1, 0xd123) }},
 	} {
 		f.emit()

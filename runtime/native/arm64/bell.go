@@ -31,6 +31,14 @@ func (d *bell) resolve(a *asm) native.Bell {
 // bell makes a doorbell before the current operation and returns its label. Nothing of the operation may have been executed.
 func (p *part) bell() label { return p.bellAt(p.pc, p.executed) }
 
+// bellBefore makes a doorbell before the current operation, or before the key that is being built.
+func (p *part) bellBefore() label {
+	if p.key.begun {
+		return p.bellAt(p.key.pc, p.key.executed)
+	}
+	return p.bell()
+}
+
 // bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had been executed, and whose
 // words are all as they were then.
 func (p *part) bellAt(pc, executed int) label {
@@ -47,6 +55,9 @@ func (p *part) bellAt(pc, executed int) label {
 		d.Temps = append(d.Temps, w)
 	}
 	d.Number, d.Log = p.plan.Code.ID, p.plan.Ops[pc].Log
+	for i := range d.Log.Fields {
+		d.Fields = append(d.Fields, p.locate(p.fieldWord(i)))
+	}
 	if p.plan.Counted {
 		left := p.locate(p.counter())
 		d.Steps, d.Left = uint64(p.plan.Fuel-p.length+executed), &left
@@ -67,6 +78,9 @@ func (p *part) newBell() *bell {
 	}
 	if f.flags {
 		d.Flags = flags
+	}
+	if p.framed {
+		d.Call, d.Frame = native.InCall, native.Word{Kind: native.Register, Value: uint64(frameReg)}
 	}
 	return d
 }

@@ -4,8 +4,9 @@
 // # What runs natively
 //
 // Integers, jumps, registers and arguments, shared variables and arrays of integers, aggregations, maps and aggregations with keys of integers and of
-// texts that are known when code is made. All else rings a doorbell: what needs the thread or the time, so records and calls; memory of the
-// target; floats; texts that are made when the program runs; stats.
+// texts that are known when code is made; the thread's number and its variables, the time; records of numbers and of such texts; calls from
+// their entry to their return, with their storage. All else rings a doorbell: memory of the target; floats; texts that are made when the program
+// runs; stats.
 //
 // # A stub
 //
@@ -15,7 +16,7 @@
 //	for each program
 //	  predicate                       rejected: on to the next program
 //	  gate                            not admitted: on to the next program
-//	  program
+//	  program                         of a call: its frame is pushed before, or found before and popped behind
 //	restore flags and registers
 //	end: restore x16 and x17
 //	tail                              the displaced instruction and the branch back
@@ -41,6 +42,18 @@
 // the place are on the stack, so native.Bell has all that the interpreter needs. The thread continues at the next program, or at the gate if the predicate let the
 // hit pass. If nobody answers, the crash handler has made it a nop, and the branch behind it leads to the end. While a key is built, what
 // is computed gets words of its own; the doorbell of a key that is not there stands before the first part, and finds all words as they were.
+//
+// # Threads, time and records
+//
+// A thread is known by the address of its own data, which tpidr_el0 has: with it the thread finds its block in the arena (package calls). No memory of
+// the thread is read for that. A thread that is not in the table rings. The time is calculated from the virtual counter (package clock); an isb in front of
+// its reading keeps the times of a thread in their order. Records are written into the ring with the order that other processors must see: the first
+// word last, by a store with release, and a barrier before the reader's word is looked at.
+//
+// # Calls
+//
+// The code is that of amd64 (call.go there), but that one instruction cannot change memory. So the state of the stack of calls, and the mark of
+// a busy frame, are replaced by pairs of exclusive accesses. A signal clears the monitor, so a pair that a handler has interrupted is tried again.
 //
 // # Registers
 //

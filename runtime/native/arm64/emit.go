@@ -3,18 +3,23 @@ package arm64
 import (
 	"fmt"
 
+	"gotap/runtime/arena"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 )
 
 // Site is the place in the target for which code is made. Arena and Control must be within 4 GiB of the code.
 type Site struct {
-	Addr    uint64 // where the code will lie
-	Place   uint64 // the address of the probed instruction, which is field pc
-	Arena   uint64 // where the target maps the arena
-	Control uint64 // the address of the control word, of 32 bits
-	Pid     uint32 // field pid
-	Atomics bool   // the processor has atomic additions (FEAT_LSE)
+	Addr    uint64           // where the code will lie
+	Place   uint64           // the address of the probed instruction, which is field pc
+	Arena   uint64           // where the target maps the arena
+	Control uint64           // the address of the control word, of 32 bits
+	Pid     uint32           // field pid
+	Owners  uint64           // calls.Owners of the address space, as an offset in the arena
+	Stacks  uint64           // calls.Stacks, as an offset in the arena
+	Ring    arena.RingLayout // where records are written
+	Clock   uint64           // clock.Clock, as an offset in the arena; 0: no program needs the time
+	Atomics bool             // the processor has atomic additions (FEAT_LSE)
 	// Tail returns what runs at the end: the displaced instruction and the branch back. at is the address at which it will lie. Tail may
 	// be called more than once.
 	Tail func(at uint64) ([]byte, error)
@@ -79,6 +84,7 @@ type emitter struct {
 	abandoned label    // nobody answers a doorbell
 	cold      []func() // make the code behind the tail
 	bells     []bell
+	records   bool // there are records
 }
 
 func newEmitter(s Site, f frame) *emitter { return &emitter{asm: asm{addr: s.Addr}, site: s, frame: f} }
@@ -114,6 +120,7 @@ func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 	if stub.Code, err = e.finish(); err != nil {
 		return nil, fmt.Errorf("cannot make code at %#x: %w", e.site.Addr, err)
 	}
+	stub.Records = e.records
 	for i := range e.bells {
 		stub.Doorbells = append(stub.Doorbells, e.bells[i].resolve(&e.asm))
 	}
@@ -224,17 +231,25 @@ func (e *emitter) program(index int, p *native.Program) {
 		e.b(next)
 		e.place(pass)
 	}
+	if p.Call != nil {
+		e.call(index, p, next)
+		return
+	}
 	if p.Gate != nil {
-		e.gate(p.Gate, next)
+		e.due(p.Gate, next)
+		e.hit(p.Gate)
 	}
 	if p.Run != nil {
-		e.part(&part{plan: p.Run, index: index, done: next, abort: next, resume: next})
+		e.part(&part{plan: p.Run, index: index, probe: p.Probe, done: next, abort: next, resume: next})
 	}
 	e.place(next)
 }
 
-// gate decides whether a hit counts, and counts it.
-func (e *emitter) gate(g *gate.Gate, next label) {
+// hit counts a hit that counts.
+func (e *emitter) hit(g *gate.Gate) { e.increment(g.Offset() + gate.HitsOffset) }
+
+// due decides whether a hit counts: it counts it as seen, and goes on to the next program unless After and Every let it pass.
+func (e *emitter) due(g *gate.Gate, next label) {
 	l := g.Limits()
 	if l != (gate.Limits{}) {
 		e.arena(x16, g.Offset()+gate.SeenOffset)
@@ -254,5 +269,4 @@ func (e *emitter) gate(g *gate.Gate, next label) {
 			e.cbnz(x15, next)
 		}
 	}
-	e.increment(g.Offset() + gate.HitsOffset)
 }

@@ -13,6 +13,7 @@ import (
 type generator struct {
 	*rand.Rand
 	world    *world
+	call     bool // there is storage of a call
 	rings    bool // operations that native code does not execute are among them
 	code     []runtime.Inst
 	depth    int
@@ -66,6 +67,7 @@ var nativeOps = []opcode.Op{opcode.Nop, opcode.Jmp, opcode.Loop, opcode.Exit, op
 	opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV, opcode.FetchAddGV, opcode.Agg, opcode.Within, opcode.PushLV, opcode.PopLV, opcode.AddLV,
 	opcode.PushD, opcode.Dup, opcode.DupN, opcode.Xchg, opcode.Over, opcode.Drop, opcode.Pick, opcode.Poke, opcode.Depth, opcode.PushTV, opcode.PopTV,
 	opcode.PushS, opcode.Text, opcode.Seq, opcode.Sprefix, opcode.Scmp, opcode.Slen,
+	opcode.PushThis, opcode.PopThis, opcode.PopThisS, opcode.PushPT, opcode.PopPT, opcode.AddPT, opcode.Item, opcode.LogInt, opcode.LogFloat, opcode.LogText, opcode.EndItem,
 	opcode.KeyInt, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel,
 	opcode.Jz, opcode.Jnz, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge}
 
@@ -76,23 +78,62 @@ func hasOp(op opcode.Op) bool {
 
 // bell appends an operation that native code leaves to the interpreter.
 func (g *generator) bell() {
-	switch g.IntN(4) {
+	switch g.IntN(3) {
 	case 0:
 		g.op(opcode.Field, uint32(runtime.FieldUid))
 		g.sink()
 	case 1:
 		g.op(opcode.Arg, 8+g.Uint32N(3))
 		g.sink()
-	case 2:
-		g.op(opcode.Item, 0)
-		g.push()
-		g.op(opcode.LogInt, 0)
-		g.op(opcode.EndItem, 0)
 	default:
 		g.push()
 		g.push()
 		g.op(pick(g.Rand, testDivide...), 0)
 		g.op(opcode.Drop, 1)
+	}
+}
+
+// item appends an item of some fields.
+func (g *generator) item() {
+	g.op(opcode.Item, g.Uint32N(4))
+	for range g.IntN(4) {
+		if g.IntN(4) == 0 {
+			g.knownText()
+			g.op(opcode.LogText, 0)
+			continue
+		}
+		if g.push(); g.rings && g.IntN(8) == 0 {
+			g.op(opcode.Field, uint32(runtime.FieldUid))
+			g.op(opcode.Add, 0)
+		}
+		g.op(pick(g.Rand, opcode.LogInt, opcode.LogInt, opcode.LogFloat), 0)
+	}
+	g.op(opcode.EndItem, 0)
+}
+
+// storage appends an operation on the storage of the call.
+func (g *generator) storage() {
+	switch g.IntN(5) {
+	case 0, 1:
+		g.op(opcode.PushThis, g.Uint32N(4))
+		g.sink()
+	case 2:
+		g.op(opcode.PushS, g.Uint32N(uint32(len(genTexts))))
+		g.op(opcode.PopThisS, 32)
+	default:
+		g.push()
+		g.op(opcode.PopThis, g.Uint32N(4))
+	}
+}
+
+// ownVariable appends an operation on a variable of the thread.
+func (g *generator) ownVariable() {
+	op := pick(g.Rand, opcode.PushPT, opcode.PopPT, opcode.AddPT)
+	if op != opcode.PushPT {
+		g.push()
+	}
+	if g.object(op, g.world.own); op == opcode.PushPT {
+		g.sink()
 	}
 }
 
@@ -150,20 +191,22 @@ func (g *generator) calculated() {
 	}
 }
 
+// knownText pushes a text that is known.
+func (g *generator) knownText() {
+	if g.IntN(3) == 0 {
+		g.op(opcode.Text, uint32(pick(g.Rand, runtime.TextFunc, runtime.TextModule, runtime.TextProbe)))
+	} else {
+		g.op(opcode.PushS, g.Uint32N(uint32(len(genTexts))))
+	}
+}
+
 // texts appends an operation on texts that are known, perhaps with a jump that is decided by it.
 func (g *generator) texts() {
-	text := func() {
-		if g.IntN(3) == 0 {
-			g.op(opcode.Text, uint32(pick(g.Rand, runtime.TextFunc, runtime.TextModule, runtime.TextProbe)))
-		} else {
-			g.op(opcode.PushS, g.Uint32N(uint32(len(genTexts))))
-		}
-	}
-	if text(); g.IntN(4) == 0 {
+	if g.knownText(); g.IntN(4) == 0 {
 		g.op(opcode.Slen, 0)
 		return
 	}
-	text()
+	g.knownText()
 	g.op(pick(g.Rand, opcode.Seq, opcode.Sprefix, opcode.Scmp), 0)
 	if g.IntN(2) > 0 || len(g.code) > 200 {
 		return
@@ -219,7 +262,15 @@ func (g *generator) balanced(n int) {
 }
 
 func (g *generator) statement() {
-	switch n := g.IntN(24); {
+	if g.call && g.room() && g.IntN(6) == 0 {
+		g.storage()
+		return
+	}
+	switch n := g.IntN(28); {
+	case n > 25 && g.room():
+		g.item()
+	case n == 25 && g.room():
+		g.ownVariable()
 	case n > 20 && g.depth < genStack-8:
 		g.keyedUse()
 	case n == 16 && g.room():
@@ -264,7 +315,7 @@ func (g *generator) push() {
 	case 5:
 		g.object(opcode.PushGV, g.world.numbers)
 	case 6:
-		g.op(opcode.Field, uint32(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame)))
+		g.op(opcode.Field, uint32(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid, runtime.FieldTime)))
 	case 7:
 		g.op(opcode.Depth, 0)
 	default:

@@ -2,6 +2,7 @@ package arm64
 
 import (
 	"gotap/runtime"
+	"gotap/runtime/calls"
 	"gotap/runtime/native"
 	"gotap/runtime/opcode"
 )
@@ -20,7 +21,14 @@ type part struct {
 	executed int            // operations of the block
 	length   int            // all of them
 	assigned native.TempSet // scratch words that have been assigned
+	call     *native.Call   // that begins or ends; nil: none
+	framed   bool           // frameReg has the address of its frame
+	probe    uint32         // its number, which records contain
+	tables   tables
+	frames   callFrames
+	writer   recordWriter
 	key      keyed
+	searched []keyWord     // the key that is searched
 	blocks   map[int]label // beginnings of blocks
 	done     label         // where it continues when the program has ended
 	abort    label         // when it has aborted
@@ -29,13 +37,24 @@ type part struct {
 
 // part makes the code of a part whose plan and labels are set.
 func (e *emitter) part(p *part) {
+	e.prepare(p)
+	p.body()
+}
+
+// prepare makes a part ready for its code.
+func (e *emitter) prepare(p *part) {
 	p.emitter, p.blocks = e, map[int]label{}
-	e.used.slots = max(e.used.slots, p.words()-homes)
+	p.tables.part, p.frames.part, p.writer.part = p, p, p
+	e.used.slots = max(e.used.slots, p.fieldWord(p.plan.Fields)-homes)
 	for pc := range p.plan.Ops {
 		if p.plan.Ops[pc].Block {
 			p.blocks[pc] = e.newLabel()
 		}
 	}
+}
+
+// body makes the code of all operations that are reached, in their order.
+func (p *part) body() {
 	if p.plan.Counted {
 		p.movImm(x16, uint64(p.plan.Fuel))
 		p.store(p.counter(), x16)
@@ -76,10 +95,9 @@ func (p *part) begin(op *native.Op) {
 	}
 }
 
-// words returns how many words there are.
-func (p *part) words() int {
-	n := p.counter()
-	if p.plan.Counted {
+// fieldWord returns the number of the word that keeps a field of the log.
+func (p *part) fieldWord(n int) int {
+	if n += p.counter(); p.plan.Counted {
 		n++
 	}
 	return n
@@ -174,15 +192,23 @@ func (p *part) execute(in *runtime.Inst, depth int) {
 		p.put(top, x)
 		p.cbnz(x, p.blocks[int(in.A)])
 	case opcode.Exit:
+		if len(p.plan.Ops[p.pc].Log.Items) > 0 && !p.when { // nobody sees what a predicate logs
+			p.writer.commit(in)
+		}
 		p.b(p.done)
 	case opcode.Abort:
 		p.b(p.abort)
 	case opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field:
-		x := p.target(depth, x16)
-		p.context(x, in)
-		p.put(depth, x)
+		p.context(in, depth)
 	case opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV, opcode.FetchAddGV:
 		p.variable(in.Op, depth)
+	case opcode.PushThis, opcode.PopThis, opcode.PopThisS:
+		p.frames.storage(in, depth)
+	case opcode.PushPT, opcode.PopPT, opcode.AddPT:
+		p.perThread(in, depth)
+	case opcode.LogInt, opcode.LogFloat, opcode.LogText:
+		p.logField(in.Op, depth)
+	case opcode.Item, opcode.EndItem: // the plan knows where items begin and end
 	case opcode.Within:
 		p.below(p.get(top, x16), in.V)
 	case opcode.PushLV, opcode.PopLV, opcode.AddLV:
@@ -197,10 +223,10 @@ func (p *part) execute(in *runtime.Inst, depth int) {
 		v, _ := p.plan.Compared(p.pc)
 		p.constant(top, v)
 	case opcode.KeyInt, opcode.KeyText:
-		p.addToKey(in.Op, depth)
+		p.tables.addToKey(in.Op, depth)
 	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
 		if p.key.begun {
-			p.useKey(in.Op, depth)
+			p.tables.useKey(in.Op, depth)
 		} else {
 			p.aggregate(p.get(top, x17))
 		}
@@ -261,8 +287,27 @@ func (p *part) moves(in *runtime.Inst, depth int) bool {
 	return true
 }
 
-// context loads what is in registers, or the same at every hit of the place.
-func (p *part) context(x reg, in *runtime.Inst) {
+// context pushes what is in registers, or the same at every hit of the place, and what is known of the thread and the time.
+func (p *part) context(in *runtime.Inst, depth int) {
+	if in.Op == opcode.Field {
+		switch runtime.Field(in.A) {
+		case runtime.FieldTid:
+			p.tid(x6)
+			p.set(depth, x6)
+			return
+		case runtime.FieldTime:
+			p.now()
+			p.set(depth, x6)
+			return
+		case runtime.FieldElapsed:
+			p.now()
+			p.ldr(x7, frameReg, calls.TimeAt)
+			p.sub(x6, x6, x7)
+			p.set(depth, x6)
+			return
+		}
+	}
+	x := p.target(depth, x16)
 	switch in.Op {
 	case opcode.PushR:
 		p.register(x, in.V)
@@ -280,6 +325,7 @@ func (p *part) context(x reg, in *runtime.Inst) {
 			p.original(x, sp)
 		}
 	}
+	p.put(depth, x)
 }
 
 // register loads a register or a part of it. The operand is packed as Code has it: index<<16 | shift<<8 | width.

@@ -3,13 +3,17 @@ package arm64
 import (
 	"bytes"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
 	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/arena"
+	"gotap/runtime/calls"
+	"gotap/runtime/clock"
 	"gotap/runtime/native"
 	"gotap/runtime/opcode"
 	"gotap/runtime/outcome"
@@ -18,10 +22,18 @@ import (
 
 // anyPrograms returns one to three random programs with predicates and gates.
 func (w *world) anyPrograms(t *testing.T, r *rand.Rand, executed map[opcode.Op]bool) (list []native.Program) {
-	for range 1 + r.IntN(3)*r.IntN(2) {
+	call := r.IntN(4) == 0 // the first program is one of a call that begins
+	for i := range 1 + r.IntN(3)*r.IntN(2) {
 		p := native.Program{}
-		for _, plan := range []**native.Plan{&p.Run, &p.When}[:r.IntN(3)] {
-			*plan = w.anyPlan(t, r)
+		if call = call && i == 0; call {
+			p.Call = &native.Call{Func: 5, This: thisBytes, Timed: r.IntN(2) == 0}
+		}
+		parts := []**native.Plan{&p.Run, &p.When}[:r.IntN(3)]
+		if call {
+			parts = []**native.Plan{&p.Run, &p.When}[:1+r.IntN(2)]
+		}
+		for k, plan := range parts {
+			*plan = w.anyPlan(t, r, call && k == 0)
 			for pc, o := range (*plan).Ops {
 				executed[(*plan).Insts[pc].Op] = executed[(*plan).Insts[pc].Op] || o.Verdict == native.Native
 			}
@@ -29,20 +41,21 @@ func (w *world) anyPrograms(t *testing.T, r *rand.Rand, executed map[opcode.Op]b
 		if n := r.IntN(len(w.gates) + 1); n < len(w.gates) {
 			p.Gate = w.gates[n]
 		}
+		p.Probe = r.Uint32()
 		list = append(list, p)
 	}
 	return list
 }
 
 // anyPlan returns the plan of a random program. Some may run out of fuel, and some have operations that ring.
-func (w *world) anyPlan(t *testing.T, r *rand.Rand) *native.Plan {
+func (w *world) anyPlan(t *testing.T, r *rand.Rand, call bool) *native.Plan {
 	for {
-		g := &generator{Rand: r, world: w, rings: r.IntN(2) == 0}
-		code := &runtime.Code{Insts: g.program(), Bounded: true, Fuel: 1 << 20, LogMax: 400, Texts: genTexts}
+		g := &generator{Rand: r, world: w, call: call, rings: r.IntN(2) == 0}
+		code := &runtime.Code{ID: 7, Insts: g.program(), Bounded: true, Fuel: 1 << 20, LogMax: 400, Texts: genTexts}
 		if g.rings && r.IntN(3) == 0 {
 			code.Bounded, code.Fuel = false, 1+r.Uint32N(200)
 		}
-		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names})
+		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names, Thread: true, Clock: true, Call: call, This: thisBytes})
 		if err == nil {
 			return p
 		}
@@ -57,18 +70,21 @@ func (w *world) anyPlan(t *testing.T, r *rand.Rand) *native.Plan {
 func TestRandomPrograms(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
 	w := newWorld(t)
-	const cases = 1500
+	cases := uint64(1000)
+	if os.Getenv("GOTAP_LONG") != "" {
+		cases = 50_000
+	}
 	executed, bells := map[opcode.Op]bool{}, 0
-	for seed := range uint64(cases) {
+	for seed := range cases {
 		r := rand.New(rand.NewPCG(seed, 64))
 		programs, regs := w.anyPrograms(t, r, executed), anyRegisters(r)
-		stub := emitted(t, programs, seed%2 == 0)
+		stub := w.emitted(t, programs, seed%2 == 0)
 		n, err := w.compare(stub, programs, &regs)
 		if bells += n; err != nil {
 			t.Fatalf("case %d: %v\n%s", seed, err, describe(programs))
 		}
 	}
-	if bells < cases/10 {
+	if bells < int(cases/10) {
 		t.Errorf("%d doorbells in %d cases", bells, cases)
 	}
 	for _, op := range nativeOps {
@@ -83,6 +99,40 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
+// TestTime: native code calculates the time from the counter as package clock says, with rates of all sizes.
+func TestTime(t *testing.T) {
+	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
+	w := newWorld(t)
+	field := runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldTime)}
+	plan, err := native.PlanOf(&runtime.Code{Insts: []runtime.Inst{field, {Op: opcode.PopGV, V: w.numbers[0]}, {Op: opcode.Exit}}, Bounded: true}, w.Arena, Features, native.Place{Clock: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stub := w.emitted(t, []native.Program{{Run: plan}}, true)
+	l, _ := w.LayoutOf(w.numbers[0])
+	now := func(rate, counter, nanos uint64) uint64 {
+		w.bank[clock.RateAt/8], w.bank[clock.CounterAt/8], w.bank[clock.NanosAt/8] = rate, counter, nanos
+		regs := anyRegisters(rand.New(rand.NewPCG(rate, 3)))
+		w.runner.start(stub.Code, &regs)
+		w.runner.next()
+		return *w.word(l.Word)
+	}
+	const nanos = 1 << 60
+	for _, rate := range []uint64{1, 1 << 31, 1<<32 - 1, 1 << 32, 41 << 32 / 3, 16 << 32, 1<<37 + 12345} {
+		before := now(1<<32, 0, 0)
+		from := before - before>>3
+		got := now(rate, from, nanos)
+		after := now(1<<32, 0, 0)
+		at := func(counter uint64) uint64 {
+			hi, lo := bits.Mul64(counter-from, rate)
+			return nanos + (hi<<32 | lo>>32)
+		}
+		if got < at(before) || got > at(after) {
+			t.Errorf("rate %#x: %#x is not in %#x to %#x", rate, got, at(before), at(after))
+		}
+	}
+}
+
 // TestNobodyAnswers: a thread whose doorbell nobody answers gets to the tail with its registers. No other program runs.
 func TestNobodyAnswers(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
@@ -91,7 +141,7 @@ func TestNobodyAnswers(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 65))
 		programs, regs := w.anyPrograms(t, r, map[opcode.Op]bool{}), anyRegisters(r)
-		w.runner.start(emitted(t, programs, true).Code, &regs)
+		w.runner.start(w.emitted(t, programs, true).Code, &regs)
 		stopped, live, _ := w.runner.next()
 		if stopped {
 			bells++
@@ -118,9 +168,10 @@ func anyRegisters(r *rand.Rand) (regs regFile) {
 	return regs
 }
 
-func emitted(t *testing.T, programs []native.Program, atomics bool) *native.Stub {
+func (w *world) emitted(t *testing.T, programs []native.Program, atomics bool) *native.Stub {
 	t.Helper()
-	stub, err := Emit(programs, Site{Addr: codeAddr, Place: testPlace, Arena: arenaAddr, Control: arenaAddr + arena.ControlOffset, Pid: testPid, Atomics: atomics, Tail: leave})
+	stub, err := Emit(programs, Site{Addr: codeAddr, Place: testPlace, Arena: arenaAddr, Control: arenaAddr + arena.ControlOffset, Pid: testPid,
+		Owners: w.owners, Stacks: w.stacks, Ring: w.RingLayout(), Clock: w.clock, Atomics: atomics, Tail: leave})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, describe(programs))
 	}
@@ -129,10 +180,10 @@ func emitted(t *testing.T, programs []native.Program, atomics bool) *native.Stub
 
 // compare lets both executors run one hit from the same start, and returns how many doorbells rang.
 func (w *world) compare(stub *native.Stub, programs []native.Program, regs *regFile) (bells int, err error) {
-	start := w.used(nil)
+	w.start = w.used(w.start[:0])
 	want := w.interpret(programs, regs)
-	wanted := w.used(nil)
-	w.restore(start)
+	w.wanted = w.used(w.wanted[:0])
+	w.restore(w.start)
 	answered, state := map[partOf]bool{}, runtime.State{}
 	w.runner.start(stub.Code, regs)
 	for {
@@ -157,15 +208,21 @@ func (w *world) compare(stub *native.Stub, programs []native.Program, regs *regF
 		w.runner.put(codeAddr + uint64(to))
 	}
 	for of, r := range want {
-		if !answered[of] && (r.out.Trap != outcome.NoTrap || r.out.Kind > outcome.ExitEvent || r.log != "" && !of.when) {
+		if !answered[of] && (r.out.Trap != outcome.NoTrap || r.out.Kind > outcome.ExitEvent) {
 			return bells, fmt.Errorf("%+v ended without a doorbell, and not with %+v, log %x", of, r.out, r.log)
 		}
 	}
-	got := w.used(nil)
-	w.dropChanges(got)
-	w.dropChanges(wanted)
-	if !bytes.Equal(got, wanted) {
-		return bells, fmt.Errorf("the arena differs: %s", difference(got, wanted))
+	if err := w.compareCall(programs, want); err != nil {
+		return bells, err
+	}
+	if err := w.compareRecords(programs, want, answered); err != nil {
+		return bells, err
+	}
+	w.got = w.used(w.got[:0])
+	w.dropChanges(w.got)
+	w.dropChanges(w.wanted)
+	if !bytes.Equal(w.got, w.wanted) {
+		return bells, fmt.Errorf("the arena differs: %s", difference(w.got, w.wanted))
 	}
 	return bells, nil
 }
@@ -187,7 +244,13 @@ func (w *world) answer(d *native.Bell, programs []native.Program, live, regs *re
 	}
 	var log record.Log
 	log.Reset()
-	out := w.machine.Resume(code.Code, w.context(&was), &log, s)
+	ctx := w.context(&was)
+	if d.Call == native.InCall {
+		ctx.This = d.FrameOffset(live[:], frame, arenaAddr) + calls.ThisAt
+	} else if d.Call != native.NoCall {
+		return 0, fmt.Errorf("the call is not recorded: %v", d.Call)
+	}
+	out := w.machine.Resume(code.Code, ctx, &log, s)
 	if out != want.out || string(log.Items()) != want.log {
 		return 0, fmt.Errorf("state %+v\nends as   %+v, log %x\nand not %+v, log %x", *s, out, log.Items(), want.out, want.log)
 	}

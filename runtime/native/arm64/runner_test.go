@@ -20,8 +20,11 @@ const (
 	codeAddr   = 0x20000000
 	leaveAddr  = 0x20100000
 	stackTop   = 0x40008000
+	otherStack = 0x41008000
 	frameWords = 128
 	testPid    = 4711
+	testTid    = 4712
+	testTime   = 0x123_4567_89ab_cdef
 	testPlace  = 0x5555_5555_4321
 )
 
@@ -30,7 +33,13 @@ type runner struct {
 	t    *testing.T
 	to   io.WriteCloser
 	from io.Reader
+	data uint64 // the address of its thread's own data
+
+	stuck *time.Timer // kills it
 }
+
+// patience is how long one case may take.
+const patience = time.Minute
 
 // startRunner starts the runner on an arena.
 func startRunner(t *testing.T, fd int) *runner {
@@ -57,13 +66,14 @@ func startRunner(t *testing.T, fd int) *runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stuck := time.AfterFunc(time.Minute, func() { cmd.Process.Kill() })
+	r.stuck = time.AfterFunc(patience, func() { cmd.Process.Kill() })
 	t.Cleanup(func() {
-		stuck.Stop()
+		r.stuck.Stop()
 		r.to.Close()
 		cmd.Wait()
 	})
 	r.put(uint64(arenaSize))
+	r.get(&r.data)
 	return r
 }
 
@@ -85,12 +95,13 @@ func (r *runner) get(v any) {
 
 // start runs code with registers.
 func (r *runner) start(code []byte, regs *regFile) {
-	r.put(regs[:31], regs[filePState], uint64(len(code)), code)
+	r.put(regs[:31], regs[filePState], regs[fileSP], uint64(len(code)), code)
 }
 
 // next waits until the code has ended or stopped at a breakpoint.
 func (r *runner) next() (stopped bool, regs regFile, frame []uint64) {
 	var tag uint64
+	r.stuck.Reset(patience)
 	r.get(&tag)
 	r.get(&regs)
 	regs[filePState] &= conditionFlags

@@ -1,14 +1,19 @@
 package arm64
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
 	"gotap/runtime"
 	"gotap/runtime/arena"
+	"gotap/runtime/calls"
+	"gotap/runtime/clock"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 	"gotap/runtime/object"
@@ -18,7 +23,13 @@ import (
 )
 
 // arenaSize is the size of the arena in bytes, which the runner maps.
-const arenaSize = 4 << 20
+const arenaSize = 32 << 20
+
+// thisBytes is the storage of calls in bytes: four words and a text.
+const thisBytes = 32 + arena.TextCell
+
+// testComm is the name of the thread.
+var testComm = [calls.CommSize]byte{'n', 'a', 'm', 'e'}
 
 // regFile is x0 to x30, sp, pc and nzcv in the places of pstate.
 type regFile [34]uint64
@@ -30,6 +41,7 @@ type world struct {
 	from         uint64   // what is allocated from here on is compared
 	numbers      []uint64 // offsets of variables
 	arrays       []uint64
+	own          []uint64 // variables that each thread has
 	aggregations []uint64
 	maps         [2][]uint64 // with keys of one and of two words
 	keyed        [2][]uint64 // aggregations
@@ -38,6 +50,15 @@ type world struct {
 	machine      *runtime.Machine
 	names        *native.Names
 	runner       *runner
+
+	clock          uint64   // the clock, an offset in the arena
+	bank           []uint64 // its line
+	owners, stacks uint64
+	known          *calls.Owners
+	block          *calls.Stack // of the thread
+	this           uint64       // the storage of calls for the interpreter, an offset in the arena
+
+	start, wanted, got []byte // used parts of the case
 }
 
 func newWorld(t *testing.T) *world {
@@ -51,13 +72,31 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { unix.Munmap(w.memory) })
+	stacks, err := calls.New(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owners, err := calls.NewOwners(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.runner = startRunner(t, a.FD())
+	w.block = stacks.Take(testTid)
+	w.block.SetComm(testComm)
+	owners.Set(w.runner.data, w.block)
+	w.this, _, _ = a.Reserve(thisBytes)
+	w.known, w.owners, w.stacks = owners, owners.Offset(), stacks.Offset()
+	var words []uint64
+	w.clock, words, _ = a.Reserve(clock.Banks + clock.Lines*clock.BankSize)
+	words[0] = 5
+	w.bank = words[(clock.Banks+5*clock.BankSize)/8:]
+	w.bank[clock.NanosAt/8] = testTime // and a rate of 0: it is always this time
 	w.from = a.Used()
 	w.declareAll(t)
 	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
 		w.gates = append(w.gates, w.NewGate(l))
 	}
 	binary.LittleEndian.PutUint64(w.memory[arena.ControlOffset:], 1)
-	w.runner = startRunner(t, a.FD())
 	return w
 }
 
@@ -74,7 +113,7 @@ func (w *world) declareAll(t *testing.T) {
 		_, off := w.Lookup(id)
 		*list = append(*list, off)
 		w.few[off] = o.Full == object.FullEvict // the interpreter remembers what to evict outside of the arena
-		if o.Keys > 0 || o.Kind == object.KindArray {
+		if o.Keys > 0 || o.Kind == object.KindArray || o.Kind == object.KindPerThread {
 			return
 		}
 		w.Handle(id).Set(value.Int(int64(id) * 0x1234567))
@@ -84,6 +123,9 @@ func (w *world) declareAll(t *testing.T) {
 	}
 	for range 3 {
 		declare(&w.numbers, object.Object{Kind: object.KindInt})
+	}
+	for _, max := range []int{1, 64} {
+		declare(&w.own, object.Object{Kind: object.KindPerThread, Max: max, Init: int64(max) - 3})
 	}
 	declare(&w.arrays, object.Object{Kind: object.KindArray, Size: 8})
 	declare(&w.arrays, object.Object{Kind: object.KindArray, Size: 5})
@@ -129,7 +171,10 @@ func (w *world) restore(used []byte) {
 
 // dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one.
 func (w *world) dropChanges(used []byte) {
-	s := w.spans()
+	l, s := w.RingLayout(), w.spans()
+	for _, off := range []uint64{l.Head, l.Tail} { // the ends of the ring move only natively
+		binary.LittleEndian.PutUint64(used[off:], 0)
+	}
 	base := len(s[0]) + len(s[1]) - int(w.from)
 	for id := range w.Objects() {
 		_, off := w.Lookup(id)
@@ -142,6 +187,68 @@ func (w *world) dropChanges(used []byte) {
 			binary.LittleEndian.PutUint16(state[arena.ChangeShift/8:], 0)
 		}
 	}
+}
+
+// word is a word of the arena.
+func (w *world) word(off uint64) *uint64 { return (*uint64)(unsafe.Pointer(&w.memory[off])) }
+
+// compareRecords takes the records out of the ring that native code has written, and compares them with the logs of the programs that it
+// has finished.
+func (w *world) compareRecords(programs []native.Program, want map[partOf]ran, answered map[partOf]bool) error {
+	l := w.RingLayout()
+	head, tail := *w.word(l.Head), *w.word(l.Tail)
+	for i := range programs {
+		r, ran := want[partOf{i, false}]
+		if !ran || answered[partOf{i, false}] || len(r.log) == 0 {
+			continue
+		}
+		at := l.Data + tail%l.Size
+		if first := *w.word(at); first>>48&0xff == 0xff { // a filler
+			clear(w.memory[at:][:first&(1<<32-1)])
+			tail += first & (1<<32 - 1)
+			at = l.Data + tail%l.Size
+		}
+		size := uint64(record.HeaderSize + len(r.log))
+		hdr := record.Header{Size: uint32(size), Kind: r.out.Kind, Program: programs[i].Run.Code.ID, Probe: programs[i].Probe, Pid: testPid, Tid: testTid, Time: testTime, Comm: testComm}
+		if r.out.Kind == outcome.ExitEvent {
+			hdr.Flags = record.FlagEvent
+		}
+		first, others := hdr.Words()
+		wanted := binary.LittleEndian.AppendUint64(nil, first)
+		for _, v := range others {
+			wanted = binary.LittleEndian.AppendUint64(wanted, v)
+		}
+		wanted = append(wanted, r.log...)
+		if got := w.memory[at:][:size]; !bytes.Equal(got, wanted) {
+			return fmt.Errorf("the record of program %d is\n%x, not\n%x", i, got, wanted)
+		}
+		clear(w.memory[at:][:size])
+		tail += size
+	}
+	if tail != head {
+		return fmt.Errorf("%d bytes in the ring that no program has logged", head-tail)
+	}
+	*w.word(l.Tail) = tail
+	return nil
+}
+
+// compareCall takes the call that has begun from the thread's stack of calls, and compares its storage.
+func (w *world) compareCall(programs []native.Program, want map[partOf]ran) error {
+	defer w.block.Clear()
+	f, ok := w.block.Newest()
+	if _, ran := want[partOf{0, false}]; programs[0].Call == nil || !ran {
+		if ok {
+			return errors.New("a call has begun")
+		}
+		return nil
+	}
+	if !ok || f.Busy || f.SP != stackTop {
+		return fmt.Errorf("the call is %+v", f)
+	}
+	if got, want := w.memory[f.This:][:thisBytes], w.memory[w.this:][:thisBytes]; !bytes.Equal(got, want) {
+		return fmt.Errorf("the storage of the call differs: %s", difference(got, want))
+	}
+	return nil
 }
 
 // difference describes the first difference of two used parts.
@@ -183,6 +290,10 @@ func (h thread) Field(f runtime.Field) (value uint64) {
 		return testPlace
 	case runtime.FieldUid:
 		return 1000
+	case runtime.FieldTid:
+		return testTid
+	case runtime.FieldTime:
+		return testTime
 	}
 	return h.regs[fileSP]
 }
@@ -202,7 +313,7 @@ type ran struct {
 func (w *world) context(regs *regFile) *runtime.Context {
 	at := *regs
 	at[filePC] = testPlace
-	return &runtime.Context{Thread: thread{&at, w.names}, Regs: at[:], Word: 8}
+	return &runtime.Context{Thread: thread{&at, w.names}, Regs: at[:], Word: 8, Tid: testTid}
 }
 
 // interpret runs programs as the engine does, on the interpreter alone.
@@ -211,7 +322,12 @@ func (w *world) interpret(programs []native.Program, regs *regFile) map[partOf]r
 	run := func(of partOf, c *runtime.Code) outcome.Outcome {
 		var log record.Log
 		log.Reset()
-		out := w.machine.Run(c, w.context(regs), &log)
+		ctx := w.context(regs)
+		if !of.when && programs[of.index].Call != nil {
+			clear(w.memory[w.this:][:thisBytes])
+			ctx.This = w.this
+		}
+		out := w.machine.Run(c, ctx, &log)
 		all[of] = ran{out, string(log.Items())}
 		return out
 	}

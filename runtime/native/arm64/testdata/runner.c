@@ -1,5 +1,5 @@
 // Runs native code on an arena, case after case. The arena is file 3. From standard input: its size in bytes, and for each case the
-// registers (x0 to x30, nzcv), the size of the code and the code, all of 64 bits. To standard output, for each case: 1 at each breakpoint,
+// registers (x0 to x30, nzcv, sp), the size of the code and the code, all of 64 bits. To standard output, the address of the thread's own data, and for each case: 1 at each breakpoint,
 // with the registers (x0 to x30, sp, pc, nzcv) and FRAME words from the stack pointer on, to which the answer is where to continue; 0 at the
 // end, with the registers.
 #define _GNU_SOURCE
@@ -15,6 +15,7 @@
 #define BLOB 0x20100000ul
 #define SAVE 0x30000000ul
 #define STACK 0x40000000ul
+#define OTHER 0x41000000ul // another stack
 #define FRAME 128
 
 extern char enter[], jump[], leave[], leave_end[];
@@ -65,9 +66,11 @@ int main(void) {
 	sigaction(SIGTRAP, &action, 0);
 	map(CODE, 0x200000, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	map(SAVE, 0x1000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	map(OTHER, 0x10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	map(STACK, 0x10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (!get(&size, 8))
 		return 3;
+	put((uint64_t[]){(uint64_t)__builtin_thread_pointer()}, 8);
 	map(ARENA, size, PROT_READ | PROT_WRITE, MAP_SHARED, 3);
 	memcpy((void *)BLOB, leave, leave_end - leave);
 	char *start = (char *)BLOB + 0x1000;
@@ -75,7 +78,7 @@ int main(void) {
 	uint32_t *b = (uint32_t *)(start + (jump - enter));
 	*b = 0x14000000 | (((int64_t)CODE - (int64_t)b) / 4 & 0x3ffffff);
 	__builtin___clear_cache((char *)BLOB, (char *)BLOB + 0x2000);
-	while (get((void *)(SAVE + 512), 32 * 8) && get(&n, 8) && get((void *)CODE, n)) {
+	while (get((void *)(SAVE + 512), 33 * 8) && get(&n, 8) && get((void *)CODE, n)) {
 		__builtin___clear_cache((char *)CODE, (char *)CODE + n);
 		((void (*)(void))start)();
 		memcpy(message + 1, (void *)SAVE, 32 * 8);
