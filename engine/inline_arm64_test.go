@@ -119,6 +119,10 @@ func TestInlineARM64Frames(t *testing.T) {
 	countFrames(t, "jumps 50", "routines 20", "handler 50", "escape 50", "threads 12")
 }
 
+// TestInlineARM64Reads: memory that native code has read is not readable any more at the next hit. The program gets no signal, and its actions and
+// masks stay.
+func TestInlineARM64Reads(t *testing.T) { readsFault(t) }
+
 // TestInlineARM64Keys: several threads add to aggregations with a key, of one word and of several, and to a map. Only new keys ring, and a thread that takes the
 // place of another one in the middle of an addition.
 func TestInlineARM64Keys(t *testing.T) {

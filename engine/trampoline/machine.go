@@ -18,7 +18,7 @@ import (
 type machine struct {
 	features native.Features
 	always   bool   // native code runs with Mixed, too
-	reads    bool   // it knows what can be read, and makes texts
+	texts    bool   // it makes texts
 	trap     []byte // of a doorbell
 	silent   []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
 	// ring makes the registers of a thread whose read has faulted what they would be if its doorbell had rung.
@@ -28,8 +28,8 @@ type machine struct {
 }
 
 var (
-	onAMD64 = &machine{features: amd64.Features, always: true, reads: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
-	onARM64 = &machine{features: arm64.Features, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, emit: emitARM64}
+	onAMD64 = &machine{features: amd64.Features, always: true, texts: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
+	onARM64 = &machine{features: arm64.Features, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, ring: arm64.Ring, emit: emitARM64}
 )
 
 // machineOf returns that of an address space; nil: native code is not made for it.
@@ -74,6 +74,9 @@ func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inl
 	}
 	if c.calls.none == nil {
 		site.Owners, site.Stacks = codeIn(p.Space).calls.owners.Offset(), c.calls.stacks.Offset()
+	}
+	if codeIn(p.Space).reads.table != nil {
+		site.Ranges = codeIn(p.Space).reads.table.Offset()
 	}
 	return arm64.Emit(programs, site)
 }

@@ -1,6 +1,7 @@
 package trampoline
 
 import (
+	"gotap/engine/linux/hostcpu"
 	"gotap/engine/space"
 	"gotap/runtime/native"
 )
@@ -15,11 +16,9 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	at.Names = namesAt(r.Placement)
 	c.calls.prepare(c)
 	at.Thread, at.Clock = c.calls.none == nil, c.calls.noClock == nil
-	if m.reads {
-		at.Reads = codeIn(p.Space).reads.refused == nil
-		if !p.Jump.InGo { // Go's stacks have little room
-			at.Texts = textMemory
-		}
+	at.Reads = codeIn(p.Space).reads.refused == nil && !hostcpu.HasMemoryTags()
+	if m.texts && !p.Jump.InGo { // Go's stacks have little room
+		at.Texts = textMemory
 	}
 	if code.When != nil && r.Ends == nil {
 		if program.When, err = native.PlanOf(code.When, c.set.Arena, m.features, at); err != nil {

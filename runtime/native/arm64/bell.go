@@ -70,7 +70,7 @@ func (p *part) bellAt(pc, executed int) label {
 func (p *part) newBell() *bell {
 	f := &p.frame
 	d := &bell{at: p.newLabel(), resume: p.resume, pass: p.done}
-	d.Bell = native.Bell{Program: p.index, When: p.when, Below: f.size() + 16, SP: fileSP, Flags: -1, SetFlags: setFlags}
+	d.Bell = native.Bell{Program: p.index, When: p.when, Below: f.size() + 16, SP: fileSP, Flags: -1, SetFlags: setFlags, Reads: p.reading}
 	d.Texts.Constants = p.plan.Constants()
 	flags := f.each(func(x reg, off int) { d.Saved = append(d.Saved, native.Saved{Register: int(x), Offset: off}) })
 	for i, x := range []reg{x16, x17} {

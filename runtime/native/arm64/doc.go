@@ -5,8 +5,8 @@
 //
 // Integers, jumps, registers and arguments, shared variables and arrays of integers, aggregations, maps and aggregations with keys of integers and of
 // texts that are known when code is made; the thread's number and its variables, the time; records of numbers and of such texts; calls from
-// their entry to their return, with their storage. All else rings a doorbell: memory of the target; floats; texts that are made when the program
-// runs; stats.
+// their entry to their return, with their storage; reads of integers in memory, and comparisons of texts there with constants. All else rings a
+// doorbell: floats; texts that are made when the program runs; stats.
 //
 // # A stub
 //
@@ -22,7 +22,7 @@
 //	tail                              the displaced instruction and the branch back
 //	what seldom runs                  doorbells, and ways round
 //
-// It calls nothing, uses no vector registers, and no memory but the arena, the control word and what it pushes. Linux has no red zone on this
+// It calls nothing, uses no vector registers, and no memory but the arena, the control word, what it pushes, and what programs read (read.go). Linux has no red zone on this
 // architecture, so all memory below the stack pointer is free, and signal handlers stay below what the stub has pushed.
 //
 // What it does in the arena are single atomic operations: those of the interpreter. Any number of threads may be in it, and a signal handler
@@ -54,6 +54,12 @@
 //
 // The code is that of amd64 (call.go there), but that one instruction cannot change memory. So the state of the stack of calls, and the mark of
 // a busy frame, are replaced by pairs of exclusive accesses. A signal clears the monitor, so a pair that a handler has interrupted is tried again.
+//
+// # Reads
+//
+// What may be read is in a table (package ranges), and a read that faults rings its doorbell, as on x86-64. The fault belongs to the load: nothing that
+// the program has was changed before it. On a processor with memory tags all reads ring, because a load by a pointer without the tag may raise a
+// signal later, where nobody can tell that it is not the program's.
 //
 // # Registers
 //

@@ -19,6 +19,7 @@ type Site struct {
 	Stacks  uint64           // calls.Stacks, as an offset in the arena
 	Ring    arena.RingLayout // where records are written
 	Clock   uint64           // clock.Clock, as an offset in the arena; 0: no program needs the time
+	Ranges  uint64           // ranges.Table of the address space, as an offset in the arena
 	Atomics bool             // the processor has atomic additions (FEAT_LSE)
 	// Tail returns what runs at the end: the displaced instruction and the branch back. at is the address at which it will lie. Tail may
 	// be called more than once.
@@ -84,6 +85,7 @@ type emitter struct {
 	abandoned label    // nobody answers a doorbell
 	cold      []func() // make the code behind the tail
 	bells     []bell
+	reads     []read
 	records   bool // there are records
 }
 
@@ -121,6 +123,9 @@ func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 		return nil, fmt.Errorf("cannot make code at %#x: %w", e.site.Addr, err)
 	}
 	stub.Records = e.records
+	for i := range e.reads {
+		stub.Reads = append(stub.Reads, e.reads[i].resolve(&e.asm))
+	}
 	for i := range e.bells {
 		stub.Doorbells = append(stub.Doorbells, e.bells[i].resolve(&e.asm))
 	}

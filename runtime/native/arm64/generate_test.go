@@ -67,6 +67,7 @@ var nativeOps = []opcode.Op{opcode.Nop, opcode.Jmp, opcode.Loop, opcode.Exit, op
 	opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV, opcode.FetchAddGV, opcode.Agg, opcode.Within, opcode.PushLV, opcode.PopLV, opcode.AddLV,
 	opcode.PushD, opcode.Dup, opcode.DupN, opcode.Xchg, opcode.Over, opcode.Drop, opcode.Pick, opcode.Poke, opcode.Depth, opcode.PushTV, opcode.PopTV,
 	opcode.PushS, opcode.Text, opcode.Seq, opcode.Sprefix, opcode.Scmp, opcode.Slen,
+	opcode.Load8, opcode.LoadS8, opcode.Load16, opcode.LoadS16, opcode.Load32, opcode.LoadS32, opcode.Load64, opcode.LoadPtr, opcode.Readable, opcode.Str,
 	opcode.PushThis, opcode.PopThis, opcode.PopThisS, opcode.PushPT, opcode.PopPT, opcode.AddPT, opcode.Item, opcode.LogInt, opcode.LogFloat, opcode.LogText, opcode.EndItem,
 	opcode.KeyInt, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel,
 	opcode.Jz, opcode.Jnz, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge}
@@ -126,6 +127,40 @@ func (g *generator) storage() {
 	}
 }
 
+// address pushes an address, mostly of what can be read.
+func (g *generator) address() {
+	if g.IntN(8) == 0 {
+		g.push()
+		return
+	}
+	end := uint64(2 * pageSize)
+	if g.rings {
+		end = 4 * pageSize
+	}
+	g.constant(dataAddr + pick(g.Rand, g.Uint64N(end), end-g.Uint64N(20), 100, pageSize+501, 2*pageSize-g.Uint64N(10)))
+	if g.IntN(3) == 0 {
+		g.constant(g.Uint64N(16))
+		g.op(opcode.Add, 0)
+	}
+}
+
+// loaded pushes what is read from memory.
+func (g *generator) loaded() {
+	g.address()
+	switch g.IntN(6) {
+	case 0:
+		g.constant(pick(g.Rand, 1, 1, 2, 7, 8, 9, 16, 64, 4095, 4096, 1+g.Uint64N(4096)))
+		g.op(opcode.Readable, 0)
+	case 1:
+		g.constant(32 + g.Uint64N(400))
+		g.op(opcode.Str, 0)
+		g.op(opcode.PushS, g.Uint32N(uint32(len(genTexts))))
+		g.op(pick(g.Rand, opcode.Seq, opcode.Sprefix), 0)
+	default:
+		g.op(pick(g.Rand, opcode.Load8, opcode.LoadS8, opcode.Load16, opcode.LoadS16, opcode.Load32, opcode.LoadS32, opcode.Load64, opcode.LoadPtr), 0)
+	}
+}
+
 // ownVariable appends an operation on a variable of the thread.
 func (g *generator) ownVariable() {
 	op := pick(g.Rand, opcode.PushPT, opcode.PopPT, opcode.AddPT)
@@ -179,6 +214,10 @@ func (g *generator) keyedUse() {
 
 // calculated pushes a word that can be computed while a key is built.
 func (g *generator) calculated() {
+	if g.IntN(8) == 0 {
+		g.loaded()
+		return
+	}
 	switch g.push(); g.IntN(4) {
 	case 0:
 		g.op(pick(g.Rand, testUnary...), 0)
@@ -266,7 +305,10 @@ func (g *generator) statement() {
 		g.storage()
 		return
 	}
-	switch n := g.IntN(28); {
+	switch n := g.IntN(31); {
+	case n > 27 && g.room():
+		g.loaded()
+		g.sink()
 	case n > 25 && g.room():
 		g.item()
 	case n == 25 && g.room():

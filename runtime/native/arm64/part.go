@@ -27,6 +27,8 @@ type part struct {
 	tables   tables
 	frames   callFrames
 	writer   recordWriter
+	memory   reader
+	reading  *native.ReadOf // what the doorbell that is being made is for; nil: no read
 	key      keyed
 	searched []keyWord     // the key that is searched
 	blocks   map[int]label // beginnings of blocks
@@ -44,7 +46,7 @@ func (e *emitter) part(p *part) {
 // prepare makes a part ready for its code.
 func (e *emitter) prepare(p *part) {
 	p.emitter, p.blocks = e, map[int]label{}
-	p.tables.part, p.frames.part, p.writer.part = p, p, p
+	p.tables.part, p.frames.part, p.writer.part, p.memory.part = p, p, p, p
 	e.used.slots = max(e.used.slots, p.fieldWord(p.plan.Fields)-homes)
 	for pc := range p.plan.Ops {
 		if p.plan.Ops[pc].Block {
@@ -59,7 +61,7 @@ func (p *part) body() {
 		p.movImm(x16, uint64(p.plan.Fuel))
 		p.store(p.counter(), x16)
 	}
-	for p.pc = range p.plan.Ops {
+	for p.pc = 0; p.pc < len(p.plan.Ops); p.pc++ {
 		op := &p.plan.Ops[p.pc]
 		if op.Verdict == native.Unreached {
 			continue
@@ -230,7 +232,15 @@ func (p *part) execute(in *runtime.Inst, depth int) {
 		} else {
 			p.aggregate(p.get(top, x17))
 		}
+	case opcode.Readable:
+		p.memory.probe(depth)
+	case opcode.Str: // the plan makes no other texts
+		p.memory.compareText(depth)
 	default:
+		if isLoad(in) {
+			p.memory.load(in.Op, depth)
+			return
+		}
 		if !p.moves(in, depth) {
 			p.calculate(in, depth)
 		}

@@ -55,7 +55,7 @@ func (w *world) anyPlan(t *testing.T, r *rand.Rand, call bool) *native.Plan {
 		if g.rings && r.IntN(3) == 0 {
 			code.Bounded, code.Fuel = false, 1+r.Uint32N(200)
 		}
-		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names, Thread: true, Clock: true, Call: call, This: thisBytes})
+		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names, Thread: true, Clock: true, Reads: true, Call: call, This: thisBytes})
 		if err == nil {
 			return p
 		}
@@ -84,8 +84,8 @@ func TestRandomPrograms(t *testing.T) {
 			t.Fatalf("case %d: %v\n%s", seed, err, describe(programs))
 		}
 	}
-	if bells < int(cases/10) {
-		t.Errorf("%d doorbells in %d cases", bells, cases)
+	if bells < int(cases/10) || w.faults < int(cases/100) {
+		t.Errorf("%d doorbells and %d faults in %d cases", bells, w.faults, cases)
 	}
 	for _, op := range nativeOps {
 		if !executed[op] {
@@ -141,8 +141,14 @@ func TestNobodyAnswers(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 65))
 		programs, regs := w.anyPrograms(t, r, map[opcode.Op]bool{}), anyRegisters(r)
-		w.runner.start(w.emitted(t, programs, true).Code, &regs)
+		stub := w.emitted(t, programs, true)
+		w.runner.start(stub.Code, &regs)
 		stopped, live, _ := w.runner.next()
+		if f := stub.ReadAt(int(live[filePC] - codeAddr)); stopped && f != nil {
+			Ring(f, codeAddr, live[:])
+			w.runner.put(live[filePC])
+			stopped, live, _ = w.runner.next()
+		}
 		if stopped {
 			bells++
 			w.runner.put(live[filePC] + 4) // a handler has made it a nop
@@ -171,7 +177,7 @@ func anyRegisters(r *rand.Rand) (regs regFile) {
 func (w *world) emitted(t *testing.T, programs []native.Program, atomics bool) *native.Stub {
 	t.Helper()
 	stub, err := Emit(programs, Site{Addr: codeAddr, Place: testPlace, Arena: arenaAddr, Control: arenaAddr + arena.ControlOffset, Pid: testPid,
-		Owners: w.owners, Stacks: w.stacks, Ring: w.RingLayout(), Clock: w.clock, Atomics: atomics, Tail: leave})
+		Owners: w.owners, Stacks: w.stacks, Ring: w.RingLayout(), Clock: w.clock, Ranges: w.ranges, Atomics: atomics, Tail: leave})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, describe(programs))
 	}
@@ -193,6 +199,12 @@ func (w *world) compare(stub *native.Stub, programs []native.Program, regs *regF
 				return bells, err
 			}
 			break
+		}
+		if f := stub.ReadAt(int(live[filePC] - codeAddr)); f != nil {
+			w.faults++
+			Ring(f, codeAddr, live[:])
+			w.runner.put(live[filePC])
+			continue
 		}
 		d := stub.DoorbellAt(int(live[filePC] - codeAddr))
 		if d == nil {

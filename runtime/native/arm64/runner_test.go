@@ -21,6 +21,8 @@ const (
 	leaveAddr  = 0x20100000
 	stackTop   = 0x40008000
 	otherStack = 0x41008000
+	dataAddr   = 0x50000000
+	pageSize   = 4096
 	frameWords = 128
 	testPid    = 4711
 	testTid    = 4712

@@ -18,6 +18,7 @@ import (
 	"gotap/runtime/native"
 	"gotap/runtime/object"
 	"gotap/runtime/outcome"
+	"gotap/runtime/ranges"
 	"gotap/runtime/record"
 	"gotap/runtime/value"
 )
@@ -50,15 +51,18 @@ type world struct {
 	machine      *runtime.Machine
 	names        *native.Names
 	runner       *runner
+	data         []byte // what programs read
 
 	clock          uint64   // the clock, an offset in the arena
 	bank           []uint64 // its line
 	owners, stacks uint64
+	ranges         uint64
 	known          *calls.Owners
 	block          *calls.Stack // of the thread
 	this           uint64       // the storage of calls for the interpreter, an offset in the arena
 
 	start, wanted, got []byte // used parts of the case
+	faults             int
 }
 
 func newWorld(t *testing.T) *world {
@@ -91,6 +95,12 @@ func newWorld(t *testing.T) *world {
 	words[0] = 5
 	w.bank = words[(clock.Banks+5*clock.BankSize)/8:]
 	w.bank[clock.NanosAt/8] = testTime // and a rate of 0: it is always this time
+	table, err := ranges.New(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table.Set([]ranges.Range{{Start: dataAddr, End: dataAddr + 2*pageSize}, {Start: dataAddr + 3*pageSize, End: dataAddr + 4*pageSize}}) // the last page cannot be read; the third one can
+	w.ranges, w.data = table.Offset(), testData()
 	w.from = a.Used()
 	w.declareAll(t)
 	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
@@ -265,9 +275,28 @@ func difference(got, want []byte) string {
 type thread struct {
 	regs  *regFile
 	names *native.Names
+	data  []byte
 }
 
-func (thread) ReadMemory(uint64, []byte) int   { return 0 }
+// testData is what the runner has in its pages.
+func testData() []byte {
+	data := make([]byte, 4*pageSize)
+	for i := range uint64(len(data)) {
+		data[i] = byte(i*i>>3 ^ i)
+	}
+	copy(data[100:], "func\x00")
+	copy(data[pageSize+501:], "longer than eight bytes\x00")
+	return data
+}
+
+func (h thread) ReadMemory(addr uint64, p []byte) int {
+	const end = 3 * pageSize
+	if at := addr - dataAddr; at < end {
+		return copy(p, h.data[at:end])
+	}
+	return 0
+}
+
 func (thread) WriteMemory(uint64, []byte) bool { return false }
 func (h thread) Arg(n int) (uint64, bool)      { return h.regs[n&7], n < 8 }
 func (thread) ArgFloat(int) (float64, bool)    { return 0, false }
@@ -313,7 +342,7 @@ type ran struct {
 func (w *world) context(regs *regFile) *runtime.Context {
 	at := *regs
 	at[filePC] = testPlace
-	return &runtime.Context{Thread: thread{&at, w.names}, Regs: at[:], Word: 8, Tid: testTid}
+	return &runtime.Context{Thread: thread{&at, w.names, w.data}, Regs: at[:], Word: 8, Tid: testTid}
 }
 
 // interpret runs programs as the engine does, on the interpreter alone.

@@ -1,5 +1,5 @@
 // Runs native code on an arena, case after case. The arena is file 3. From standard input: its size in bytes, and for each case the
-// registers (x0 to x30, nzcv, sp), the size of the code and the code, all of 64 bits. To standard output, the address of the thread's own data, and for each case: 1 at each breakpoint,
+// registers (x0 to x30, nzcv, sp), the size of the code and the code, all of 64 bits. To standard output, the address of the thread's own data, and for each case: 1 at each breakpoint and each fault,
 // with the registers (x0 to x30, sp, pc, nzcv) and FRAME words from the stack pointer on, to which the answer is where to continue; 0 at the
 // end, with the registers.
 #define _GNU_SOURCE
@@ -16,6 +16,8 @@
 #define SAVE 0x30000000ul
 #define STACK 0x40000000ul
 #define OTHER 0x41000000ul // another stack
+#define DATA 0x50000000ul // pages that programs read; the last one cannot be read
+#define PAGE 4096
 #define FRAME 128
 
 extern char enter[], jump[], leave[], leave_end[];
@@ -64,6 +66,13 @@ int main(void) {
 	uint64_t size, n, message[35] = {0};
 	struct sigaction action = {.sa_sigaction = stopped, .sa_flags = SA_SIGINFO};
 	sigaction(SIGTRAP, &action, 0);
+	sigaction(SIGSEGV, &action, 0);
+	map(DATA, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	for (uint64_t i = 0; i < 4 * PAGE; i++)
+		((uint8_t *)DATA)[i] = i * i >> 3 ^ i;
+	strcpy((char *)DATA + 100, "func");
+	strcpy((char *)DATA + PAGE + 501, "longer than eight bytes");
+	mprotect((void *)(DATA + 3 * PAGE), PAGE, PROT_NONE);
 	map(CODE, 0x200000, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	map(SAVE, 0x1000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	map(OTHER, 0x10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
