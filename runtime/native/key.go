@@ -113,7 +113,7 @@ func (p *planner) lacksUse(pc int, parts *keyParts) string {
 	switch {
 	case l.Table == nil || !parts.Fits(l.Table.Shape):
 		return name + " has a key of another form"
-	case p.adds(op) && p.isAggregation(l):
+	case p.adds(op) && isAggregation(l):
 		return ""
 	case l.Object.Kind != object.KindMap || op == opcode.MapSetS || op == opcode.MapGetS && p.made(value.DefaultText) > p.Place.Texts:
 		return name + " is left to the interpreter"

@@ -52,8 +52,6 @@ type Features struct {
 	Args int
 	// StackArgs is the number of those behind them that native code reads from the stack, above the return address, which it reads then, too.
 	StackArgs int
-	// Stats reports whether native code adds to stats.
-	Stats bool
 	// Floats reports whether native code calculates with floats.
 	Floats bool
 	// FloatArgs is the number of floating-point arguments that are passed in registers which native code reads.

@@ -22,7 +22,7 @@ func opV(o opcode.Op, v uint64) runtime.Inst { return runtime.Inst{Op: o, V: v} 
 var exit = op(opcode.Exit)
 
 // features are those of an architecture with two arguments in registers, and registers below 4.
-var features = Features{Args: 2, Stats: true, Register: func(operand uint64) bool { return operand>>16 < 4 }}
+var features = Features{Args: 2, Register: func(operand uint64) bool { return operand>>16 < 4 }}
 
 // objects is an arena with an object of each kind that programs below use.
 type objects struct {

@@ -253,7 +253,7 @@ func (p *planner) lacksKeyed(pc int) string {
 	if why := p.object(pc); why != "" {
 		return why
 	}
-	if l := p.Ops[pc].Object; p.adds(in.Op) && l.Table == nil && p.isAggregation(l) {
+	if l := p.Ops[pc].Object; p.adds(in.Op) && l.Table == nil && isAggregation(l) {
 		p.Ops[pc].Rings = l.Spread != nil
 		return ""
 	}
@@ -261,9 +261,9 @@ func (p *planner) lacksKeyed(pc int) string {
 }
 
 // isAggregation reports whether native code adds to an object: not to series. Stats need memory for their buckets.
-func (p *planner) isAggregation(l *arena.Layout) bool {
+func isAggregation(l *arena.Layout) bool {
 	kind := l.Object.Kind
-	return kind >= object.KindCount && kind <= object.KindLhist && (kind != object.KindStats || l.Spread != nil && p.features.Stats)
+	return kind >= object.KindCount && kind <= object.KindLhist && (kind != object.KindStats || l.Spread != nil)
 }
 
 // adds reports whether native code executes an operation if it adds to an aggregation.

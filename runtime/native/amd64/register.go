@@ -33,7 +33,7 @@ var args = [...]asm.Reg{asm.RDI, asm.RSI, asm.RDX, asm.RCX, asm.R8, asm.R9}
 const stackArgs = 16
 
 // Features describes this package to native.PlanOf.
-var Features = native.Features{Args: len(args), StackArgs: stackArgs, Stats: true, Floats: true, FloatArgs: 8, Register: func(operand uint64) bool {
+var Features = native.Features{Args: len(args), StackArgs: stackArgs, Floats: true, FloatArgs: 8, Register: func(operand uint64) bool {
 	_, ok := general(operand >> 16)
 	_, vector := lowHalf(operand >> 16)
 	return ok || vector || operand>>16 == fileRIP

@@ -6,7 +6,7 @@
 // Integers, jumps, registers and arguments, shared variables and arrays of integers, aggregations, maps and aggregations with keys of integers and of
 // texts that are known when code is made; the thread's number and its variables, the time; records of numbers and of such texts; calls from
 // their entry to their return, with their storage; reads of integers in memory, and comparisons of texts there with constants. All else rings a
-// doorbell: floats; texts that are made when the program runs; stats.
+// doorbell: floats; texts that are made when the program runs.
 //
 // # A stub
 //

@@ -274,6 +274,12 @@ func (k *tables) usePinned(op opcode.Op, l *arena.Layout, value int, absent, uns
 	} else {
 		k.addImm(leftReg, x7, uint32(8*t.KeyWords))
 	}
+	if op == opcode.Agg && l.Spread != nil {
+		k.countSpread(l, cell{base: leftReg, based: true}, k.get(value, x17), func() {
+			k.unpin(t)
+			k.b(unsure)
+		})
+	}
 	if t.Stamp != 0 && inserts(op) {
 		k.touch(t)
 	}

@@ -139,7 +139,7 @@ func (w *world) declareAll(t *testing.T) {
 	}
 	declare(&w.arrays, object.Object{Kind: object.KindArray, Size: 8})
 	declare(&w.arrays, object.Object{Kind: object.KindArray, Size: 5})
-	for _, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindMin, object.KindMax, object.KindMin, object.KindAvg} {
+	for _, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindMin, object.KindMax, object.KindMin, object.KindAvg, object.KindStats, object.KindStats} {
 		declare(&w.aggregations, object.Object{Kind: k})
 	}
 	for _, bits := range []int{0, 1, 3, 5} {
@@ -152,7 +152,7 @@ func (w *world) declareAll(t *testing.T) {
 		keys := 1 + i%2
 		declare(&w.maps[keys-1], object.Object{Kind: object.KindMap, Keys: keys, Max: []int{5, 64}[i%3%2], Full: object.Full(i % 3)})
 	}
-	for i, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindMin, object.KindMax, object.KindHist, object.KindLhist, object.KindCount, object.KindSum} {
+	for i, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindMin, object.KindMax, object.KindHist, object.KindLhist, object.KindCount, object.KindSum, object.KindStats, object.KindStats} {
 		for keys := 1; keys <= 2; keys++ {
 			declare(&w.keyed[keys-1], object.Object{Kind: k, Keys: keys, Max: []int{3, 64}[i%3%2], Full: object.Full(i % 3), Hi: 10, Step: 3, Bits: 1})
 		}
@@ -179,7 +179,8 @@ func (w *world) restore(used []byte) {
 	}
 }
 
-// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one.
+// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one, and stats that lack
+// a group of buckets count one more before they ring.
 func (w *world) dropChanges(used []byte) {
 	l, s := w.RingLayout(), w.spans()
 	for _, off := range []uint64{l.Head, l.Tail} { // the ends of the ring move only natively
@@ -189,11 +190,15 @@ func (w *world) dropChanges(used []byte) {
 	for id := range w.Objects() {
 		_, off := w.Lookup(id)
 		l, ok := w.LayoutOf(off)
-		if !ok || l.Table == nil || !l.Table.Paired {
+		if !ok || l.Table == nil || !l.Table.Paired && l.Object.Kind != object.KindStats {
 			continue
 		}
+		step := uint64(8)
+		if l.Table.Paired {
+			step = 16
+		}
 		for slot := range l.Table.Slots {
-			state := used[base+int(l.Table.State+16*slot):]
+			state := used[base+int(l.Table.State+step*slot):]
 			binary.LittleEndian.PutUint16(state[arena.ChangeShift/8:], 0)
 		}
 	}
