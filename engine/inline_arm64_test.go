@@ -206,6 +206,7 @@ func TestInlineARM64Detach(t *testing.T) {
 	}
 	n := w.counter()
 	w.probe("work", Handlers{Enter: w.counts(n), Leave: w.counts(w.counter())})
+	w.probe("work", Handlers{Enter: w.rings(w.counter(), w.counter())}) // the session ends while threads are at doorbells
 	w.probe("libc:m*", Handlers{Enter: w.counts(w.counter())}, func(s *ProbeSpec) { s.Optional = true })
 	w.Start()
 	eventually(t, "hits without a stop", func() bool { return n.get() > 1000 && w.Stats().Inline > 0 })

@@ -59,7 +59,12 @@ func (t *Thread) AnswersBell() bool {
 	return true
 }
 
-// answer handles a doorbell: the thread has stopped behind it, and its registers have been read.
+// behind returns the address behind the breakpoint: a way to the end of the stub.
+func (b *bell) behind() uint64 {
+	return b.stub + uint64(b.Offset+len(machineOf(b.p.Space).trap))
+}
+
+// answer handles a doorbell: the thread has stopped there, and its registers have been read.
 func (t *Thread) answer(b *bell) {
 	t.by.set.Stats.Hits++
 	if b.Wakes {
@@ -68,7 +73,8 @@ func (t *Thread) answer(b *bell) {
 		return
 	}
 	t.enlist(t.ownData())
-	if b.run == nil || t.by.on.Closing() { // a way to the end of the stub follows
+	if b.run == nil || t.by.on.Closing() {
+		*t.PC() = b.behind()
 		t.parts.Hit.Begin(t.proc.Space.ABI.WordSize())
 		t.on.Finish()
 		return

@@ -257,7 +257,7 @@ func (j *spaceJumps) readAt(addr uint64) (*native.Read, *stub) {
 	return &s.reads[i], s
 }
 
-// LeaveRead moves a thread, which is about to be detached, away from a read that may fault: it goes on to the end of the stub.
+// LeaveRead moves a thread, which is about to be detached, away from a doorbell, and from a read that may fault: it goes on to the end of the stub.
 func (t *Thread) LeaveRead() {
 	j := &codeIn(t.proc.Space).jumps
 	if len(j.stubs) == 0 || !t.GetRegs() {
@@ -265,6 +265,11 @@ func (t *Thread) LeaveRead() {
 	}
 	s := j.stubAt(*t.PC())
 	if s == nil {
+		return
+	}
+	if b := j.bells[*t.PC()]; b != nil {
+		*t.PC() = b.behind()
+		t.SetRegs()
 		return
 	}
 	at := int(*t.PC() - s.start)

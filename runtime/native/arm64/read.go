@@ -29,9 +29,9 @@ func (f *read) resolve(a *asm) native.Read {
 	return f.Read
 }
 
-// Ring changes the registers of a thread whose read has faulted to what they would be if the doorbell had rung. stub is the address of
-// the stub.
-func Ring(f *native.Read, stub uint64, regs []uint64) { regs[filePC] = stub + uint64(f.Bell) }
+// Ring moves a thread whose read has faulted behind the doorbell, where a way to the end of the stub begins. Its other registers are those with which
+// the doorbell would have rung. stub is the address of the stub.
+func Ring(f *native.Read, stub uint64, regs []uint64) { regs[filePC] = stub + uint64(f.Bell) + 4 }
 
 // reader makes the code that reads the target's memory. An address is in its home or in x6; x7, x8, x16 and x17 are for what lies in between.
 type reader struct{ *part }
