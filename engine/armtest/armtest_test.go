@@ -184,7 +184,9 @@ func live(t *testing.T, m Machine, names ...string) {
 			commands = append(commands, killedCommands(n)...)
 		}
 		if n == "a64" {
-			commands = append(commands, engineCommand(n, inlineTests), inlineKilled("/programs/a64/victim"), "/bin/gotap run -q --engine inline /count.js -- /programs/a64/plain 200")
+			commands = append(commands, engineCommand(n, inlineTests))
+			commands = append(commands, inlineKilled(n)...)
+			commands = append(commands, "/bin/gotap run -q --engine inline /count.js -- /programs/a64/plain 200")
 		}
 		commands = append(commands, "/programs/"+n+"/steploop traced 2000", "/bin/gotap run -q /hits.js -- /programs/"+n+"/steploop plain 2000")
 	}
@@ -217,6 +219,7 @@ func live(t *testing.T, m Machine, names ...string) {
 	sessions := 2
 	if slices.Contains(names, "a64") {
 		sessions++
+		checkInlineKilled(t, out)
 		for _, test := range inlineTests {
 			if !strings.Contains(out, "--- PASS: "+test+" ") {
 				t.Errorf("%s did not pass", test)
