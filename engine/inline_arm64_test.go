@@ -1,11 +1,16 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
+	"gotap/engine/linux/ptrace"
 	"gotap/runtime"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // TestInlineARM64Counts: hits and values are those of stops, in several threads, and the target computes as ever. All but a few hits stop nothing.
@@ -28,15 +33,154 @@ func TestInlineARM64Counts(t *testing.T) {
 	}
 }
 
-// TestInlineARM64EveryInstruction has programs run at all instructions that a jump can replace, in targets that check what they compute.
+// TestInlineARM64Doorbell: at an operation that native code leaves to the interpreter, the thread stops once, and the interpreter has its words,
+// its registers and its predicate. The programs behind run natively.
+func TestInlineARM64Doorbell(t *testing.T) {
+	w := newInlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "plain.c"), "300", "3")
+	n, sum, parents, passed := w.counter(), w.counter(), w.counter(), w.counter()
+	w.probe("work", Handlers{Enter: w.rings(sum, parents)})
+	w.probe("work", Handlers{Enter: w.counts(n)})
+	w.probe("work", Handlers{Enter: w.counts(passed), When: w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldPpid)}, runtime.Inst{Op: opcode.Bool},
+		runtime.Inst{Op: opcode.Sub}, runtime.Inst{Op: opcode.Jgt, A: 6}, runtime.Inst{Op: opcode.Abort}, runtime.Inst{Op: opcode.Exit})})
+	w.run()
+	want(t, "hits behind the doorbell", n.get(), 4*300)
+	want(t, "hits with a parent", parents.get(), 4*300)
+	want(t, "hits that the predicate let pass", passed.get(), 4*298)
+	want(t, "the sum of the first argument", sum.get(), 4*300*299/2)
+	want(t, "output", tg.output(), "plain bad=0\n")
+	if q := w.Query(); q[0].Hits != 4*300 || q[2].Hits != 4*298 || w.Stats().Inline != 1 {
+		t.Errorf("query %+v, stats %+v", q, w.Stats())
+	}
+}
+
+// TestInlineARM64Logs: a program that logs under a condition stops only then, and the record is that of a stop.
+func TestInlineARM64Logs(t *testing.T) {
+	w := newInlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "plain.c"), "2000", "1")
+	w.probe("work", Handlers{Enter: w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 500}, runtime.Inst{Op: opcode.Rem}, runtime.Inst{Op: opcode.Jnz, A: 8},
+		runtime.Inst{Op: opcode.Item}, runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.LogInt}, runtime.Inst{Op: opcode.EndItem})})
+	next := map[uint32]int64{}
+	w.records(func(r record.Record) {
+		if v := r.Items[0].Values[0].Int; v != next[r.Tid] || int(r.Pid) != tg.pid {
+			t.Errorf("%+v after %d", r, next[r.Tid]-500)
+		}
+		next[r.Tid] += 500
+	})
+	for tid, v := range next {
+		if v != 2000 {
+			t.Errorf("thread %d has logged up to %d", tid, v)
+		}
+	}
+	want(t, "threads", len(next), 2)
+	want(t, "output", tg.output(), "plain bad=0\n")
+	if q := w.Query(); q[0].Hits != 2*2000 || q[0].Strategy["inline"] != 1 || w.Stats().Hits > 100 {
+		t.Errorf("query %+v, stats %+v", q, w.Stats())
+	}
+}
+
+// TestInlineARM64Records: records of several threads, written without a stop, arrive in order, with the number and the name of their thread.
+func TestInlineARM64Records(t *testing.T) {
+	recordsOfThreads(t, newInlineWorld(t, FollowThreads))
+}
+
+// TestInlineARM64Thread: programs know their thread and the time, and threads have variables of their own, without a stop.
+func TestInlineARM64Thread(t *testing.T) {
+	w := newInlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "plain.c"), "3000", "3")
+	id, err := w.arena.Declare(object.Object{Kind: object.KindPerThread, Max: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, own := w.arena.Lookup(id)
+	n, time := w.counter(), w.counter()
+	// Each thread counts its hits in its variable, and adds up the parity of its number.
+	w.probe("work", Handlers{Enter: w.code(runtime.Inst{Op: opcode.PushD, V: 1}, runtime.Inst{Op: opcode.AddPT, V: own}, runtime.Inst{Op: opcode.PushPT, V: own}, runtime.Inst{Op: opcode.PushD, V: 3000},
+		runtime.Inst{Op: opcode.Eq}, runtime.Inst{Op: opcode.AddGV, V: n.offset()}, runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldTime)}, runtime.Inst{Op: opcode.PopGV, V: time.offset()})})
+	began := ptrace.Now()
+	w.run()
+	want(t, "threads with 3000 hits", n.get(), 4)
+	if at := uint64(time.get()); at < began || at > ptrace.Now() {
+		t.Errorf("the time is %d, and not between %d and %d", at, began, ptrace.Now())
+	}
+	want(t, "output", tg.output(), "plain bad=0\n")
+	if q := w.Query(); q[0].Hits != 4*3000 || q[0].Strategy["inline"] != 1 || w.Stats().Hits > 1000 {
+		t.Errorf("query %+v, stats %+v", q, w.Stats())
+	}
+}
+
+// TestInlineARM64Calls: native code sees the calls that stops see, each with its own storage, whatever becomes of the stack.
+func TestInlineARM64Calls(t *testing.T) {
+	compareCalls(t, "work 100", "fact 12", "pick 20", "jump 20", "kernel 10", "fork 5", "vfork 5", "exec 5", "threads 50 4", "tree 3")
+}
+
+// TestInlineARM64Frames: calls that longjmp leaves, and that coroutines and signal handlers interleave, are counted as often as they happen.
+func TestInlineARM64Frames(t *testing.T) {
+	countFrames(t, "jumps 50", "routines 20", "handler 50", "escape 50", "threads 12")
+}
+
+// TestInlineARM64Reads: memory that native code has read is not readable any more at the next hit. The program gets no signal, and its actions and
+// masks stay.
+func TestInlineARM64Reads(t *testing.T) { readsFault(t) }
+
+// TestInlineARM64Keys: several threads add to aggregations with a key, of one word and of several, and to a map. Only new keys ring, and a thread that takes the
+// place of another one in the middle of an addition.
+func TestInlineARM64Keys(t *testing.T) {
+	w := newInlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "plain.c"), "4000", "3")
+	ids := map[uint64]int{}
+	declare := func(k object.Kind) uint64 {
+		id, err := w.arena.Declare(object.Object{Kind: k, Keys: 1})
+		if err == nil {
+			err = w.arena.Refine(id, []value.Kind{value.KindInt}, value.KindInt)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, off := w.arena.Lookup(id)
+		ids[off] = id
+		return off
+	}
+	count, hist, numbers := declare(object.KindCount), declare(object.KindHist), declare(object.KindMap)
+	arg, last := runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 7}
+	var insts []runtime.Inst
+	for _, use := range []runtime.Inst{{Op: opcode.Agg, V: count}, {Op: opcode.Agg, V: hist}, {Op: opcode.MapAdd, V: numbers}} {
+		insts = append(insts, arg, last, runtime.Inst{Op: opcode.And}, runtime.Inst{Op: opcode.KeyInt}, arg, use)
+	}
+	w.probe("work", Handlers{Enter: w.code(append(insts, runtime.Inst{Op: opcode.Drop, A: 1})...)})
+	w.run()
+	for off, id := range ids {
+		h := w.arena.Handle(id)
+		for _, e := range h.Entries().Entries {
+			sum := int64(4 * 500)
+			if off == numbers {
+				sum *= 4*499 + e.Key[0].Int
+			}
+			want(t, fmt.Sprintf("%v of key %d", h.Object().Kind, e.Key[0].Int), e.Data.Int, sum)
+		}
+		want(t, "keys", h.Len(), 8)
+	}
+	want(t, "output", tg.output(), "plain bad=0\n")
+	if q := w.Query(); q[0].Hits != 4*4000 || q[0].Strategy["inline"] != 1 || w.Stats().Hits > 1000 {
+		t.Errorf("query %+v, stats %+v", q, w.Stats())
+	}
+}
+
+// TestInlineARM64EveryInstruction has programs run at all instructions that a jump can replace, in targets that check what they compute: programs that
+// count, and those that ring.
 func TestInlineARM64EveryInstruction(t *testing.T) {
-	for _, line := range []string{"copy 60", "fault 20", "storm 20"} {
+	for _, line := range []string{"copy 60", "fault 20", "storm 20", "copy 6 rings"} {
 		t.Run(line, func(t *testing.T) {
 			w := newInlineWorld(t, FollowThreads)
+			line, rings := strings.CutSuffix(line, " rings")
 			tg := w.launch(program(t, "target.c"), strings.Fields(line)...)
 			n := w.counter()
+			code := w.counts(n)
+			if rings {
+				code = w.rings(w.counter(), n)
+			}
 			for _, f := range []string{"work", "copy", "fact", "outer", "inner", "pick", "jumper", "through", "touch", "tick", "runner"} {
-				if _, err := w.tryProbe("target*:"+f+"+*", Handlers{Enter: w.counts(n)}); err != nil {
+				if _, err := w.tryProbe("target*:"+f+"+*", Handlers{Enter: code}); err != nil {
 					t.Log(err)
 				}
 			}
@@ -52,8 +196,7 @@ func TestInlineARM64EveryInstruction(t *testing.T) {
 	}
 }
 
-// TestInlineARM64Detach: after a session in the middle of a busy target, its code is as before and nothing of the session is open. A handler of
-// a call's return, and a program that logs, are refused with the reason.
+// TestInlineARM64Detach: after a session in the middle of a busy target, its code is as before and nothing of the session is open. Calls are followed.
 func TestInlineARM64Detach(t *testing.T) {
 	w := newInlineWorld(t, FollowThreads)
 	p := start(t, program(t, "target.c"), "spin", "2")
@@ -62,15 +205,8 @@ func TestInlineARM64Detach(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := w.counter()
-	for what, h := range map[string]Handlers{
-		"does not follow calls": {Leave: w.counts(n)},
-		"interpreter":           {Enter: w.rings(w.counter(), n)},
-	} {
-		if _, err := w.tryProbe("work", h); err == nil || !strings.Contains(err.Error(), what) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	w.probe("work", Handlers{Enter: w.counts(n)})
+	w.probe("work", Handlers{Enter: w.counts(n), Leave: w.counts(w.counter())})
+	w.probe("work", Handlers{Enter: w.rings(w.counter(), w.counter())}) // the session ends while threads are at doorbells
 	w.probe("libc:m*", Handlers{Enter: w.counts(w.counter())}, func(s *ProbeSpec) { s.Optional = true })
 	w.Start()
 	eventually(t, "hits without a stop", func() bool { return n.get() > 1000 && w.Stats().Inline > 0 })

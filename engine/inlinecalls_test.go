@@ -27,7 +27,12 @@ func (w *world) follow(spec string) (called, error) {
 // TestInlineCalls: native code sees the calls that stops see, each with its own storage, whatever becomes of the stack.
 func TestInlineCalls(t *testing.T) {
 	testenv.Require(t, testenv.FSBase)
-	for _, line := range []string{"work 300", "fact 12", "fact 40", "pick 60", "jump 40", "kernel 30", "fork 30", "vfork 30", "exec 30", "threads 200 4", "tree 3"} {
+	compareCalls(t, "work 300", "fact 12", "fact 40", "pick 60", "jump 40", "kernel 30", "fork 30", "vfork 30", "exec 30", "threads 200 4", "tree 3")
+}
+
+// compareCalls runs programs with stops and without, and compares what is seen of their calls.
+func compareCalls(t *testing.T, lines ...string) {
+	for _, line := range lines {
 		t.Run(line, func(t *testing.T) {
 			var seen [2][]string
 			for i, engine := range []Engine{Step, Inline} {
@@ -66,9 +71,14 @@ func TestInlineCalls(t *testing.T) {
 // counted as often as they happen, and none ends with the storage of another.
 func TestInlineFrames(t *testing.T) {
 	testenv.Require(t, testenv.FSBase)
-	for _, line := range []string{"jumps 200", "routines 60", "handler 200", "escape 200", "threads 12"} {
+	countFrames(t, "jumps 200", "routines 60", "handler 200", "escape 200", "threads 12")
+}
+
+// countFrames runs programs that count their calls themselves, and compares.
+func countFrames(t *testing.T, lines ...string) {
+	for _, line := range lines {
 		t.Run(line, func(t *testing.T) {
-			w := inlineWorld(t, FollowThreads)
+			w := newInlineWorld(t, FollowThreads)
 			tg := w.launch(program(t, "frames.c"), strings.Fields(line)...)
 			var all []called
 			for _, f := range []string{"leaf", "down", "turn", "handler"} {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
 )
@@ -17,6 +18,12 @@ func (w *world) readsFirst(sum *counter) *runtime.Code {
 // TestInlineReadsFault: memory that native code has read is not readable any more at the next hit. The program gets no signal, its
 // actions and masks stay, and the probe reads exactly what is there.
 func TestInlineReadsFault(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	readsFault(t)
+}
+
+// readsFault is TestInlineReadsFault.
+func readsFault(t *testing.T) {
 	for _, c := range []struct {
 		line   string
 		faults bool // native code reads, and faults
@@ -27,8 +34,8 @@ func TestInlineReadsFault(t *testing.T) {
 		{"unmap ignore 1", false}, {"truncate block 1", false},
 	} {
 		t.Run(c.line, func(t *testing.T) {
-			w := inlineWorld(t, FollowThreads)
-			tg := w.launch(program(t, "readers.c", "-pthread"), strings.Fields(c.line)...)
+			w := newInlineWorld(t, FollowThreads)
+			tg := w.launch(program(t, "readers.c"), strings.Fields(c.line)...)
 			sum := w.counter()
 			w.probe("look", Handlers{Enter: w.readsFirst(sum)})
 			w.run()
@@ -53,7 +60,7 @@ func TestInlineReadsRace(t *testing.T) {
 		for _, signals := range []string{"none", "handler"} {
 			t.Run(how+" "+signals, func(t *testing.T) {
 				w := inlineWorld(t, FollowThreads)
-				tg := w.launch(program(t, "readers.c", "-pthread"), "race-"+how, signals, "400")
+				tg := w.launch(program(t, "readers.c"), "race-"+how, signals, "400")
 				sum := w.counter()
 				w.probe("look", Handlers{Enter: w.readsFirst(sum)})
 				w.run()

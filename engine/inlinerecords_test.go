@@ -38,7 +38,11 @@ func (w *world) records(fn func(record.Record)) {
 // time that does not go back.
 func TestInlineRecords(t *testing.T) {
 	testenv.Require(t, testenv.FSBase)
-	w := inlineWorld(t, FollowThreads)
+	recordsOfThreads(t, inlineWorld(t, FollowThreads))
+}
+
+// recordsOfThreads lets four threads write 5000 records each, and checks what arrives.
+func recordsOfThreads(t *testing.T, w *world) {
 	tg := w.launch(program(t, "target.c"), "threads", "5000", "4")
 	w.probe("work", Handlers{Enter: w.logs()})
 	next, last := map[uint32]int64{}, map[uint32]uint64{}

@@ -12,12 +12,14 @@ import (
 	"testing"
 
 	"gotap"
+	arch64 "gotap/arch/arm64"
 	"gotap/arch/x86"
 	"gotap/compile"
 	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64"
+	"gotap/runtime/native/arm64"
 	"gotap/runtime/record"
 	"gotap/samples"
 )
@@ -36,21 +38,39 @@ func register(name string) (index, bits, shift int, ok bool) {
 	return x86.New64().RegIndex(name)
 }
 
+// processor is one that has native code.
+type processor struct {
+	golden   string
+	features native.Features
+	texts    int
+	register func(name string) (index, bits, shift int, ok bool)
+}
+
+var processors = []processor{
+	{"doorbells.txt", amd64.Features, 1 << 10, register},
+	{"doorbells-arm64.txt", arm64.Features, 0, arch64.A64.RegIndex},
+}
+
 // planOf plans native code for a program, at a place where it has all that it may find there.
-func planOf(t *testing.T, c *gotap.Checked, p gotap.Program) (*native.Plan, error) {
-	t.Helper()
-	code, err := compile.Lower(p.Program, compile.Env{Arena: unregistered{c.Arena}, Register: register, WordSize: 8})
+func (m *processor) planOf(c *gotap.Checked, p gotap.Program) (*native.Plan, error) {
+	code, err := compile.Lower(p.Program, compile.Env{Arena: unregistered{c.Arena}, Register: m.register, WordSize: 8})
 	if err != nil {
-		t.Fatalf("%s: %v", p.Title, err)
+		return nil, err // it names a register of another processor
 	}
 	const this = 4 << 10
-	return native.PlanOf(code, c.Arena, amd64.Features, native.Place{Thread: true, Clock: true, Reads: true, Call: true, Returns: true, Texts: 1 << 10,
+	return native.PlanOf(code, c.Arena, m.features, native.Place{Thread: true, Clock: true, Reads: true, Call: true, Returns: true, Texts: m.texts,
 		Ends: strings.HasSuffix(p.Title, " leave"), This: this, Names: &native.Names{Func: "function", Module: "/usr/lib/library.so", Probe: "probe"}})
 }
 
 // TestDoorbells compares the operations at which the programs of all samples stop in native code, and how many programs stop at each, with what
 // they were before.
 func TestDoorbells(t *testing.T) {
+	for i := range processors {
+		t.Run(processors[i].golden, processors[i].doorbells)
+	}
+}
+
+func (m *processor) doorbells(t *testing.T) {
 	all, err := samples.All()
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +84,7 @@ func TestDoorbells(t *testing.T) {
 		defer c.Close()
 		for _, p := range c.Programs {
 			programs++
-			plan, err := planOf(t, c, p)
+			plan, err := m.planOf(c, p)
 			if err != nil {
 				why["refused: "+err.Error()]++
 				continue
@@ -87,7 +107,7 @@ func TestDoorbells(t *testing.T) {
 	for _, reason := range slices.SortedFunc(maps.Keys(why), func(a, b string) int { return cmp.Or(why[b]-why[a], cmp.Compare(a, b)) }) {
 		fmt.Fprintf(&got, "%4d  %s\n", why[reason], reason)
 	}
-	golden := filepath.Join("testdata", "doorbells.txt")
+	golden := filepath.Join("testdata", m.golden)
 	if *update {
 		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
 			t.Fatal(err)

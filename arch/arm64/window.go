@@ -30,7 +30,7 @@ func (windows) WindowAt(code []byte, addr uint64) (arch.Window, error) {
 	if reason := stays(insn); reason != "" {
 		return arch.Window{}, &arch.WindowError{Addr: addr, Reason: reason}
 	}
-	return arch.Window{Addr: addr, Len: insnLen, Insns: []arch.Insn{insn}, RedZoneFree: true, Arch: Windows}, nil
+	return arch.Window{Addr: addr, Len: insnLen, Insns: []arch.Insn{insn}, RedZoneFree: true, Completes: completes(insn), Arch: Windows}, nil
 }
 
 // WindowOver is WindowAt: a window has no instruction but the first.
@@ -72,6 +72,28 @@ func stays(insn arch.Insn) string {
 		return "it computes an address relative to its own"
 	}
 	return ""
+}
+
+// completes reports whether an instruction raises no exception for certain, except where the stack ends: branches that are not computed, hints,
+// calculations in general registers, and loads and stores relative to the stack pointer.
+func completes(insn arch.Insn) bool {
+	in := insn.Op.(*inst)
+	const hint, hintMask = 0xd503201f, 0xfffff01f
+	w := in.word
+	switch {
+	case insn.Control == arch.Jump || insn.Control == arch.CondJump:
+		return true
+	case insn.Control != arch.Plain || in.row.class != Ordinary:
+		return false
+	case w&hintMask == hint:
+		return true
+	case w>>26&7 == 4, w>>25&7 == 5: // data processing with an immediate, and with registers
+		return true
+	}
+	const base, stack = 5, 31
+	memory := w>>27&1 == 1 && w>>25&1 == 0
+	pair, offset, update := w>>28&3 == 2, w>>28&3 == 3 && w>>24&1 == 1, w>>28&3 == 3 && w>>24&1 == 0 && w>>21&1 == 0
+	return memory && (pair || offset || update) && field(w, base, 5) == stack
 }
 
 // isLandingPad reports bti, paciasp and pacibsp.

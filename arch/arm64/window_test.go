@@ -1,6 +1,7 @@
 package arm64
 
 import (
+	"encoding/binary"
 	"errors"
 	"maps"
 	"math/rand/v2"
@@ -117,5 +118,27 @@ func TestWindowRefusals(t *testing.T) {
 	}
 	if _, err := Windows.Jump(1<<27, 0); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCompletes: which instructions raise no exception for certain. The texts are what the assembler makes the words of.
+func TestCompletes(t *testing.T) {
+	for text, c := range map[string]struct {
+		word uint32
+		want bool
+	}{
+		"stp x29, x30, [sp, #-32]!": {0xa9be7bfd, true}, "ldp x19, x20, [sp, #16]": {0xa94153f3, true}, "str x30, [sp, #-16]!": {0xf81f0ffe, true},
+		"ldr x0, [sp, #8]": {0xf94007e0, true}, "stur x0, [sp, #-8]": {0xf81f83e0, true}, "str q0, [sp, #16]": {0x3d8007e0, true},
+		"sub sp, sp, #64": {0xd10103ff, true}, "mov x0, x1": {0xaa0103e0, true}, "mov w0, #5": {0x528000a0, true}, "add x0, x1, x2": {0x8b020020, true},
+		"adrp x0, 0": {0x90000000, true}, "cbz x0, .+8": {0xb4000040, true}, "b .+8": {0x14000002, true}, "b.eq .+8": {0x54000040, true}, "nop": {0xd503201f, true},
+		"sdiv x0, x1, x2": {0x9ac20c20, true},
+		"ldr x0, [x1]":    {0xf9400020, false}, "ldp x0, x1, [x2]": {0xa9400440, false}, "ldr x0, [sp, x1]": {0xf8616be0, false}, "ldadd x0, x1, [sp]": {0xf82003e1, false},
+		"ret": {0xd65f03c0, false}, "br x16": {0xd61f0200, false}, "fadd d0, d1, d2": {0x1e622820, false}, "add v0.16b, v31.16b, v1.16b": {0x4e2187e0, false},
+		"sub v0.16b, v31.16b, v1.16b": {0x6e2187e0, false}, "mrs x0, tpidr_el0": {0xd53bd040, false}, "autiasp": {0xd50323bf, false}, "st1 {v0.16b}, [sp]": {0x4c0073e0, false},
+	} {
+		insn, err := A64.Decode(binary.LittleEndian.AppendUint32(nil, c.word), 0x1000)
+		if err != nil || completes(insn) != c.want {
+			t.Errorf("%s (%#x): %v, %v", text, c.word, err, !c.want)
+		}
 	}
 }

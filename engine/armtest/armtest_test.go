@@ -33,7 +33,7 @@ var programs = []struct {
 }{
 	{"target.c", nil}, {"signals.c", nil}, {"real.c", []string{"-static"}},
 	{"plain.c", nil}, {"plain.c", []string{"-static"}}, {"plain.c", []string{"-no-pie"}},
-	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil}, {"twice.c", nil}, {"firstgone.c", nil}, {"asks.c", nil},
+	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil}, {"twice.c", nil}, {"firstgone.c", nil}, {"asks.c", nil}, {"frames.c", nil}, {"readers.c", nil},
 }
 
 const testdata = "../testdata"
@@ -157,7 +157,7 @@ var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChil
 	"TestStoppedTargetStaysStopped", "TestFilters"}
 
 // inlineTests are those of programs that run in the target.
-var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach"}
+var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64Doorbell", "TestInlineARM64Logs", "TestInlineARM64Records", "TestInlineARM64Thread", "TestInlineARM64Calls", "TestInlineARM64Frames", "TestInlineARM64Reads", "TestInlineARM64Keys", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach"}
 
 // engineCommand runs tests of package engine on the programs of a set.
 func engineCommand(set string, tests []string) string {
@@ -184,7 +184,9 @@ func live(t *testing.T, m Machine, names ...string) {
 			commands = append(commands, killedCommands(n)...)
 		}
 		if n == "a64" {
-			commands = append(commands, engineCommand(n, inlineTests), inlineKilled("/programs/a64/victim"))
+			commands = append(commands, engineCommand(n, inlineTests))
+			commands = append(commands, inlineKilled(n)...)
+			commands = append(commands, "/bin/gotap run -q --engine inline /count.js -- /programs/a64/plain 200")
 		}
 		commands = append(commands, "/programs/"+n+"/steploop traced 2000", "/bin/gotap run -q /hits.js -- /programs/"+n+"/steploop plain 2000")
 	}
@@ -206,13 +208,18 @@ func live(t *testing.T, m Machine, names ...string) {
 			t.Errorf("%s did not pass", test)
 		}
 	}
-	if n := strings.Count(out, scriptSays); n != len(names) {
-		t.Errorf("gotap counted right %d times, not %d", n, len(names))
+	scripts := len(names)
+	if slices.Contains(names, "a64") {
+		scripts++
+	}
+	if n := strings.Count(out, scriptSays); n != scripts {
+		t.Errorf("gotap counted right %d times, not %d", n, scripts)
 	}
 	checkContract(t, out, 2*len(names))
 	sessions := 2
 	if slices.Contains(names, "a64") {
 		sessions++
+		checkInlineKilled(t, out)
 		for _, test := range inlineTests {
 			if !strings.Contains(out, "--- PASS: "+test+" ") {
 				t.Errorf("%s did not pass", test)

@@ -57,8 +57,23 @@ func checkKilled(t *testing.T, out string, sessions int) {
 	}
 }
 
-// inlineCounts is a script whose program runs inside the victim all the time.
-const inlineCounts = `let n = 0; probe("leaf", () => { n++ });` + "\n"
+// inlineCounts is a script whose program runs inside the victim all the time, and rings at every 64th hit.
+const inlineCounts = `let n = 0; probe("leaf", c => { n++; if (n % 64 == 0) print(c.comm) });` + "\n"
 
-// inlineKilled returns the command that kills such a session.
-func inlineKilled(victim string) string { return "ENGINE=inline killed /inline.js " + victim + " 1" }
+// inlineKilled returns commands that kill such sessions: one whose supervisor survives, and some without a supervisor, at random moments.
+func inlineKilled(set string) []string {
+	return []string{
+		"ENGINE=inline killed /inline.js /programs/" + set + "/victim 1",
+		fmt.Sprintf("GOTAP_ROUNDS=%d GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledSessions$/^(inline|inline,_timer)$", killedRounds, set),
+	}
+}
+
+// checkInlineKilled checks that no victim of the second command was harmed.
+func checkInlineKilled(t *testing.T, out string) {
+	t.Helper()
+	for _, c := range []string{"inline", "inline,_timer"} {
+		if !strings.Contains(out, "--- PASS: TestKilledSessions/"+c+" ") {
+			t.Errorf("victims of kind %q were harmed, or not tried", c)
+		}
+	}
+}

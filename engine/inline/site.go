@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"gotap/arch"
-	"gotap/arch/arm64"
 	"gotap/engine/image/module"
 )
 
@@ -70,16 +69,10 @@ func siteA64(f *module.File, vaddr uint64) (s Site, err error) {
 	return s, err
 }
 
-var (
-	errRecords   = errors.New("the instruction may fault, and a record must not be seen then")
-	errNoRecords = errors.New("native code for 64-bit ARM writes none")
-)
+var errRecords = errors.New("the instruction may fault, and a record must not be seen then")
 
 // Records returns why programs that write records cannot run there, or nil: native code writes them before the instruction.
 func (s *Site) Records() error {
-	if s.Window.Arch == arm64.Windows {
-		return errNoRecords
-	}
 	if s.Window.Completes || s.Go {
 		return nil
 	}

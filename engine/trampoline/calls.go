@@ -19,7 +19,7 @@ import (
 	"gotap/runtime/arena"
 	"gotap/runtime/calls"
 	"gotap/runtime/clock"
-	"gotap/runtime/native/amd64"
+	"gotap/runtime/native"
 )
 
 // Calls that native code follows from their entry to their return, in stacks that lie in the arena (package calls).
@@ -135,7 +135,7 @@ func (n *nativeCalls) prepare(c *Executor) {
 		n.renewed = time.Now()
 	}
 	c.on.After(lookAfter, func() { n.lookAfter(c) })
-	if !hostcpu.ReadsFSBase() {
+	if !hostcpu.ReadsThreadPointer() {
 		n.none = errNoBase
 		return
 	}
@@ -380,13 +380,13 @@ func (t *Thread) takeProbe(pr *registry.Probe) bool {
 // registers are those from the place; rung are those with which it rang.
 func (t *Thread) answerCall(b *bell, rung, frame []uint64) {
 	switch b.Call {
-	case amd64.EntersCall:
+	case native.EntersCall:
 		t.TakeCalls(b.p)
 		t.parts.Hit.Admitted(b.run.Placement, b.p.Fn != nil)
-	case amd64.LeavesCall:
+	case native.LeavesCall:
 		t.TakeCalls(b.p)
 		t.parts.Calls.Leave(&b.p.Point)
-	case amd64.InCall:
+	case native.InCall:
 		this := b.FrameOffset(rung, frame, b.arena) + calls.ThisAt
 		f, ok := calls.Frame{}, false
 		if t.stack.of != nil {

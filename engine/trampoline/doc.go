@@ -23,7 +23,7 @@
 // their return in stacks in the arena, and taken over by package retprobe when a thread stops where one begins or ends (calls.go). Threads that
 // have such a stack count in memory of their own, too; owners.go says which those are, and why no count is lost.
 //
-// Native code for 64-bit ARM has no doorbells, and does not follow calls: machine.go has what differs.
+// Native code for 64-bit ARM makes no texts, and does not count in memory of its thread: machine.go has what differs.
 //
 // What belongs to an address space is in Space.Native (codeIn), what belongs to a place in Point.Jump. A forked child gets copies of
 // both, with breakpoints in place of the jumps, because the code contains the number of the process.

@@ -6,7 +6,7 @@ import (
 
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/space"
-	"gotap/runtime/native/amd64"
+	"gotap/runtime/native"
 )
 
 // Doorbells: native code stops before an operation that it does not execute, at a breakpoint in the stub. The interpreter finishes the
@@ -15,27 +15,21 @@ import (
 
 // bell is a doorbell in the memory of a process.
 type bell struct {
-	amd64.Doorbell
+	native.Bell
 	p     *space.Point
 	stub  uint64     // address of its stub
 	arena uint64     // where the stub finds the arena
 	run   *space.Run // nil: nothing is to run there
 }
 
-// Bytes of a doorbell, and of what the crash handler makes of one that nobody answers.
-var (
-	bellTrap   = []byte{0xcc}
-	bellSilent = []byte{0x90} // nop: a way to the end of the stub follows
-)
-
 // hangBells makes the doorbells of a stub known, to the session and to the crash handler.
-func (c *Executor) hangBells(p *space.Point, stub uint64, s *amd64.Stub, arena uint64, stopped int) error {
-	g := &p.Space.Guard
+func (c *Executor) hangBells(p *space.Point, stub uint64, s *native.Stub, arena uint64, stopped int) error {
+	g, m := &p.Space.Guard, machineOf(p.Space)
 	var list []fallback.Displaced
 	for _, d := range s.Doorbells {
 		addr := stub + uint64(d.Offset)
 		codeIn(p.Space).jumps.bells[addr] = &bell{d, p, stub, arena, &p.Jump.Runs[d.Program]}
-		list = append(list, fallback.Displaced{Addr: addr, Orig: bellSilent, Trap: bellTrap})
+		list = append(list, fallback.Displaced{Addr: addr, Orig: m.silent, Trap: m.trap})
 	}
 	g.RecordAll(list, stopped)
 	for _, d := range list {
@@ -50,7 +44,7 @@ func (c *Executor) hangBells(p *space.Point, stub uint64, s *amd64.Stub, arena u
 func (c *Executor) Silence(sp *space.Space) {
 	stopped := c.on.StoppedTid(sp)
 	for addr, b := range codeIn(sp).jumps.bells {
-		sp.Mem.Poke(addr, bellSilent, stopped)
+		sp.Mem.Poke(addr, machineOf(sp).silent, stopped)
 		b.p.Jump.Runs = nil // its stub is not used again
 	}
 }
@@ -65,7 +59,12 @@ func (t *Thread) AnswersBell() bool {
 	return true
 }
 
-// answer handles a doorbell: the thread has stopped behind it, and its registers have been read.
+// behind returns the address behind the breakpoint: a way to the end of the stub.
+func (b *bell) behind() uint64 {
+	return b.stub + uint64(b.Offset+len(machineOf(b.p.Space).trap))
+}
+
+// answer handles a doorbell: the thread has stopped there, and its registers have been read.
 func (t *Thread) answer(b *bell) {
 	t.by.set.Stats.Hits++
 	if b.Wakes {
@@ -73,13 +72,14 @@ func (t *Thread) answer(b *bell) {
 		t.pass(b)
 		return
 	}
-	t.enlist(t.Regs[fsBase])
-	if b.run == nil || t.by.on.Closing() { // a way to the end of the stub follows
+	t.enlist(t.ownData())
+	if b.run == nil || t.by.on.Closing() {
+		*t.PC() = b.behind()
 		t.parts.Hit.Begin(t.proc.Space.ABI.WordSize())
 		t.on.Finish()
 		return
 	}
-	if due := b.Call == amd64.LeavesCall; !b.run.Placement.Probe.Armed() && !due { // due: of a call that began before the probe was removed
+	if due := b.Call == native.LeavesCall; !b.run.Placement.Probe.Armed() && !due { // due: of a call that began before the probe was removed
 		t.pass(b)
 		return
 	}
@@ -104,7 +104,7 @@ func (t *Thread) answer(b *bell) {
 		if t.parts.Hit.ContinueWhen(b.run.Placement, &t.stack.rung) {
 			next = b.Pass
 		}
-	case b.Call != amd64.NoCall:
+	case b.Call != native.NoCall:
 		t.answerCall(b, rung[:], frame)
 	default:
 		t.parts.Hit.Continue(b.run.Placement, &t.stack.rung)
@@ -130,7 +130,7 @@ func (t *Thread) pass(b *bell) {
 
 // readFrame reads the words that a stub has on the stack of the thread.
 func (t *Thread) readFrame(b *bell) (words []uint64, ok bool) {
-	n := b.Frame()
+	n := b.FrameWords()
 	raw := slices.Grow(t.stack.raw[:0], 8*n)[:8*n]
 	t.stack.raw = raw
 	if n > 0 && t.proc.Space.Mem.ReadMemory(t.SP(), raw) != nil {

@@ -121,9 +121,6 @@ func (c *Executor) examine(p *space.Point) error {
 
 // fitsCalls returns why native code cannot follow the calls that begin or end at a point.
 func (c *Executor) fitsCalls(p *space.Point) error {
-	if (len(p.Exits) > 0 || p.Fn != nil) && !machineOf(p.Space).follows {
-		return errNoFollows
-	}
 	if len(p.Exits) > 0 {
 		if err := c.fitsExit(p); err != nil {
 			return err

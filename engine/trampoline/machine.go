@@ -6,8 +6,8 @@ import (
 	"gotap/engine/abi"
 	"gotap/engine/inline"
 	"gotap/engine/linux/hostcpu"
+	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
-	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64"
@@ -17,17 +17,19 @@ import (
 // machine is what differs between the processors that have native code.
 type machine struct {
 	features native.Features
-	always   bool // native code runs with Mixed, too
-	follows  bool // it follows calls, has doorbells, and knows its thread, the time and what can be read
-	// fits returns why native code cannot execute a plan; nil: it executes all.
-	fits func(*native.Plan) error
+	always   bool   // native code runs with Mixed, too
+	texts    bool   // it makes texts
+	trap     []byte // of a doorbell
+	silent   []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
+	// ring makes the registers of a thread whose read has faulted what they would be if its doorbell had rung.
+	ring func(f *native.Read, stub uint64, regs []uint64)
 	// emit makes native code that runs programs at a point, for an address in an island.
-	emit func(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*amd64.Stub, error)
+	emit func(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error)
 }
 
 var (
-	onAMD64 = &machine{features: amd64.Features, always: true, follows: true, emit: emitAMD64}
-	onARM64 = &machine{features: arm64.Features, fits: arm64.Fits, emit: emitARM64}
+	onAMD64 = &machine{features: amd64.Features, always: true, texts: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
+	onARM64 = &machine{features: arm64.Features, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, ring: arm64.Ring, emit: emitARM64}
 )
 
 // machineOf returns that of an address space; nil: native code is not made for it.
@@ -43,32 +45,38 @@ func machineOf(sp *space.Space) *machine {
 
 // Reasons why programs stop the threads of some processors.
 var (
-	errNotAuto   = errors.New("only --engine inline runs programs inside of processes of 64-bit ARM")
-	errNoFollows = errors.New("native code for 64-bit ARM does not follow calls to their return")
+	errNotAuto = errors.New("only --engine inline runs programs inside of processes of 64-bit ARM")
 )
 
-// plan is native.PlanOf.
-func (m *machine) plan(c *runtime.Code, a *arena.Arena, at native.Place) (*native.Plan, error) {
-	p, err := native.PlanOf(c, a, m.features, at)
-	if err == nil && m.fits != nil {
-		err = m.fits(p)
+// ownData returns the address of the own data of a thread, by which native code knows it, or 0. The thread has stopped, and its registers have been read.
+func (t *Thread) ownData() uint64 {
+	switch t.proc.Space.ABI {
+	case &abi.AMD64:
+		return t.Regs[fsBase]
+	case &abi.ARM64:
+		base, _ := ptrace.ThreadPointer(t.Tid)
+		return base
 	}
-	if err != nil {
-		return nil, err
-	}
-	return p, nil
+	return 0
 }
 
-// emitARM64 is machine.emit of 64-bit ARM. The code has no doorbells.
-func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*amd64.Stub, error) {
-	s, err := arm64.Emit(programs, arm64.Site{
+// emitARM64 is machine.emit of 64-bit ARM.
+func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error) {
+	c := t.by
+	site := arm64.Site{
 		Addr: at, Place: p.Addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.Pid), Atomics: hostcpu.AddsAtomically(),
-		Tail: func(at uint64) ([]byte, error) {
+		Ring: c.set.Arena.RingLayout(), Tail: func(at uint64) ([]byte, error) {
 			code, _, err := p.Jump.Window.Copy(at)
 			return code, err
-		}})
-	if err != nil {
-		return nil, err
+		}}
+	if c.calls.noClock == nil {
+		site.Clock = c.calls.clock.Offset()
 	}
-	return &amd64.Stub{Stub: *s}, nil
+	if c.calls.none == nil {
+		site.Owners, site.Stacks = codeIn(p.Space).calls.owners.Offset(), c.calls.stacks.Offset()
+	}
+	if codeIn(p.Space).reads.table != nil {
+		site.Ranges = codeIn(p.Space).reads.table.Offset()
+	}
+	return arm64.Emit(programs, site)
 }

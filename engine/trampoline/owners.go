@@ -149,13 +149,14 @@ func (t *Thread) enlist(base uint64) {
 // enlistEarly is enlist for a thread that has not asked for a block. Half of the blocks are left for those that do. The thread has
 // stopped.
 func (t *Thread) enlistEarly() {
-	in, regs := &codeIn(t.proc.Space).calls, t.Regs
+	in := &codeIn(t.proc.Space).calls
+	base, failed := ptrace.ThreadPointer(t.Tid)
 	switch {
-	case ptrace.GetRegs(t.Tid, &regs) != 0:
+	case failed != 0:
 	case in.owns.lent[t.Tid] == nil && t.stack.of == nil && !t.by.calls.leaves():
-		in.owns.note(t, regs[fsBase])
+		in.owns.note(t, base)
 	default:
-		t.enlist(regs[fsBase])
+		t.enlist(base)
 	}
 }
 
@@ -204,14 +205,14 @@ func (t *Thread) Bears(child int, flags uint64, vfork bool) {
 	const setsTLS = 0x80000 // CLONE_SETTLS
 	in := &codeIn(t.proc.Space).calls
 	switch {
-	case t.proc.Space.ABI != &abi.AMD64 || flags&setsTLS != 0:
+	case machineOf(t.proc.Space) == nil || flags&setsTLS != 0:
 	case vfork:
 		if in.owns.lent == nil {
 			in.owns.lent = map[int]*Thread{}
 		}
 		in.owns.lent[child] = t
 	default:
-		in.share(t.Regs[fsBase])
+		in.share(t.ownData())
 	}
 }
 
@@ -219,10 +220,10 @@ func (t *Thread) Bears(child int, flags uint64, vfork bool) {
 // Nor may native code take it for the thread whose data its own begin with.
 func (t *Thread) Born() {
 	in := &codeIn(t.proc.Space).calls
-	if !t.by.Inlines() || t.proc.Space.ABI != &abi.AMD64 || in.owns.lent[t.Tid] != nil {
+	if !t.by.Inlines() || machineOf(t.proc.Space) == nil || in.owns.lent[t.Tid] != nil {
 		return
 	}
-	if t.enlistEarly(); in.owners == nil || !t.stack.seen.ok {
+	if t.enlistEarly(); in.owners == nil || !t.stack.seen.ok || t.proc.Space.ABI != &abi.AMD64 {
 		return
 	}
 	base := t.stack.seen.base

@@ -1,6 +1,7 @@
 package trampoline
 
 import (
+	"gotap/engine/linux/hostcpu"
 	"gotap/engine/space"
 	"gotap/runtime/native"
 )
@@ -14,14 +15,13 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	program.Probe = r.Placement.Probe.Spec.ID
 	at.Names = namesAt(r.Placement)
 	c.calls.prepare(c)
-	if m.follows {
-		at.Thread, at.Clock, at.Reads = c.calls.none == nil, c.calls.noClock == nil, codeIn(p.Space).reads.refused == nil
-		if !p.Jump.InGo { // Go's stacks have little room
-			at.Texts = textMemory
-		}
+	at.Thread, at.Clock = c.calls.none == nil, c.calls.noClock == nil
+	at.Reads = codeIn(p.Space).reads.refused == nil && !hostcpu.HasMemoryTags()
+	if m.texts && !p.Jump.InGo { // Go's stacks have little room
+		at.Texts = textMemory
 	}
 	if code.When != nil && r.Ends == nil {
-		if program.When, err = m.plan(code.When, c.set.Arena, at); err != nil {
+		if program.When, err = native.PlanOf(code.When, c.set.Arena, m.features, at); err != nil {
 			return program, err
 		}
 	}
@@ -42,6 +42,6 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	if err = native.Admits(program.Gate); err != nil || run == nil {
 		return program, err
 	}
-	program.Run, err = m.plan(run, c.set.Arena, at)
+	program.Run, err = native.PlanOf(run, c.set.Arena, m.features, at)
 	return program, err
 }

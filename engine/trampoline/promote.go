@@ -99,7 +99,7 @@ func (t *Thread) Promote(p *space.Point) bool {
 		c.refuseJumps(sp, t.proc.Pid, err)
 		return false
 	}
-	t.enlist(t.Regs[fsBase])
+	t.enlist(t.ownData())
 	c.insertJumps(t, c.makeStubs(t, sp))
 	if c.set.Strategy == backend.Mixed { // those that warm up meanwhile get theirs together
 		codeIn(sp).jumps.retry = time.Now().Add(retryAfter)
@@ -257,7 +257,7 @@ func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error 
 		return err
 	}
 	p.Jump.Code, p.Jump.Runs, p.Jump.Stub = j, runs, at
-	if !codeIn(p.Space).reads.filled && slices.ContainsFunc(stub.Reads, func(f amd64.Read) bool { return !f.Own }) {
+	if !codeIn(p.Space).reads.filled && slices.ContainsFunc(stub.Reads, func(f native.Read) bool { return !f.Own }) {
 		reader{t}.fill()
 	}
 	if stub.Records {
@@ -279,7 +279,7 @@ func (t *Thread) populateRing(island *inline.Island) {
 }
 
 // emitStub makes native code that runs the programs of placements at a point, for an address in an island.
-func (c *Executor) emitStub(t *Thread, p *space.Point, runs []space.Run, island *inline.Island, at uint64) (*amd64.Stub, error) {
+func (c *Executor) emitStub(t *Thread, p *space.Point, runs []space.Run, island *inline.Island, at uint64) (*native.Stub, error) {
 	if err := c.fitsCalls(p); err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (c *Executor) emitStub(t *Thread, p *space.Point, runs []space.Run, island 
 }
 
 // emitAMD64 is machine.emit of x86-64.
-func emitAMD64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*amd64.Stub, error) {
+func emitAMD64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error) {
 	c := t.by
 	w, site := &p.Jump.Window, amd64.Site{}
 	if c.calls.noClock == nil {

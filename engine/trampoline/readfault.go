@@ -36,7 +36,7 @@ func (t *Thread) AnswersRead(sig int) bool {
 		return false
 	}
 	sent := t.Info
-	f.Ring(s.start, t.Regs[:])
+	machineOf(t.proc.Space).ring(f, s.start, t.Regs[:])
 	t.SetRegs()
 	x.restore()
 	if !raised { // the kernel reports a blocked signal that was sent, and not the fault

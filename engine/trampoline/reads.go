@@ -13,7 +13,7 @@ import (
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
-	"gotap/runtime/native/amd64"
+	"gotap/runtime/native"
 	"gotap/runtime/ranges"
 )
 
@@ -245,19 +245,19 @@ func (t reader) missed(addr uint64, n int) {
 }
 
 // readAt returns the read whose instruction is at an address, with the stub, or nil.
-func (j *spaceJumps) readAt(addr uint64) (*amd64.Read, *stub) {
+func (j *spaceJumps) readAt(addr uint64) (*native.Read, *stub) {
 	s := j.stubAt(addr)
 	if s == nil {
 		return nil, nil
 	}
-	i, ok := slices.BinarySearchFunc(s.reads, int(addr-s.start), func(f amd64.Read, at int) int { return f.At - at })
+	i, ok := slices.BinarySearchFunc(s.reads, int(addr-s.start), func(f native.Read, at int) int { return f.At - at })
 	if !ok {
 		return nil, nil
 	}
 	return &s.reads[i], s
 }
 
-// LeaveRead moves a thread, which is about to be detached, away from a read that may fault: it goes on to the end of the stub.
+// LeaveRead moves a thread, which is about to be detached, away from a doorbell, and from a read that may fault: it goes on to the end of the stub.
 func (t *Thread) LeaveRead() {
 	j := &codeIn(t.proc.Space).jumps
 	if len(j.stubs) == 0 || !t.GetRegs() {
@@ -267,10 +267,15 @@ func (t *Thread) LeaveRead() {
 	if s == nil {
 		return
 	}
+	if b := j.bells[*t.PC()]; b != nil {
+		*t.PC() = b.behind()
+		t.SetRegs()
+		return
+	}
 	at := int(*t.PC() - s.start)
 	for i := range s.reads {
 		if f := &s.reads[i]; f.Test < at && at <= f.At {
-			f.Ring(s.start, t.Regs[:])
+			machineOf(t.proc.Space).ring(f, s.start, t.Regs[:])
 			t.SetRegs()
 			return
 		}

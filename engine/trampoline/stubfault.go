@@ -7,7 +7,7 @@ import (
 
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
-	"gotap/runtime/native/amd64"
+	"gotap/runtime/native"
 )
 
 // Instructions that fault in native code.
@@ -23,12 +23,12 @@ import (
 type stub struct {
 	start, end uint64
 	copies     []uint64 // the address of the copy of each of them
-	reads      []amd64.Read
+	reads      []native.Read
 	p          *space.Point
 }
 
 // noteStub adds a stub. Stubs are written one behind the other, but there may be several areas for them.
-func (j *spaceJumps) noteStub(p *space.Point, at uint64, code *amd64.Stub) {
+func (j *spaceJumps) noteStub(p *space.Point, at uint64, code *native.Stub) {
 	s := stub{start: at, end: at + uint64(len(code.Code)), p: p, reads: code.Reads}
 	note := func(begin uint64, offsets []int) {
 		for _, off := range offsets {

@@ -7,7 +7,7 @@ import (
 )
 
 // Layout of Owners in the arena, in bytes from its start: slots of two words, the owner and the number of its stack. An owner is the
-// address of a thread's own data (the base of fs). Its slot is the one that SlotOf returns, or one of the next Probes-1.
+// address of a thread's own data (the base of fs; on 64-bit ARM what is in tpidr_el0). Its slot is the one that SlotOf returns, or one of the next Probes-1.
 const (
 	Slots    = 1 << slotBits
 	SlotSize = 16

@@ -1,7 +1,7 @@
 // Package clock tells executors in other processes the time, in nanoseconds of CLOCK_MONOTONIC, by the counter of the processor.
 //
 // A system call for the time costs more than all else that native code does at a hit, and the traced process need not have a
-// vDSO. So native code reads the time-stamp counter and calculates. The factors lie in the arena: a Line, which the host
+// vDSO. So native code reads the counter of the processor (the time-stamp counter, or the virtual counter of 64-bit ARM) and calculates. The factors lie in the arena: a Line, which the host
 // renews every few seconds (Update), because the kernel corrects its clock.
 //
 // # Lines

@@ -1,4 +1,4 @@
-//go:build !amd64
+//go:build !amd64 && !arm64
 
 package clock
 
@@ -6,4 +6,4 @@ package clock
 func counter() uint64 { return 0 }
 
 // steady returns why the counter of the processor does not tell the time.
-func steady() string { return "native code is made for x86-64 only" }
+func steady() string { return "native code is made for x86-64 and 64-bit ARM only" }

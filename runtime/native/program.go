@@ -1,6 +1,10 @@
 package native
 
-import "gotap/runtime/gate"
+import (
+	"slices"
+
+	"gotap/runtime/gate"
+)
 
 // Program is what one probe runs at a place.
 type Program struct {
@@ -21,9 +25,43 @@ type Call struct {
 
 // Stub is machine code for one place. It is immutable.
 type Stub struct {
-	Code    []byte
-	Tail    int // offset of the tail, which is the displaced instructions and the jump back
-	TailLen int // its size in bytes
+	Code      []byte
+	Tail      int    // offset of the tail, which is the displaced instructions and the jump back
+	TailLen   int    // its size in bytes
+	Doorbells []Bell // in the order of their offsets
+	Reads     []Read // in the order of their offsets
+	Records   bool   // it writes records into the ring
+}
+
+// DoorbellAt returns the doorbell whose breakpoint is at an offset, or nil.
+func (s *Stub) DoorbellAt(offset int) *Bell {
+	i, ok := slices.BinarySearchFunc(s.Doorbells, offset, func(d Bell, offset int) int { return d.Offset - offset })
+	if !ok {
+		return nil
+	}
+	return &s.Doorbells[i]
+}
+
+// Read is an instruction of a stub that reads the target's memory and may fault.
+type Read struct {
+	Test int // offset of the test of the control word before it
+	At   int // offset of the instruction
+	Bell int // offset of the doorbell that is to be answered instead, as if it had rung
+
+	// Own is set if it reads the thread's own data, or the return address at the stack pointer or an argument above it: the table of ranges need not
+	// have them.
+	Own bool
+	// Passes is set if there is no doorbell at the offset Bell. The thread goes on there, and nobody has to answer.
+	Passes bool
+}
+
+// ReadAt returns the read whose instruction is at an offset, or nil.
+func (s *Stub) ReadAt(offset int) *Read {
+	i, ok := slices.BinarySearchFunc(s.Reads, offset, func(r Read, offset int) int { return r.At - offset })
+	if !ok {
+		return nil
+	}
+	return &s.Reads[i]
 }
 
 // ControlMask selects the bits of the control word that let programs run. While all of them are 0, only the tail runs.

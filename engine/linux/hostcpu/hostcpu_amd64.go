@@ -52,9 +52,9 @@ func KeyRights() (offset uint32, ok bool) {
 	return offset, offset != 0
 }
 
-// ReadsFSBase reports whether programs may read the base of fs with an instruction (rdfsbase): the processor has it, and the kernel
-// has enabled it (AT_HWCAP2; Documentation/arch/x86/elf_auxvec.rst of the kernel).
-func ReadsFSBase() bool {
+// ReadsThreadPointer reports whether programs may read the address of their thread's own data with an instruction (rdfsbase): the processor has
+// it, and the kernel has enabled it (AT_HWCAP2; Documentation/arch/x86/elf_auxvec.rst of the kernel).
+func ReadsThreadPointer() bool {
 	const hwcap2, fsgsbase = 26, 1 << 1
 	auxv, err := unix.Auxv()
 	return err == nil && slices.ContainsFunc(auxv, func(one [2]uintptr) bool { return one[0] == hwcap2 && one[1]&fsgsbase != 0 })

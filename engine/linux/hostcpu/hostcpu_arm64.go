@@ -28,23 +28,30 @@ func Register(r arm64.Register) (v uint64, ok bool) {
 	return 0, false
 }
 
-// hwcaps is AT_HWCAP, the features of the machine's processors (Documentation/arch/arm64/elf_hwcaps.rst of the kernel).
-var hwcaps = sync.OnceValue(func() uint64 {
-	const hwcap = 16
+// hwcaps is AT_HWCAP and hwcaps2 is AT_HWCAP2, the features of the machine's processors (Documentation/arch/arm64/elf_hwcaps.rst of the kernel).
+var (
+	hwcaps  = sync.OnceValue(func() uint64 { return auxiliary(16) })
+	hwcaps2 = sync.OnceValue(func() uint64 { return auxiliary(26) })
+)
+
+// auxiliary returns an entry of the auxiliary vector.
+func auxiliary(key uint64) uint64 {
 	vector, err := os.ReadFile("/proc/self/auxv")
 	for ; err == nil && len(vector) >= 16; vector = vector[16:] {
-		if binary.LittleEndian.Uint64(vector) == hwcap {
+		if binary.LittleEndian.Uint64(vector) == key {
 			return binary.LittleEndian.Uint64(vector[8:])
 		}
 	}
 	return 0
-})
+}
 
 // Bits of it.
 const (
 	hwcapATOMICS = 1 << 8
 	hwcapSVE     = 1 << 22
 	hwcapPACA    = 1 << 30
+
+	hwcap2MTE = 1 << 18
 )
 
 // SignsPointers reports whether pointer authentication is enabled on the machine. A process may have disabled it for
@@ -53,6 +60,10 @@ func SignsPointers() bool { return hwcaps()&hwcapPACA != 0 }
 
 // HasScalable reports whether the processor has scalable vectors (SVE).
 func HasScalable() bool { return hwcaps()&hwcapSVE != 0 }
+
+// HasMemoryTags reports whether programs may use memory tags (FEAT_MTE). A load by a pointer without the tag of its memory may then raise a signal, also later
+// and elsewhere.
+func HasMemoryTags() bool { return hwcaps2()&hwcap2MTE != 0 }
 
 // AddsAtomically reports whether the processor adds to memory in one instruction (FEAT_LSE).
 func AddsAtomically() bool { return hwcaps()&hwcapATOMICS != 0 }

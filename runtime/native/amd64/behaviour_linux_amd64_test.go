@@ -49,7 +49,7 @@ func (w *world) counted(id int) int64 {
 }
 
 // place writes a stub into the code of a tracee and returns it.
-func (w *world) place(c *tracee, programs []native.Program, s Site) *Stub {
+func (w *world) place(c *tracee, programs []native.Program, s Site) *native.Stub {
 	w.t.Helper()
 	if s.Tail == nil {
 		s.Tail = func(uint64) ([]byte, error) { return []byte{0xcc}, nil }
@@ -173,7 +173,7 @@ func (w *world) everything() (p *native.Plan, ids []int) {
 
 // reenter lets a stub run with one word in rbx, and in the middle of it, after some steps, with another one, as a signal handler
 // would. It returns whether the stub had ended by then.
-func (w *world) reenter(stub *Stub, steps int, word, within uint64) (ended bool, err error) {
+func (w *world) reenter(stub *native.Stub, steps int, word, within uint64) (ended bool, err error) {
 	tail := codeAddr + uint64(stub.Tail) + 1
 	outer := w.c.ready
 	outer[fileRSP], outer[fileRIP], outer[fileIndex[asm.RBX]] = stackAddr+stackSize-0x100, codeAddr, word

@@ -17,11 +17,11 @@ type doorbells struct {
 	framed   bool    // there is a frame of a call
 	frame    asm.Reg // its address
 
-	rings     bool      // there are doorbells
-	reading   *ReadOf   // what the doorbell that is being made is for; nil: no read
-	done      asm.Label // the program has ended
-	resume    asm.Label // the interpreter has ended it
-	abandoned asm.Label // nobody answers a doorbell
+	rings     bool           // there are doorbells
+	reading   *native.ReadOf // what the doorbell that is being made is for; nil: no read
+	done      asm.Label      // the program has ended
+	resume    asm.Label      // the interpreter has ended it
+	abandoned asm.Label      // nobody answers a doorbell
 }
 
 // bell makes a doorbell before the current operation and returns its label.
@@ -39,43 +39,44 @@ func (b *doorbells) bellBefore() asm.Label {
 // executed and the stack was as given.
 func (b *doorbells) bellAt(pc, executed int, stack []word) asm.Label {
 	d := b.newBell()
-	d.PC, d.steps = b.plan.Origin(pc), uint64(b.plan.Ops[pc].Steps)
+	d.PC, d.Steps = b.plan.Origin(pc), uint64(b.plan.Ops[pc].Steps)
 	for _, w := range stack {
 		d.Stack = append(d.Stack, b.locate(w))
 	}
 	for i := range b.temps {
-		w := Word{}
+		w := native.Word{}
 		if b.assigned.Has(uint32(i)) {
 			w = b.locate(word{temporary, uint64(i)})
 		}
 		d.Temps = append(d.Temps, w)
 	}
-	d.program, d.log = b.plan.Code.ID, b.plan.Ops[pc].Log
-	for _, w := range b.logged[:d.log.Fields] {
-		d.fields = append(d.fields, b.locate(w))
+	d.Number, d.Log = b.plan.Code.ID, b.plan.Ops[pc].Log
+	for _, w := range b.logged[:d.Log.Fields] {
+		d.Fields = append(d.Fields, b.locate(w))
 	}
 	if b.plan.Counted {
 		left := b.locateOperand(b.homeOperand(b.counter))
-		d.steps, d.left = uint64(b.plan.Fuel-b.length+executed), &left
+		d.Steps, d.Left = uint64(b.plan.Fuel-b.length+executed), &left
 	}
 	b.hang(&d)
 	return d.at
 }
 
 // newBell returns a doorbell of the part, without the words of the program.
-func (b *doorbells) newBell() Doorbell {
-	d := Doorbell{Program: b.index / 2, When: b.index%2 == 0, Below: b.below, Flags: -1, Reads: b.reading, at: b.newBellLabel(), resume: b.resume, pass: b.done}
+func (b *doorbells) newBell() bell {
+	d := bell{at: b.newBellLabel(), resume: b.resume, pass: b.done}
+	d.Bell = native.Bell{Program: b.index / 2, When: b.index%2 == 0, Below: b.below, SP: fileRSP, Flags: -1, SetFlags: setFlags, Reads: b.reading}
 	if b.flagsAt > 0 {
 		d.Flags = b.below - b.flagsAt
 	}
-	d.texts = b.keptTexts()
+	d.Texts = b.keptTexts()
 	for x := range asm.NumRegs {
 		if b.saved[x] > 0 {
-			d.Saved = append(d.Saved, Saved{int(fileIndex[x]), b.below - b.saved[x]})
+			d.Saved = append(d.Saved, native.Saved{Register: int(fileIndex[x]), Offset: b.below - b.saved[x]})
 		}
 	}
 	if b.framed {
-		d.Call, d.frame = InCall, b.locateOperand(asm.R(b.frame))
+		d.Call, d.Frame = native.InCall, b.locateOperand(asm.R(b.frame))
 	}
 	return d
 }
@@ -91,7 +92,7 @@ func (b *doorbells) newBellLabel() asm.Label {
 func trapOf(bell asm.Label) asm.Label { return bell + 1 }
 
 // hang makes the code of a doorbell, behind the tail. Where it rings, the vector registers are those of the place.
-func (b *doorbells) hang(d *Doorbell) {
+func (b *doorbells) hang(d *bell) {
 	b.rings = true
 	b.cold = append(b.cold, func() {
 		b.Place(d.at)

@@ -25,14 +25,14 @@ type frames struct {
 // beginCall records the call that begins, or rings; then the interpreter does all that is to be done, and control arrives at none. The
 // frame of the call is empty, and busy. In any case it counts the hit in the gate, if there is one.
 func (f *frames) beginCall(g *gate.Gate, none asm.Label) {
-	bell, unable := f.callBell(EntersCall, none), f.NewLabel()
+	bell, unable := f.callBell(native.EntersCall, none), f.NewLabel()
 	f.cold = append(f.cold, func() {
 		f.Place(unable)
 		f.hit(g)
 		f.Jmp(bell)
 	})
 	f.findStack(unable, func(instruction func()) {
-		f.guarded(Read{Own: true, Passes: true, bell: unable}, f.abandoned, instruction)
+		f.guarded(read{Read: native.Read{Own: true, Passes: true}, bell: unable}, f.abandoned, instruction)
 	})
 	if f.site.Shares {
 		f.share = hasShare
@@ -137,7 +137,7 @@ func (e *emitter) leaveCall(i int) {
 
 // findCall finds the frame of the call that ends at the place. If the call was not seen to begin, it jumps to none.
 func (f *frames) findCall(none asm.Label) {
-	unable := f.callBell(LeavesCall, none)
+	unable := f.callBell(native.LeavesCall, none)
 	f.findStackOrRing(unable)
 	f.used(f.frame)
 	search, absent, inside := f.NewLabel(), f.NewLabel(), f.NewLabel()
@@ -262,11 +262,11 @@ var (
 )
 
 // callBell makes a doorbell before anything of the program has been executed, behind which the thread continues at a label.
-func (b *doorbells) callBell(state CallState, resume asm.Label) asm.Label {
+func (b *doorbells) callBell(state native.CallState, resume asm.Label) asm.Label {
 	d := b.newBell()
 	d.Call, d.resume = state, resume
 	for range b.plan.Temps {
-		d.Temps = append(d.Temps, Word{})
+		d.Temps = append(d.Temps, native.Word{})
 	}
 	b.hang(&d)
 	return d.at

@@ -18,7 +18,7 @@ import (
 const farStack = arenaAddr + arenaSize - 0x1000
 
 // callAt is a place where a call begins or ends, whose program is made of instructions.
-func (w *world) callAt(addr uint64, c native.Call, g *gate.Gate, list ...runtime.Inst) *Stub {
+func (w *world) callAt(addr uint64, c native.Call, g *gate.Gate, list ...runtime.Inst) *native.Stub {
 	w.t.Helper()
 	in := w.inTracee()
 	in.Call, in.Ends, in.This = true, c.Ends, c.This
@@ -30,7 +30,7 @@ func (w *world) callAt(addr uint64, c native.Call, g *gate.Gate, list ...runtime
 }
 
 // ring runs a stub with a stack pointer and a first argument, and returns the doorbell that rang, or nil.
-func (w *world) ring(addr uint64, stub *Stub, sp, arg uint64) *Doorbell {
+func (w *world) ring(addr uint64, stub *native.Stub, sp, arg uint64) *native.Bell {
 	w.t.Helper()
 	regs := w.c.ready
 	regs[fileRIP], regs[fileRSP], regs[fileIndex[asm.RDI]] = addr, sp, arg
@@ -57,7 +57,7 @@ type modelFrame struct{ sp, fn, arg uint64 }
 func TestCalls(t *testing.T) {
 	w := newWorld(t)
 	sum, id := w.object(object.Object{Kind: object.KindSum})
-	var entry, exit [2]*Stub
+	var entry, exit [2]*native.Stub
 	entryAt, exitAt := [2]uint64{codeAddr, codeAddr + 0x1000}, [2]uint64{codeAddr + 0x2000, codeAddr + 0x3000}
 	gates := [2]*gate.Gate{w.arena.NewGate(gate.Limits{}), w.arena.NewGate(gate.Limits{})}
 	for i := range entry {
@@ -88,7 +88,7 @@ func TestCalls(t *testing.T) {
 			if n > 0 && model[n-1].sp > sp {
 				want = false
 			}
-			if (d != nil) != want || d != nil && d.Call != EntersCall {
+			if (d != nil) != want || d != nil && d.Call != native.EntersCall {
 				t.Fatalf("round %d: entry at %#x rings: %+v, model %x", round, sp, d, model)
 			}
 			if model = model[:n]; d == nil {
@@ -110,7 +110,7 @@ func TestCalls(t *testing.T) {
 				t.Fatalf("round %d: exit at %#x without a call: %d, %+v, model %x", round, sp, got, d, model)
 			}
 		case model[n].sp < sp || model[n].fn != uint64(fn):
-			if rang++; d == nil || d.Call != LeavesCall || got != 0 {
+			if rang++; d == nil || d.Call != native.LeavesCall || got != 0 {
 				t.Fatalf("round %d: exit at %#x: %d, %+v, model %x", round, sp, got, d, model)
 			}
 		default:
@@ -142,7 +142,7 @@ func TestCallLimits(t *testing.T) {
 		t.Errorf("a return without a call rings: %+v", d)
 	}
 	w.stack.SetOthers(1)
-	if d := w.ring(codeAddr+0x1000, exit, sp, 0); d == nil || d.Call != LeavesCall {
+	if d := w.ring(codeAddr+0x1000, exit, sp, 0); d == nil || d.Call != native.LeavesCall {
 		t.Errorf("a return of a call that the host follows: %+v", d)
 	}
 	w.stack.SetOthers(0)
@@ -162,7 +162,7 @@ func TestCallLimits(t *testing.T) {
 		t.Error("calls are left")
 	}
 	w.owners.Remove(ownData)
-	for at, s := range map[uint64]*Stub{codeAddr: entry, codeAddr + 0x1000: exit} {
+	for at, s := range map[uint64]*native.Stub{codeAddr: entry, codeAddr + 0x1000: exit} {
 		if d := w.ring(at, s, sp, 0); d == nil {
 			t.Error("a thread without a stack does not ring")
 		}
@@ -196,12 +196,12 @@ func TestOwnData(t *testing.T) {
 	if read == nil || !read.Own {
 		t.Fatalf("it faults at %#x, and reads are %+v", regs[fileRIP], stub.Reads)
 	}
-	read.Ring(codeAddr, regs[:])
+	Ring(read, codeAddr, regs[:])
 	d := stub.DoorbellAt(int(regs[fileRIP]-codeAddr) - 1)
 	if d == nil || d.PC != 0 {
 		t.Fatalf("the doorbell is %+v", d)
 	}
-	d.Restore(regs[:], w.c.words(regs[fileRSP], d.Frame()))
+	d.Restore(regs[:], w.c.words(regs[fileRSP], d.FrameWords()))
 	regs[fileRIP] = w.c.ready[fileRIP]
 	want := w.c.ready
 	want[fileRSP] = sp

@@ -71,7 +71,7 @@ func (w *world) interpret(programs []native.Program, regs *regFile) hit {
 
 // execute runs the stub in the tracee, and answers its doorbells as an engine would. It returns an error if something is not as it
 // would be after the interpreter alone.
-func (w *world) execute(s *Stub, programs []native.Program, site Site, regs *regFile, want hit) error {
+func (w *world) execute(s *native.Stub, programs []native.Program, site Site, regs *regFile, want hit) error {
 	live, state := *regs, runtime.State{}
 	live[fileRIP] = site.Addr
 	w.stack.Clear()
@@ -84,7 +84,7 @@ func (w *world) execute(s *Stub, programs []native.Program, site Site, regs *reg
 		faulted := false
 		if f := s.ReadAt(int(live[fileRIP] - site.Addr)); f != nil && (sig == syscall.SIGSEGV || sig == syscall.SIGBUS) {
 			w.counts.faults++
-			f.Ring(site.Addr, live[:])
+			Ring(f, site.Addr, live[:])
 			sig, faulted = syscall.SIGTRAP, true
 		}
 		if sig != syscall.SIGTRAP {
@@ -222,8 +222,8 @@ func (w *world) ignoreRing(used []byte) {
 }
 
 // answer lets the interpreter finish a program.
-func (w *world) answer(d *Doorbell, programs []native.Program, live, regs *regFile, s *runtime.State, want ran) (out outcome.Outcome, err error) {
-	frame := w.c.words(live[fileRSP], d.Frame())
+func (w *world) answer(d *native.Bell, programs []native.Program, live, regs *regFile, s *runtime.State, want ran) (out outcome.Outcome, err error) {
+	frame := w.c.words(live[fileRSP], d.FrameWords())
 	d.State(live[:], frame, s)
 	was := *live
 	d.Restore(was[:], frame)
@@ -237,9 +237,9 @@ func (w *world) answer(d *Doorbell, programs []native.Program, live, regs *regFi
 	var log record.Log
 	log.Reset()
 	ctx := w.context(&was)
-	if d.Call == InCall {
+	if d.Call == native.InCall {
 		ctx.This = d.FrameOffset(live[:], frame, arenaAddr) + calls.ThisAt
-	} else if d.Call != NoCall {
+	} else if d.Call != native.NoCall {
 		return out, fmt.Errorf("the call is not recorded: %v", d.Call)
 	}
 	out = w.machine.Resume(code, ctx, &log, s)
@@ -277,7 +277,7 @@ func difference(got, want []byte) string {
 }
 
 // compare lets both executors run one hit from the same start.
-func (w *world) compare(stub *Stub, programs []native.Program, site Site, regs *regFile) error {
+func (w *world) compare(stub *native.Stub, programs []native.Program, site Site, regs *regFile) error {
 	w.counts.hits++
 	w.fp = fpRegs{}
 	if w.floats {

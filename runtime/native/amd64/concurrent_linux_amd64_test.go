@@ -170,7 +170,7 @@ func (w *world) hammer(c *tracee, programs []native.Program, times uint64, done 
 }
 
 // serve lets a tracee run and answers its doorbells, until a loop ends.
-func (w *world) serve(c *tracee, stub *Stub, programs []native.Program, regs *regFile) error {
+func (w *world) serve(c *tracee, stub *native.Stub, programs []native.Program, regs *regFile) error {
 	var state runtime.State
 	var log record.Log
 	for m := runtime.NewMachine(w.arena); ; {
@@ -181,7 +181,7 @@ func (w *world) serve(c *tracee, stub *Stub, programs []native.Program, regs *re
 		if d == nil {
 			return nil
 		}
-		frame := c.words(regs[fileRSP], d.Frame())
+		frame := c.words(regs[fileRSP], d.FrameWords())
 		d.State(regs[:], frame, &state)
 		d.Restore(was[:], frame)
 		log.Reset()

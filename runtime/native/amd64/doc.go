@@ -34,13 +34,13 @@
 // # A doorbell, from start to end
 //
 // A thread reaches an operation that native code does not execute, say one that joins texts. It jumps behind the tail, onto
-// an int3. The kernel stops it. The tracer finds the Doorbell by the offset of the int3, reads the registers and
-// Doorbell.Frame words of the stack, and calls
+// an int3. The kernel stops it. The tracer finds the native.Bell by the offset of the int3, reads the registers and
+// native.Bell.FrameWords words of the stack, and calls
 //
 //	State    for the program's words: what Machine.Resume continues from
 //	Restore  for the registers that the thread had at the place: what Context.Regs must hold
 //
-// Registers that the stub has written lie on the stack where Doorbell.Saved says; all others are untouched, and vector registers are
+// Registers that the stub has written lie on the stack where native.Bell.Saved says; all others are untouched, and vector registers are
 // restored before the int3. When the
 // program has ended, the tracer sets only the program counter, to Resume or Pass, and lets the thread continue. The code
 // there restores what was saved.

@@ -1,145 +1,14 @@
 package amd64
 
 import (
-	"gotap/runtime"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
-	"gotap/runtime/record"
 )
 
-// Doorbell is a breakpoint (int3) in a stub, before an operation that native code does not execute. It rings with a
-// SIGTRAP, at Offset+1 as the processor reports it.
-//
-// The tracer calls State for the interpreter and Restore for the registers as they were at the place, which the
-// interpreter's Context must have. When the interpreter has finished the program, the thread continues at Resume, with
-// the registers that it had when the doorbell rang. After a predicate that let the hit pass, it continues at Pass
-// instead: native code then asks the gate and runs the program.
-//
-// If no tracer is left, a handler replaces the breakpoint by a nop. Behind it stands a way to the tail, on which no
-// other program runs.
-type Doorbell struct {
-	Offset  int    // in the code of the stub
-	Program int    // index of the program, as given to Emit
-	When    bool   // it is in the predicate
-	PC      uint32 // the operation
-	Resume  int    // offset at which the thread continues: the next program, or the tail
-	Pass    int    // When: offset at which it continues if the hit passed
-
-	Reads *ReadOf   // it rings for a read that native code leaves to the tracer; nil: for something else
-	Wakes bool      // a record has been written, and the reader of the ring is to be woken: nothing else
-	Call  CallState // what the program has to do with a call
-
-	Below int     // bytes of the stack pointer below its value at the place
-	Saved []Saved // registers that have lost their values; all others have those from the place
-	Flags int     // offset from the stack pointer of the word with the flags (see Restore); -1: nobody needs the flags
-	Stack []Word  // the operand stack, its lowest word first
-	Temps []Word  // scratch words
-
-	program uint32      // the number of the program, for its log
-	log     *native.Log // what it has logged; nil: it does not matter
-	fields  []Word      // of the log
-	texts   keptTexts
-	frame   Word   // InCall: the address of the call's frame
-	steps   uint64 // operations executed, plus left
-	left    *Word  // the counter; nil: there is none
-
+// bell is a doorbell (int3) whose labels have no offsets yet. It rings at Offset+1, as the processor reports it.
+type bell struct {
+	native.Bell
 	at, resume, pass asm.Label
-}
-
-// ReadOf is what a program is about to read.
-type ReadOf struct {
-	Addr Word
-	Size int // in bytes
-}
-
-// Address returns where it is to be read. See Doorbell.State for the arguments.
-func (f *ReadOf) Address(regs, frame []uint64) uint64 { return f.Addr.read(regs, frame) }
-
-// CallState says what a program has to do with a call when its doorbell rings.
-type CallState uint8
-
-// The states.
-const (
-	NoCall     CallState = iota
-	InCall               // the call has a frame: see FrameOffset
-	EntersCall           // native code cannot record that the call begins. Nothing of the program has been executed
-	LeavesCall           // native code does not find the frame of a call that may end. Nothing has been executed; it may not even have been seen to begin
-)
-
-// FrameOffset returns where the frame of the call lies, as an offset from the arena, which the target maps at an address.
-func (d *Doorbell) FrameOffset(regs, frame []uint64, arena uint64) uint64 {
-	return d.frame.read(regs, frame) - arena
-}
-
-// Saved is where the value of a register lies that it had at the place.
-type Saved struct {
-	Register int // index in the register file
-	Offset   int // bytes above the stack pointer, a multiple of 8
-}
-
-// Word is where a word of a program lies when a doorbell rings.
-type Word struct {
-	Kind  WordKind
-	Value uint64 // the constant, the index in the register file, or the bytes above the stack pointer, a multiple of 8
-}
-
-// WordKind says how Word.Value is meant.
-type WordKind uint8
-
-// The kinds of words.
-const (
-	Constant WordKind = iota
-	Register
-	Memory
-)
-
-// read returns the word. frame are the words from the stack pointer upwards.
-func (w Word) read(regs, frame []uint64) uint64 {
-	switch w.Kind {
-	case Register:
-		return regs[w.Value]
-	case Memory:
-		return frame[w.Value/8]
-	}
-	return w.Value
-}
-
-// Frame returns how many words of the stack, from the stack pointer upwards, State and Restore need.
-func (d *Doorbell) Frame() int { return d.Below / 8 }
-
-// Written returns how many bytes the code has written to the stack, above the stack pointer when the doorbell rings. What is above them, below that
-// of the place, is the program's: the bytes that Site.RedZone asks to step over.
-func (d *Doorbell) Written() int {
-	n := 0
-	for _, s := range d.Saved {
-		n = max(n, s.Offset+8)
-	}
-	if d.Flags >= 0 {
-		n = max(n, d.Flags+8)
-	}
-	return n
-}
-
-// State writes the program to s, for Machine.Resume. regs are the registers with which the doorbell rang, in the order of
-// the register file; frame are the words on the stack. It reuses the memory of s and allocates nothing if that suffices.
-func (d *Doorbell) State(regs, frame []uint64, s *runtime.State) {
-	text := d.texts.appendAll(s.Text[:0], regs, frame)
-	stack, temps := s.Stack[:0], s.Temps[:0]
-	for _, w := range d.Stack {
-		stack = append(stack, w.read(regs, frame))
-	}
-	for _, w := range d.Temps {
-		temps = append(temps, w.read(regs, frame))
-	}
-	steps := d.steps
-	if d.left != nil {
-		steps -= d.left.read(regs, frame)
-	}
-	log := s.Log
-	if log = (record.Part{Items: log.Items[:0], Item: log.Item[:0]}); d.log != nil {
-		d.log.Write(&log, d.program, func(i int) uint64 { return d.fields[i].read(regs, frame) }, &native.Texts{Constants: d.texts.constants, Made: text})
-	}
-	*s = runtime.State{PC: d.PC, Steps: uint32(steps), Depth: len(stack), Stack: stack, Temps: temps, Log: log, Text: text}
 }
 
 // Status flags of the processor.
@@ -148,23 +17,16 @@ const (
 	flagOF   = 1 << 11
 )
 
-// Restore replaces the registers with which the doorbell rang by those from the place, except for the program counter.
-// If the flags were saved, it restores the status flags.
-func (d *Doorbell) Restore(regs, frame []uint64) {
-	for _, s := range d.Saved {
-		regs[s.Register] = frame[s.Offset/8]
-	}
-	if d.Flags >= 0 {
-		ax := frame[d.Flags/8]
-		regs[fileEFLAGS] = regs[fileEFLAGS]&^(flagsLow|flagOF) | ax>>8&flagsLow | ax&1*flagOF
-	}
-	regs[fileRSP] += uint64(d.Below)
+// setFlags replaces the status flags by those that a stub has saved.
+func setFlags(regs []uint64, ax uint64) {
+	regs[fileEFLAGS] = regs[fileEFLAGS]&^(flagsLow|flagOF) | ax>>8&flagsLow | ax&1*flagOF
 }
 
 // resolve replaces labels by their offsets in the code.
-func (d *Doorbell) resolve(a *asm.Assembler) {
+func (d *bell) resolve(a *asm.Assembler) native.Bell {
 	d.Offset, d.Resume = a.Offset(trapOf(d.at)), a.Offset(d.resume)
 	if d.When {
 		d.Pass = a.Offset(d.pass)
 	}
+	return d.Bell
 }

@@ -42,33 +42,16 @@ type Site struct {
 	Tail func(at uint64) ([]byte, error)
 }
 
-// Stub is machine code for one place. It is immutable.
-type Stub struct {
-	native.Stub
-	Doorbells []Doorbell // in the order of their offsets
-	Reads     []Read     // in the order of their offsets
-	Records   bool       // it writes records into the ring
-}
-
-// DoorbellAt returns the doorbell whose breakpoint is at an offset, or nil.
-func (s *Stub) DoorbellAt(offset int) *Doorbell {
-	i, ok := slices.BinarySearchFunc(s.Doorbells, offset, func(d Doorbell, offset int) int { return d.Offset - offset })
-	if !ok {
-		return nil
-	}
-	return &s.Doorbells[i]
-}
-
 // redZone is the number of bytes below the stack pointer that System V lets functions use.
 const redZone = 128
 
 // Emit makes the code that runs programs at a place, one after another. The error is a *native.Refused if one of them
 // cannot run natively.
-func Emit(programs []native.Program, s Site) (*Stub, error) { return emit(programs, s, nil) }
+func Emit(programs []native.Program, s Site) (*native.Stub, error) { return emit(programs, s, nil) }
 
 // emit is Emit. It calls mark, unless that is nil, before it makes the code of a native operation, for code of the caller that
 // must change neither flags nor registers.
-func emit(programs []native.Program, s Site, mark func(*asm.Assembler, *runtime.Inst)) (*Stub, error) {
+func emit(programs []native.Program, s Site, mark func(*asm.Assembler, *runtime.Inst)) (*native.Stub, error) {
 	for i := range programs {
 		if err := native.Admits(programs[i].Gate); err != nil {
 			return nil, err
@@ -122,8 +105,8 @@ type emitter struct {
 	flagsAt int              // the same for the flags
 	end     asm.Label        // only the tail follows
 	cold    []func()         // make the code behind the tail
-	bells   []Doorbell
-	reads   []Read
+	bells   []bell
+	reads   []read
 	records bool                                // there are records
 	mark    func(*asm.Assembler, *runtime.Inst) // see emit; may be nil
 }
@@ -142,7 +125,7 @@ func (u *usage) join(o usage) bool {
 }
 
 // emit makes the code: the programs, the tail, and behind it what seldom runs.
-func (e *emitter) emit() (*Stub, error) {
+func (e *emitter) emit() (*native.Stub, error) {
 	e.end = e.NewLabel()
 	if e.site.Head != nil {
 		head, err := e.site.Head(e.site.Addr)
@@ -159,7 +142,7 @@ func (e *emitter) emit() (*Stub, error) {
 	}
 	e.Place(e.end)
 	e.leave()
-	stub := &Stub{Stub: native.Stub{Tail: e.Len()}}
+	stub := &native.Stub{Tail: e.Len()}
 	tail, err := e.site.Tail(e.site.Addr + uint64(stub.Tail))
 	if err != nil {
 		return nil, fmt.Errorf("cannot place the displaced instructions at %#x: %w", e.site.Addr+uint64(stub.Tail), err)
@@ -174,13 +157,12 @@ func (e *emitter) emit() (*Stub, error) {
 	if stub.Code, err = e.Finish(); err != nil {
 		return nil, fmt.Errorf("cannot make code at %#x: %w", e.site.Addr, err)
 	}
-	stub.Doorbells = e.bells
-	for i := range stub.Doorbells {
-		stub.Doorbells[i].resolve(e.Assembler)
+	stub.Records = e.records
+	for i := range e.bells {
+		stub.Doorbells = append(stub.Doorbells, e.bells[i].resolve(e.Assembler))
 	}
-	stub.Reads, stub.Records = e.reads, e.records
-	for i := range stub.Reads {
-		stub.Reads[i].resolve(e.Assembler)
+	for i := range e.reads {
+		stub.Reads = append(stub.Reads, e.reads[i].resolve(e.Assembler))
 	}
 	return stub, nil
 }

@@ -3,6 +3,7 @@ package amd64
 import (
 	"gotap/runtime"
 	"gotap/runtime/calls"
+	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/outcome"
 	"gotap/runtime/record"
@@ -169,7 +170,7 @@ func (w *recordWriter) wake() {
 	w.Jcc(asm.NE, sleeps)
 	w.Place(done)
 	d := w.newBell()
-	d.Call, d.Wakes, d.resume = NoCall, true, done
+	d.Call, d.Wakes, d.resume = native.NoCall, true, done
 	w.hang(&d)
 	w.cold = append(w.cold, func() {
 		w.Place(sleeps)

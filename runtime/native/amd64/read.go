@@ -1,9 +1,6 @@
 package amd64
 
 import (
-	"cmp"
-	"slices"
-
 	"gotap/runtime"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
@@ -13,33 +10,15 @@ import (
 
 // Reads of the target's memory. Native code reads what the table of ranges has (package ranges), and rings for all other addresses. The table
 // may be out of date, so a read may fault. Whoever runs the stub then takes the signal away and has the doorbell answered instead
-// (Read.Bell): the read has changed nothing.
+// (native.Read): the read has changed nothing.
 //
 // A fault that no tracer sees would be the program's. So the control word is tested once more right before each read: between its
 // owner's death and the end of the tracing lies the end of a process.
 
-// Read is an instruction of a stub that reads the target's memory and may fault.
-type Read struct {
-	Test int // offset of the test of the control word before it
-	At   int // offset of the instruction
-	Bell int // offset of the doorbell that is to be answered instead, as if it had rung
-
-	// Own is set if it reads the thread's own data, or the return address at the stack pointer or an argument above it: the table of ranges need not
-	// have them.
-	Own bool
-	// Passes is set if there is no doorbell at the offset Bell. The thread goes on there, and nobody has to answer.
-	Passes bool
-
+// read is an instruction that may fault, whose labels have no offsets yet.
+type read struct {
+	native.Read
 	test, at, bell asm.Label
-}
-
-// ReadAt returns the read whose instruction is at an offset, or nil.
-func (s *Stub) ReadAt(offset int) *Read {
-	i, ok := slices.BinarySearchFunc(s.Reads, offset, func(r Read, offset int) int { return cmp.Compare(r.At, offset) })
-	if !ok {
-		return nil
-	}
-	return &s.Reads[i]
 }
 
 // flagRF is the resume flag, which the processor sets when an instruction faults.
@@ -47,7 +26,7 @@ const flagRF = 1 << 16
 
 // Ring changes the registers of a thread whose read has faulted to what they would be if the doorbell had rung. stub is the address of
 // the stub.
-func (f *Read) Ring(stub uint64, regs []uint64) {
+func Ring(f *native.Read, stub uint64, regs []uint64) {
 	regs[fileRIP] = stub + uint64(f.Bell)
 	if !f.Passes {
 		regs[fileRIP]++
@@ -56,11 +35,12 @@ func (f *Read) Ring(stub uint64, regs []uint64) {
 }
 
 // resolve replaces labels by their offsets in the code.
-func (f *Read) resolve(a *asm.Assembler) {
+func (f *read) resolve(a *asm.Assembler) native.Read {
 	if !f.Passes {
 		f.bell = trapOf(f.bell)
 	}
 	f.Test, f.At, f.Bell = a.Offset(f.test), a.Offset(f.at), a.Offset(f.bell)
+	return f.Read
 }
 
 // read replaces the address on top by the value there.
@@ -114,7 +94,7 @@ func (f *frames) stackWord(n int) {
 // readBell makes a doorbell for a read of some bytes at an address, before the current operation or before the key that is being
 // built.
 func (b *doorbells) readBell(w word, size int) asm.Label {
-	b.reading = &ReadOf{b.locate(w), size}
+	b.reading = &native.ReadOf{Addr: b.locate(w), Size: size}
 	defer func() { b.reading = nil }()
 	return b.bellBefore()
 }
@@ -200,18 +180,18 @@ func (g *memoryCheck) searchRange(x asm.Reg, size int, bell asm.Label) {
 	g.Pop(asm.RDX)
 }
 
-// mayFault makes the code of one instruction that reads what is the thread's own (Read.Own), or what has been checked.
+// mayFault makes the code of one instruction that reads what is the thread's own (native.Read), or what has been checked.
 func (b *doorbells) mayFault(bell asm.Label, own bool, instruction func()) {
-	b.guarded(Read{Own: own, bell: bell}, b.abandoned, instruction)
+	b.guarded(read{Read: native.Read{Own: own}, bell: bell}, b.abandoned, instruction)
 }
 
 // mayFail is mayFault for what is the thread's own, without a doorbell: if it faults, or no tracer would see that, the thread goes on at a label.
 func (b *doorbells) mayFail(to asm.Label, instruction func()) {
-	b.guarded(Read{Own: true, Passes: true, bell: to}, to, instruction)
+	b.guarded(read{Read: native.Read{Own: true, Passes: true}, bell: to}, to, instruction)
 }
 
 // guarded makes the code of an instruction that may fault, behind a test of the control word.
-func (b *doorbells) guarded(f Read, untraced asm.Label, instruction func()) {
+func (b *doorbells) guarded(f read, untraced asm.Label, instruction func()) {
 	f.test, f.at = b.NewLabel(), b.NewLabel()
 	b.Place(f.test)
 	b.TestBits32(asm.Address(b.site.Control), native.ControlMask)

@@ -13,7 +13,7 @@ import (
 )
 
 // reads places a program that adds what it reads at its first argument to a variable.
-func (w *world) reads(load opcode.Op) (stub *Stub, variable int) {
+func (w *world) reads(load opcode.Op) (stub *native.Stub, variable int) {
 	w.t.Helper()
 	off, id := w.object(object.Object{Kind: object.KindInt})
 	return w.place(w.c, []native.Program{{Run: w.plan(opA(opcode.Arg, 0), runtime.Inst{Op: load}, opV(opcode.AddGV, off), op(opcode.Exit))}},

@@ -51,7 +51,7 @@ func TestWithoutShare(t *testing.T) {
 					if f == nil || !f.Passes || !f.Own {
 						t.Fatalf("it faults at %#x", regs[fileRIP])
 					}
-					f.Ring(codeAddr, regs[:])
+					Ring(f, codeAddr, regs[:])
 					w.c.run(&regs)
 				}
 			})
@@ -179,7 +179,7 @@ func TestEntryCounts(t *testing.T) {
 		t.Errorf("%+v, %d hits", d, g.Hits())
 	}
 	w.c.ready[fileFS] = ownData + 8
-	if d := w.ring(codeAddr, stub, sp, 0); d == nil || d.Call != EntersCall || g.Hits() != 2 {
+	if d := w.ring(codeAddr, stub, sp, 0); d == nil || d.Call != native.EntersCall || g.Hits() != 2 {
 		t.Errorf("%+v, %d hits", d, g.Hits())
 	}
 	regs := w.c.ready
@@ -187,11 +187,11 @@ func TestEntryCounts(t *testing.T) {
 	w.c.do(func() {
 		w.c.run(&regs)
 		if f := stub.ReadAt(int(regs[fileRIP] - codeAddr)); f != nil && f.Passes {
-			f.Ring(codeAddr, regs[:])
+			Ring(f, codeAddr, regs[:])
 			w.c.run(&regs)
 		}
 	})
-	if d := stub.DoorbellAt(int(regs[fileRIP]-codeAddr) - 1); d == nil || d.Call != EntersCall || g.Hits() != 3 {
+	if d := stub.DoorbellAt(int(regs[fileRIP]-codeAddr) - 1); d == nil || d.Call != native.EntersCall || g.Hits() != 3 {
 		t.Errorf("without data: %+v, %d hits", d, g.Hits())
 	}
 }

@@ -278,16 +278,16 @@ func (s *words) assign(n uint32) {
 }
 
 // locate describes where a word lies.
-func (s *words) locate(w word) Word {
+func (s *words) locate(w word) native.Word {
 	if w.kind == constant {
-		return Word{Constant, w.n}
+		return native.Word{Kind: native.Constant, Value: w.n}
 	}
 	return s.locateOperand(s.operandOf(w))
 }
 
-func (s *words) locateOperand(o asm.Operand) Word {
+func (s *words) locateOperand(o asm.Operand) native.Word {
 	if o.IsReg() {
-		return Word{Register, uint64(fileIndex[o.Reg])}
+		return native.Word{Kind: native.Register, Value: uint64(fileIndex[o.Reg])}
 	}
-	return Word{Memory, uint64(o.Disp)}
+	return native.Word{Kind: native.Memory, Value: uint64(o.Disp)}
 }

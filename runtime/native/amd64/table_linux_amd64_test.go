@@ -89,7 +89,7 @@ func TestTableStates(t *testing.T) {
 	regs := w.c.ready
 	regs[fileRSP], regs[fileRIP] = stackAddr+stackSize/2, codeAddr
 	w.c.do(func() { w.c.run(&regs) })
-	if d := stub.Doorbells[0]; regs[fileRIP] != codeAddr+uint64(d.Offset)+1 || d.PC != 1 || len(d.Stack) != 1 || d.Stack[0] != (Word{Constant, searched}) {
+	if d := stub.Doorbells[0]; regs[fileRIP] != codeAddr+uint64(d.Offset)+1 || d.PC != 1 || len(d.Stack) != 1 || d.Stack[0] != (native.Word{Kind: native.Constant, Value: searched}) {
 		t.Errorf("the search of a busy slot stops at %#x: %+v", regs[fileRIP], d)
 	}
 }

@@ -1,8 +1,6 @@
 package amd64
 
 import (
-	"encoding/binary"
-
 	"gotap/runtime"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
@@ -250,38 +248,17 @@ func (t *texts) dataOf(text native.Text) asm.Label {
 	return l
 }
 
-// keptTexts is where texts lie when a doorbell rings.
-type keptTexts struct {
-	used      Word // how many bytes
-	at        int  // bytes above the stack pointer
-	bytes     int  // at most
-	constants []native.Text
-}
-
 // keptTexts describes where texts lie.
-func (b *doorbells) keptTexts() (k keptTexts) {
+func (b *doorbells) keptTexts() (k native.KeptTexts) {
 	if m := b.memoryOfTexts; m != nil {
 		used := m.used
 		if b.key.texts != nil {
 			used = *b.key.texts
 		}
-		k.used, k.at, k.bytes = b.locateOperand(b.homeOperand(used)), 8*m.slot, m.bytes
+		k.Used, k.At, k.Bytes = b.locateOperand(b.homeOperand(used)), 8*m.slot, m.bytes
 	}
 	if b.plan != nil {
-		k.constants = b.plan.Constants()
+		k.Constants = b.plan.Constants()
 	}
 	return k
-}
-
-// appendAll appends the memory of texts.
-func (k *keptTexts) appendAll(to []byte, regs, frame []uint64) []byte {
-	if k.bytes == 0 {
-		return to
-	}
-	start := len(to)
-	n := int(min(k.used.read(regs, frame), uint64(k.bytes)))
-	for i := 0; i < n; i += 8 {
-		to = binary.LittleEndian.AppendUint64(to, frame[(k.at+i)/8])
-	}
-	return to[:start+n]
 }

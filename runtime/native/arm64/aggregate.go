@@ -9,9 +9,12 @@ import (
 
 // aggregate adds a register, a home or x17, to an aggregation without keys.
 func (p *part) aggregate(v reg) {
-	l := p.plan.Ops[p.pc].Object
+	l, missing := p.plan.Ops[p.pc].Object, label(0)
+	if l.Spread != nil {
+		missing = p.bell()
+	}
 	if !l.Banked {
-		p.update(l, l.Cells[0], v)
+		p.update(l, cell{offset: l.Cells[0]}, v)
 		return
 	}
 	// A bank is pinned while its two words change, so that the host does not read it in between. It is selected by the same word as
@@ -23,10 +26,10 @@ func (p *part) aggregate(v reg) {
 	p.low(p.uses(x14), x15, bankBit+1, false)
 	p.shr(x14, x14, bankBit)
 	p.cbnz(x14, other)
-	p.inBank(l, 0, v, again)
+	p.inBank(l, 0, v, again, missing)
 	p.b(done)
 	p.place(other)
-	p.inBank(l, 1, v, again)
+	p.inBank(l, 1, v, again, missing)
 	p.place(done)
 }
 
@@ -34,46 +37,86 @@ func (p *part) aggregate(v reg) {
 var bankBit = uint32(bits.TrailingZeros64(arena.BankMask))
 
 // inBank pins a bank, whose word has been loaded exclusively from x16 into x15, adds to its cell and unpins it. If the word has changed it
-// jumps to again.
-func (p *part) inBank(l *arena.Layout, n int, v reg, again label) {
+// jumps to again; if stats lack a group of buckets, to missing.
+func (p *part) inBank(l *arena.Layout, n int, v reg, again, missing label) {
 	p.movImm(x14, arena.BankPin[n])
 	p.add(x15, x15, x14)
 	p.stlxr(x14, x15, x16)
 	p.cbnz32(x14, again)
-	p.update(l, l.Cells[n], v)
-	p.arena(x16, l.Word)
-	p.movImm(x17, -arena.BankPin[n])
+	c := cell{offset: l.Cells[n]}
+	unpin := func() {
+		p.arena(x16, l.Word)
+		p.movImm(x17, -arena.BankPin[n])
+		p.atomicAdd(x16, x17, p.unwanted())
+	}
+	if l.Spread != nil {
+		p.countSpread(l, c, v, func() {
+			unpin()
+			p.b(missing)
+		})
+	}
+	p.update(l, c, v)
+	unpin()
+}
+
+// cell is a number of an aggregation, or its buckets: at an offset in the arena, or at an address in a register.
+type cell struct {
+	offset uint64
+	base   reg
+	based  bool // base counts
+}
+
+// cellWord loads the address of a word of a cell.
+func (p *part) cellWord(d reg, c cell, offset uint64) {
+	if c.based {
+		p.addImm(d, c.base, uint32(offset))
+		return
+	}
+	p.arena(d, c.offset+offset)
+}
+
+// incrementWord adds 1 to a word of a cell. x14 to x17 are changed.
+func (p *part) incrementWord(c cell, offset uint64) {
+	p.cellWord(x16, c, offset)
+	p.movImm(x17, 1)
 	p.atomicAdd(x16, x17, p.unwanted())
 }
 
-// update adds a register to a cell. x14 to x17 are changed, the register only if it is one of them: it may be x17.
-func (p *part) update(l *arena.Layout, cell uint64, v reg) {
+// update adds a register to a cell. Of stats the bucket has been counted (countSpread). x6 to x8 and x14 to x17 are changed, the register only if it is one of them: it may be x17.
+func (p *part) update(l *arena.Layout, c cell, v reg) {
 	switch l.Object.Form() {
 	case object.KindCount:
-		p.increment(cell)
+		p.incrementWord(c, 0)
 	case object.KindSum, object.KindAvg:
-		p.arena(x16, cell+arena.ValueOffset)
+		p.cellWord(x16, c, arena.ValueOffset)
 		p.atomicAdd(x16, v, p.unwanted())
-		p.increment(cell + arena.CountOffset)
+		p.incrementWord(c, arena.CountOffset)
+	case object.KindStats:
+		p.extreme(c, arena.LeastOffset, v, condGE)
+		p.extreme(c, arena.MostOffset, v, condLE)
+		p.addSquare(c, v)
+		p.cellWord(x16, c, arena.ValueOffset)
+		p.atomicAdd(x16, v, p.unwanted())
+		p.incrementWord(c, arena.CountOffset)
 	case object.KindMin:
-		p.extreme(cell+arena.ValueOffset, v, condGE)
-		p.increment(cell + arena.CountOffset)
+		p.extreme(c, arena.ValueOffset, v, condGE)
+		p.incrementWord(c, arena.CountOffset)
 	case object.KindMax:
-		p.extreme(cell+arena.ValueOffset, v, condLE)
-		p.increment(cell + arena.CountOffset)
+		p.extreme(c, arena.ValueOffset, v, condLE)
+		p.incrementWord(c, arena.CountOffset)
 	case object.KindHist:
 		p.powerBucket(l.Object.Powers(), v)
-		p.countBucket(cell)
+		p.countBucket(c)
 	case object.KindLhist:
 		p.stepBucket(&l.Object, v)
-		p.countBucket(cell)
+		p.countBucket(c)
 	}
 }
 
-// extreme replaces an extreme by a register, unless the register compares with it as the condition says.
-func (p *part) extreme(offset uint64, v reg, keep cond) {
+// extreme replaces an extreme in a cell by a register, unless the register compares with it as the condition says.
+func (p *part) extreme(c cell, offset uint64, v reg, keep cond) {
 	again, kept, done := p.newLabel(), p.newLabel(), p.newLabel()
-	p.arena(x16, offset)
+	p.cellWord(x16, c, offset)
 	p.place(again)
 	p.ldaxr(p.uses(x15), x16)
 	p.cmp(v, x15)
@@ -87,8 +130,8 @@ func (p *part) extreme(offset uint64, v reg, keep cond) {
 }
 
 // countBucket counts in the bucket of a cell whose index is in x15.
-func (p *part) countBucket(cell uint64) {
-	p.arena(x16, cell)
+func (p *part) countBucket(c cell) {
+	p.cellWord(x16, c, 0)
 	p.addShifted(x16, x16, x15, 3)
 	p.movImm(x17, 1)
 	p.atomicAdd(x16, x17, p.unwanted())

@@ -11,11 +11,21 @@ type reg uint32
 // The registers that have a role here. Number 31 is the stack pointer or the register of zeros, as the instruction has it.
 const (
 	x0  reg = 0
+	x1  reg = 1
+	x2  reg = 2
+	x3  reg = 3
+	x4  reg = 4
+	x5  reg = 5
+	x6  reg = 6
+	x7  reg = 7
+	x8  reg = 8
 	x9  reg = 9
 	x14 reg = 14
 	x15 reg = 15
 	x16 reg = 16
 	x17 reg = 17
+	x20 reg = 20
+	x21 reg = 21
 	sp  reg = 31
 	xzr reg = 31
 )
@@ -112,19 +122,21 @@ func (a *asm) bNegative(x reg, l label) { a.to(0xb7f80000|uint32(x), l, 14, 5) }
 
 func (a *asm) three(op uint32, d, n, m reg) { a.word(op | uint32(m)<<16 | uint32(n)<<5 | uint32(d)) }
 
-func (a *asm) add(d, n, m reg)  { a.three(opAdd, d, n, m) }
-func (a *asm) sub(d, n, m reg)  { a.three(opSub, d, n, m) }
-func (a *asm) neg(d, m reg)     { a.three(opSub, d, xzr, m) }
-func (a *asm) not(d, m reg)     { a.three(0xaa200000, d, xzr, m) }
-func (a *asm) mov(d, m reg)     { a.three(opOr, d, xzr, m) }
-func (a *asm) mul(d, n, m reg)  { a.three(0x9b007c00, d, n, m) }
-func (a *asm) udiv(d, n, m reg) { a.three(0x9ac00800, d, n, m) }
-func (a *asm) sdiv(d, n, m reg) { a.three(0x9ac00c00, d, n, m) }
+func (a *asm) add(d, n, m reg)   { a.three(opAdd, d, n, m) }
+func (a *asm) sub(d, n, m reg)   { a.three(opSub, d, n, m) }
+func (a *asm) neg(d, m reg)      { a.three(opSub, d, xzr, m) }
+func (a *asm) not(d, m reg)      { a.three(0xaa200000, d, xzr, m) }
+func (a *asm) mov(d, m reg)      { a.three(opOr, d, xzr, m) }
+func (a *asm) umulh(d, n, m reg) { a.three(0x9bc07c00, d, n, m) }
+func (a *asm) mul(d, n, m reg)   { a.three(0x9b007c00, d, n, m) }
+func (a *asm) udiv(d, n, m reg)  { a.three(0x9ac00800, d, n, m) }
+func (a *asm) sdiv(d, n, m reg)  { a.three(0x9ac00c00, d, n, m) }
 
 // addShifted computes n + m<<by.
 func (a *asm) addShifted(d, n, m reg, by uint32) { a.three(opAdd|by<<10, d, n, m) }
 
-// msub computes from - n*m.
+// madd computes to + n*m, msub from - n*m.
+func (a *asm) madd(d, n, m, to reg)   { a.three(0x9b000000|uint32(to)<<10, d, n, m) }
 func (a *asm) msub(d, n, m, from reg) { a.three(0x9b008000|uint32(from)<<10, d, n, m) }
 
 func (a *asm) cmp(n, m reg) {
@@ -132,10 +144,12 @@ func (a *asm) cmp(n, m reg) {
 	a.three(0xeb000000, xzr, n, m)
 }
 
-// cmpZero compares a register with 0.
-func (a *asm) cmpZero(n reg) {
+// cmpZero compares a register with 0, cmpImm with 0 to 4095.
+func (a *asm) cmpZero(n reg) { a.cmpImm(n, 0) }
+
+func (a *asm) cmpImm(n reg, imm uint32) {
 	a.flags = true
-	a.word(0xf100001f | uint32(n)<<5)
+	a.word(0xf100001f | imm<<10 | uint32(n)<<5)
 }
 
 // The operations of three registers.
@@ -176,6 +190,9 @@ func (a *asm) low(d, n reg, width uint32, signed bool) {
 		a.bits(op, d, n, 0, width-1)
 	}
 }
+
+// field extracts some bits from a bit on.
+func (a *asm) field(d, n reg, from, width uint32) { a.bits(0xd3400000, d, n, from, from+width-1) }
 
 func (a *asm) bits(op uint32, d, n reg, r, s uint32) {
 	a.word(op | r<<16 | s<<10 | uint32(n)<<5 | uint32(d))
@@ -232,12 +249,19 @@ func (a *asm) str(t, n reg, off int) {
 // ldr32 loads a word of 32 bits; its offset is a multiple of 4.
 func (a *asm) ldr32(t, n reg, off uint32) { a.word(0xb9400000 | off/4<<10 | uint32(n)<<5 | uint32(t)) }
 
+// str32 stores the low half; its offset is a multiple of 4.
+func (a *asm) str32(t, n reg, off uint32) { a.word(0xb9000000 | off/4<<10 | uint32(n)<<5 | uint32(t)) }
+
 // ldar and stlr load and store in the order of the program, ldaxr and stlxr do so exclusively; stlxr sets s to 0 if it stored.
 func (a *asm) ldar(t, n reg)     { a.word(0xc8dffc00 | uint32(n)<<5 | uint32(t)) }
 func (a *asm) stlr(t, n reg)     { a.word(0xc89ffc00 | uint32(n)<<5 | uint32(t)) }
 func (a *asm) ldaxr(t, n reg)    { a.word(0xc85ffc00 | uint32(n)<<5 | uint32(t)) }
 func (a *asm) stlxr(s, t, n reg) { a.three(0xc800fc00, t, n, s) }
-func (a *asm) clrex()            { a.word(0xd5033f5f) }
+
+// ldaxp and stlxp are the same for two words, which begin at a multiple of 16.
+func (a *asm) ldaxp(t, u, n reg)    { a.word(0xc87f8000 | uint32(u)<<10 | uint32(n)<<5 | uint32(t)) }
+func (a *asm) stlxp(s, t, u, n reg) { a.three(0xc8208000|uint32(u)<<10, t, n, s) }
+func (a *asm) clrex()               { a.word(0xd5033f5f) }
 
 // ldaddal adds s to memory in one operation and loads what was there (FEAT_LSE).
 func (a *asm) ldaddal(s, t, n reg) { a.three(0xf8e00000, t, n, s) }
@@ -245,6 +269,18 @@ func (a *asm) ldaddal(s, t, n reg) { a.three(0xf8e00000, t, n, s) }
 // pushPair and popPair move the stack pointer by 16.
 func (a *asm) pushPair(t, u reg) { a.word(0xa9bf03e0 | uint32(u)<<10 | uint32(t)) }
 func (a *asm) popPair(t, u reg)  { a.word(0xa8c103e0 | uint32(u)<<10 | uint32(t)) }
+
+// extr takes 64 bits of n and m behind it, from a bit on.
+func (a *asm) extr(d, n, m reg, from uint32) { a.three(0x93c00000|from<<10, d, n, m) }
+
+// Instructions without operands: a barrier between all accesses before and behind it (dmb ish), and between instructions (isb). Those with a register alone:
+// the one that leads to the thread's own data (tpidr_el0), and the counter that tells the time (cntvct_el0).
+const (
+	dmb        = 0xd5033bbf
+	isb        = 0xd5033fdf
+	mrsThread  = 0xd53bd040
+	mrsCounter = 0xd53be040
+)
 
 // The condition flags.
 func (a *asm) mrsFlags(t reg) { a.word(0xd53b4200 | uint32(t)) }

@@ -36,7 +36,8 @@ func TestEncodings(t *testing.T) {
 		{"neg x1, x30", func() { a.neg(1, 30) }}, {"mvn x2, x15", func() { a.not(2, 15) }}, {"mov x9, x17", func() { a.mov(9, 17) }},
 		{"mul x1, x2, x3", func() { a.mul(1, 2, 3) }}, {"udiv x1, x2, x3", func() { a.udiv(1, 2, 3) }}, {"sdiv x1, x2, x3", func() { a.sdiv(1, 2, 3) }},
 		{"add x1, x2, x3, lsl #5", func() { a.addShifted(1, 2, 3, 5) }}, {"msub x1, x2, x3, x4", func() { a.msub(1, 2, 3, 4) }},
-		{"cmp x1, x2", func() { a.cmp(1, 2) }}, {"cmp x7, #0", func() { a.cmpZero(7) }}, {"csel x1, x2, x3, le", func() { a.csel(1, 2, 3, condLE) }},
+		{"cmp x1, x2", func() { a.cmp(1, 2) }}, {"cmp x7, #0", func() { a.cmpZero(7) }}, {"cmp x7, #4095", func() { a.cmpImm(7, 4095) }}, {"madd x1, x2, x3, x4", func() { a.madd(1, 2, 3, 4) }},
+		{"ubfx x1, x2, #16, #32", func() { a.field(1, 2, 16, 32) }}, {"ldaxp x1, x2, [x3]", func() { a.ldaxp(1, 2, 3) }}, {"stlxp w4, x1, x2, [x3]", func() { a.stlxp(4, 1, 2, 3) }}, {"csel x1, x2, x3, le", func() { a.csel(1, 2, 3, condLE) }},
 		{"csneg x1, x2, x3, ge", func() { a.csneg(1, 2, 3, condGE) }}, {"cset x1, ls", func() { a.cset(1, condLS) }}, {"cset x1, lo", func() { a.cset(1, condLO) }},
 		{"add x1, sp, #4095", func() { a.addImm(1, sp, 4095) }}, {"sub sp, sp, #16", func() { a.subImm(sp, sp, 16) }}, {"clz x1, x2", func() { a.clz(1, 2) }},
 		{"lsr x1, x2, #63", func() { a.shr(1, 2, 63) }}, {"lsl x1, x2, #1", func() { a.shl(1, 2, 1) }}, {"ubfx x1, x2, #0, #30", func() { a.low(1, 2, 30, false) }},
@@ -44,10 +45,11 @@ func TestEncodings(t *testing.T) {
 		{"movz x1, #0x1234, lsl #16\nmovk x1, #0x5678, lsl #48", func() { a.movImm(1, 0x5678_0000_1234_0000) }},
 		{"movn x1, #0xfffe\nmovk x1, #0x8000, lsl #32", func() { a.movImm(1, 0xffff_8000_ffff_0001) }},
 		{"ldr x1, [x2, #32760]", func() { a.ldr(1, 2, 32760) }}, {"str x1, [sp, #8]", func() { a.str(1, sp, 8) }}, {"ldr w1, [x2, #4]", func() { a.ldr32(1, 2, 4) }},
-		{"ldar x1, [x2]", func() { a.ldar(1, 2) }}, {"stlr x1, [x2]", func() { a.stlr(1, 2) }}, {"ldaxr x1, [x2]", func() { a.ldaxr(1, 2) }},
+		{"str w1, [x2, #4]", func() { a.str32(1, 2, 4) }}, {"str xzr, [x2, #8]", func() { a.str(xzr, 2, 8) }}, {"ldar x1, [x2]", func() { a.ldar(1, 2) }}, {"stlr x1, [x2]", func() { a.stlr(1, 2) }}, {"ldaxr x1, [x2]", func() { a.ldaxr(1, 2) }},
 		{"stlxr w3, x1, [x2]", func() { a.stlxr(3, 1, 2) }}, {"clrex", a.clrex}, {"ldaddal x1, x3, [x2]", func() { a.ldaddal(1, 3, 2) }},
 		{"stp x16, x17, [sp, #-16]!", func() { a.pushPair(16, 17) }}, {"ldp x16, x17, [sp], #16", func() { a.popPair(16, 17) }},
-		{"mrs x1, nzcv", func() { a.mrsFlags(1) }}, {"msr nzcv, x1", func() { a.msrFlags(1) }},
+		{"umulh x1, x2, x3", func() { a.umulh(1, 2, 3) }}, {"extr x1, x2, x3, #32", func() { a.extr(1, 2, 3, 32) }}, {"dmb ish", func() { a.word(dmb) }}, {"isb", func() { a.word(isb) }},
+		{"mrs x1, tpidr_el0", func() { a.word(mrsThread | 1) }}, {"mrs x2, cntvct_el0", func() { a.word(mrsCounter | 2) }}, {"mrs x1, nzcv", func() { a.mrsFlags(1) }}, {"msr nzcv, x1", func() { a.msrFlags(1) }},
 		{"adrp x1, start+0x12345000", func() { a.adrp(1, 0x12355678) }}, {"adrp x1, start-0x3000", func() { a.adrp(1, 0xd123) }},
 	} {
 		f.emit()

@@ -117,10 +117,13 @@ func (p *part) population(d, a reg) {
 	p.shr(d, d, 56)
 }
 
-// divide divides by a constant that is not 0. The quotient of the smallest integer and -1 is that integer, and nothing is left of it,
+// divide divides; a division by 0 rings. The quotient of the smallest integer and -1 is that integer, and nothing is left of it,
 // as for the interpreter.
 func (p *part) divide(op opcode.Op, depth int) {
 	a, b := p.get(depth-2, x16), p.get(depth-1, x17)
+	if !p.plan.DividesByConstant(p.pc) {
+		p.cbz(b, p.bell())
+	}
 	quotient := p.uses(x15)
 	if op == opcode.Udivmod {
 		p.udiv(quotient, a, b)
@@ -128,13 +131,13 @@ func (p *part) divide(op opcode.Op, depth int) {
 		p.sdiv(quotient, a, b)
 	}
 	if op == opcode.Quo {
-		p.put(depth-2, quotient)
+		p.set(depth-2, quotient)
 		return
 	}
 	rest := p.uses(x14)
 	p.msub(rest, quotient, b, a)
-	p.put(depth-2, rest)
+	p.set(depth-2, rest)
 	if op != opcode.Rem {
-		p.put(depth-1, quotient)
+		p.set(depth-1, quotient)
 	}
 }

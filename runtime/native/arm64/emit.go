@@ -3,18 +3,24 @@ package arm64
 import (
 	"fmt"
 
+	"gotap/runtime/arena"
 	"gotap/runtime/gate"
 	"gotap/runtime/native"
 )
 
 // Site is the place in the target for which code is made. Arena and Control must be within 4 GiB of the code.
 type Site struct {
-	Addr    uint64 // where the code will lie
-	Place   uint64 // the address of the probed instruction, which is field pc
-	Arena   uint64 // where the target maps the arena
-	Control uint64 // the address of the control word, of 32 bits
-	Pid     uint32 // field pid
-	Atomics bool   // the processor has atomic additions (FEAT_LSE)
+	Addr    uint64           // where the code will lie
+	Place   uint64           // the address of the probed instruction, which is field pc
+	Arena   uint64           // where the target maps the arena
+	Control uint64           // the address of the control word, of 32 bits
+	Pid     uint32           // field pid
+	Owners  uint64           // calls.Owners of the address space, as an offset in the arena
+	Stacks  uint64           // calls.Stacks, as an offset in the arena
+	Ring    arena.RingLayout // where records are written
+	Clock   uint64           // clock.Clock, as an offset in the arena; 0: no program needs the time
+	Ranges  uint64           // ranges.Table of the address space, as an offset in the arena
+	Atomics bool             // the processor has atomic additions (FEAT_LSE)
 	// Tail returns what runs at the end: the displaced instruction and the branch back. at is the address at which it will lie. Tail may
 	// be called more than once.
 	Tail func(at uint64) ([]byte, error)
@@ -25,11 +31,6 @@ func Emit(programs []native.Program, s Site) (*native.Stub, error) {
 	for _, p := range programs {
 		if err := native.Admits(p.Gate); err != nil {
 			return nil, err
-		}
-		for _, plan := range []*native.Plan{p.When, p.Run} {
-			if err := Fits(plan); err != nil {
-				return nil, err
-			}
 		}
 	}
 	first := newEmitter(s, frame{})
@@ -80,12 +81,19 @@ type emitter struct {
 	site  Site
 	frame frame // as the pass before has found it
 	used  frame // what this pass finds
+
+	abandoned label    // nobody answers a doorbell
+	cold      []func() // make the code behind the tail
+	bells     []bell
+	reads     []read
+	records   bool // there are records
 }
 
 func newEmitter(s Site, f frame) *emitter { return &emitter{asm: asm{addr: s.Addr}, site: s, frame: f} }
 
 func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 	end := e.newLabel()
+	e.abandoned = e.newLabel()
 	e.pushPair(x16, x17)
 	e.adrp(x16, e.site.Control)
 	e.ldr32(x16, x16, uint32(e.site.Control&0xfff))
@@ -93,8 +101,9 @@ func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 	e.cbz(x16, end)
 	e.enter()
 	for i := range programs {
-		e.program(&programs[i])
+		e.program(i, &programs[i])
 	}
+	e.place(e.abandoned)
 	e.leave()
 	e.place(end)
 	e.popPair(x16, x17)
@@ -105,8 +114,20 @@ func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 	}
 	stub.TailLen = len(tail)
 	e.code = append(e.code, tail...)
+	for len(e.cold) > 0 {
+		f := e.cold[0]
+		e.cold = e.cold[1:]
+		f()
+	}
 	if stub.Code, err = e.finish(); err != nil {
 		return nil, fmt.Errorf("cannot make code at %#x: %w", e.site.Addr, err)
+	}
+	stub.Records = e.records
+	for i := range e.reads {
+		stub.Reads = append(stub.Reads, e.reads[i].resolve(&e.asm))
+	}
+	for i := range e.bells {
+		stub.Doorbells = append(stub.Doorbells, e.bells[i].resolve(&e.asm))
 	}
 	return stub, nil
 }
@@ -203,11 +224,11 @@ func (e *emitter) unwanted() reg {
 }
 
 // program makes the code of one program: predicate, gate, program. Whatever happens, control arrives behind it.
-func (e *emitter) program(p *native.Program) {
+func (e *emitter) program(index int, p *native.Program) {
 	next, rejected := e.newLabel(), e.newLabel()
 	if p.When != nil {
 		pass := e.newLabel()
-		e.part(p.When, pass, rejected)
+		e.part(&part{plan: p.When, index: index, when: true, done: pass, abort: rejected, resume: next})
 		e.place(rejected)
 		if p.Gate != nil {
 			e.increment(p.Gate.Offset() + gate.RejectedOffset)
@@ -215,17 +236,25 @@ func (e *emitter) program(p *native.Program) {
 		e.b(next)
 		e.place(pass)
 	}
+	if p.Call != nil {
+		e.call(index, p, next)
+		return
+	}
 	if p.Gate != nil {
-		e.gate(p.Gate, next)
+		e.due(p.Gate, next)
+		e.hit(p.Gate)
 	}
 	if p.Run != nil {
-		e.part(p.Run, next, next)
+		e.part(&part{plan: p.Run, index: index, probe: p.Probe, done: next, abort: next, resume: next})
 	}
 	e.place(next)
 }
 
-// gate decides whether a hit counts, and counts it.
-func (e *emitter) gate(g *gate.Gate, next label) {
+// hit counts a hit that counts.
+func (e *emitter) hit(g *gate.Gate) { e.increment(g.Offset() + gate.HitsOffset) }
+
+// due decides whether a hit counts: it counts it as seen, and goes on to the next program unless After and Every let it pass.
+func (e *emitter) due(g *gate.Gate, next label) {
 	l := g.Limits()
 	if l != (gate.Limits{}) {
 		e.arena(x16, g.Offset()+gate.SeenOffset)
@@ -245,5 +274,4 @@ func (e *emitter) gate(g *gate.Gate, next label) {
 			e.cbnz(x15, next)
 		}
 	}
-	e.increment(g.Offset() + gate.HitsOffset)
 }

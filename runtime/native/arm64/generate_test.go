@@ -3,15 +3,18 @@ package arm64
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"gotap/runtime"
 	"gotap/runtime/opcode"
 )
 
-// generator makes random programs that run natively.
+// generator makes random programs.
 type generator struct {
 	*rand.Rand
 	world    *world
+	call     bool // there is storage of a call
+	rings    bool // operations that native code does not execute are among them
 	code     []runtime.Inst
 	depth    int
 	assigned map[uint32]bool
@@ -54,6 +57,205 @@ func (g *generator) program() []runtime.Inst {
 	}
 	g.end()
 	return g.code
+}
+
+// genTexts are the constant texts of programs.
+var genTexts = []string{"", "a", "func", "function", "longer than eight bytes"}
+
+// nativeOps are the operations that native code executes, besides integers.
+var nativeOps = []opcode.Op{opcode.Nop, opcode.Jmp, opcode.Loop, opcode.Exit, opcode.Abort, opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field,
+	opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV, opcode.FetchAddGV, opcode.Agg, opcode.Within, opcode.PushLV, opcode.PopLV, opcode.AddLV,
+	opcode.PushD, opcode.Dup, opcode.DupN, opcode.Xchg, opcode.Over, opcode.Drop, opcode.Pick, opcode.Poke, opcode.Depth, opcode.PushTV, opcode.PopTV,
+	opcode.PushS, opcode.Text, opcode.Seq, opcode.Sprefix, opcode.Scmp, opcode.Slen,
+	opcode.Load8, opcode.LoadS8, opcode.Load16, opcode.LoadS16, opcode.Load32, opcode.LoadS32, opcode.Load64, opcode.LoadPtr, opcode.Readable, opcode.Str,
+	opcode.PushThis, opcode.PopThis, opcode.PopThisS, opcode.PushPT, opcode.PopPT, opcode.AddPT, opcode.Item, opcode.LogInt, opcode.LogFloat, opcode.LogText, opcode.EndItem,
+	opcode.KeyInt, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel,
+	opcode.Jz, opcode.Jnz, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge}
+
+// hasOp reports whether native code executes an operation.
+func hasOp(op opcode.Op) bool {
+	return slices.Contains(nativeOps, op) || op >= opcode.Add && op <= opcode.Zext
+}
+
+// bell appends an operation that native code leaves to the interpreter.
+func (g *generator) bell() {
+	switch g.IntN(3) {
+	case 0:
+		g.op(opcode.Field, uint32(runtime.FieldUid))
+		g.sink()
+	case 1:
+		g.op(opcode.Arg, 8+g.Uint32N(3))
+		g.sink()
+	default:
+		g.push()
+		g.push()
+		g.op(pick(g.Rand, testDivide...), 0)
+		g.op(opcode.Drop, 1)
+	}
+}
+
+// item appends an item of some fields.
+func (g *generator) item() {
+	g.op(opcode.Item, g.Uint32N(4))
+	for range g.IntN(4) {
+		if g.IntN(4) == 0 {
+			g.knownText()
+			g.op(opcode.LogText, 0)
+			continue
+		}
+		if g.push(); g.rings && g.IntN(8) == 0 {
+			g.op(opcode.Field, uint32(runtime.FieldUid))
+			g.op(opcode.Add, 0)
+		}
+		g.op(pick(g.Rand, opcode.LogInt, opcode.LogInt, opcode.LogFloat), 0)
+	}
+	g.op(opcode.EndItem, 0)
+}
+
+// storage appends an operation on the storage of the call.
+func (g *generator) storage() {
+	switch g.IntN(5) {
+	case 0, 1:
+		g.op(opcode.PushThis, g.Uint32N(4))
+		g.sink()
+	case 2:
+		g.op(opcode.PushS, g.Uint32N(uint32(len(genTexts))))
+		g.op(opcode.PopThisS, 32)
+	default:
+		g.push()
+		g.op(opcode.PopThis, g.Uint32N(4))
+	}
+}
+
+// address pushes an address, mostly of what can be read.
+func (g *generator) address() {
+	if g.IntN(8) == 0 {
+		g.push()
+		return
+	}
+	end := uint64(2 * pageSize)
+	if g.rings {
+		end = 4 * pageSize
+	}
+	g.constant(dataAddr + pick(g.Rand, g.Uint64N(end), end-g.Uint64N(20), 100, pageSize+501, 2*pageSize-g.Uint64N(10)))
+	if g.IntN(3) == 0 {
+		g.constant(g.Uint64N(16))
+		g.op(opcode.Add, 0)
+	}
+}
+
+// loaded pushes what is read from memory.
+func (g *generator) loaded() {
+	g.address()
+	switch g.IntN(6) {
+	case 0:
+		g.constant(pick(g.Rand, 1, 1, 2, 7, 8, 9, 16, 64, 4095, 4096, 1+g.Uint64N(4096)))
+		g.op(opcode.Readable, 0)
+	case 1:
+		g.constant(32 + g.Uint64N(400))
+		g.op(opcode.Str, 0)
+		g.op(opcode.PushS, g.Uint32N(uint32(len(genTexts))))
+		g.op(pick(g.Rand, opcode.Seq, opcode.Sprefix), 0)
+	default:
+		g.op(pick(g.Rand, opcode.Load8, opcode.LoadS8, opcode.Load16, opcode.LoadS16, opcode.Load32, opcode.LoadS32, opcode.Load64, opcode.LoadPtr), 0)
+	}
+}
+
+// ownVariable appends an operation on a variable of the thread.
+func (g *generator) ownVariable() {
+	op := pick(g.Rand, opcode.PushPT, opcode.PopPT, opcode.AddPT)
+	if op != opcode.PushPT {
+		g.push()
+	}
+	if g.object(op, g.world.own); op == opcode.PushPT {
+		g.sink()
+	}
+}
+
+// array appends an operation on an element of an array. The index is in range, unless the program may ring.
+func (g *generator) array() {
+	g.push()
+	if g.push(); !g.rings || g.IntN(4) > 0 {
+		g.constant(3)
+		g.op(opcode.And, 0)
+	}
+	if g.IntN(3) == 0 {
+		g.op(opcode.Within, 0)
+		g.code[len(g.code)-1].V = 4 + g.Uint64N(5)
+	}
+	g.object(pick(g.Rand, opcode.PushLV, opcode.PopLV, opcode.AddLV), g.world.arrays)
+}
+
+// keyedUse appends the building of a key and its use. Maps that evict get few keys.
+func (g *generator) keyedUse() {
+	for range g.IntN(3) {
+		g.push()
+	}
+	w, n := g.world, g.IntN(2)
+	list, op := w.maps[n], pick(g.Rand, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel)
+	if g.IntN(2) == 0 {
+		list, op = w.keyed[n], opcode.Agg
+	}
+	object := pick(g.Rand, list...)
+	for range 1 + n {
+		g.calculated()
+		if w.few[object] || g.IntN(6) != 0 {
+			g.constant(3)
+			g.op(opcode.And, 0)
+		}
+		g.op(opcode.KeyInt, 0)
+	}
+	if pops, _ := opcode.RowOf(op).Effect(0); pops > 0 {
+		g.calculated()
+	}
+	g.op(op, 0)
+	g.code[len(g.code)-1].V = object
+}
+
+// calculated pushes a word that can be computed while a key is built.
+func (g *generator) calculated() {
+	if g.IntN(8) == 0 {
+		g.loaded()
+		return
+	}
+	switch g.push(); g.IntN(4) {
+	case 0:
+		g.op(pick(g.Rand, testUnary...), 0)
+	case 1:
+		g.push()
+		g.op(pick(g.Rand, testBinary...), 0)
+	case 2:
+		g.constant(max(1, anyWord(g.Rand)))
+		g.op(pick(g.Rand, testDivide[:2]...), 0)
+	}
+}
+
+// knownText pushes a text that is known.
+func (g *generator) knownText() {
+	if g.IntN(3) == 0 {
+		g.op(opcode.Text, uint32(pick(g.Rand, runtime.TextFunc, runtime.TextModule, runtime.TextProbe)))
+	} else {
+		g.op(opcode.PushS, g.Uint32N(uint32(len(genTexts))))
+	}
+}
+
+// texts appends an operation on texts that are known, perhaps with a jump that is decided by it.
+func (g *generator) texts() {
+	if g.knownText(); g.IntN(4) == 0 {
+		g.op(opcode.Slen, 0)
+		return
+	}
+	g.knownText()
+	g.op(pick(g.Rand, opcode.Seq, opcode.Sprefix, opcode.Scmp), 0)
+	if g.IntN(2) > 0 || len(g.code) > 200 {
+		return
+	}
+	jump, before := len(g.code), clone(g.assigned)
+	g.op(pick(g.Rand, opcode.Jz, opcode.Jnz), 0)
+	g.nested++
+	g.balanced(1 + g.IntN(2))
+	g.nested--
+	g.code[jump].A, g.assigned = uint32(len(g.code)), before
 }
 
 func (g *generator) end() {
@@ -99,7 +301,26 @@ func (g *generator) balanced(n int) {
 }
 
 func (g *generator) statement() {
-	switch n := g.IntN(16); {
+	if g.call && g.room() && g.IntN(6) == 0 {
+		g.storage()
+		return
+	}
+	switch n := g.IntN(31); {
+	case n > 27 && g.room():
+		g.loaded()
+		g.sink()
+	case n > 25 && g.room():
+		g.item()
+	case n == 25 && g.room():
+		g.ownVariable()
+	case n > 20 && g.depth < genStack-8:
+		g.keyedUse()
+	case n == 16 && g.room():
+		g.array()
+	case n == 17 && g.room():
+		g.texts()
+	case n == 18 && g.room() && g.rings:
+		g.bell()
 	case n < 6:
 		g.expression()
 		g.sink()
@@ -136,7 +357,7 @@ func (g *generator) push() {
 	case 5:
 		g.object(opcode.PushGV, g.world.numbers)
 	case 6:
-		g.op(opcode.Field, uint32(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame)))
+		g.op(opcode.Field, uint32(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid, runtime.FieldTime)))
 	case 7:
 		g.op(opcode.Depth, 0)
 	default:

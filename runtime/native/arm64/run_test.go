@@ -2,151 +2,38 @@ package arm64
 
 import (
 	"bytes"
-	"context"
-	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
-	"os/exec"
-	"path/filepath"
+	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/arena"
-	"gotap/runtime/gate"
+	"gotap/runtime/calls"
+	"gotap/runtime/clock"
 	"gotap/runtime/native"
-	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/outcome"
 	"gotap/runtime/record"
-	"gotap/runtime/value"
 )
-
-// Where testdata/runner.c has what native code uses.
-const (
-	arenaAddr = 0x10000000
-	codeAddr  = 0x20000000
-	leaveAddr = 0x20100000
-	stackTop  = 0x40008000
-	testPid   = 4711
-	testPlace = 0x5555_5555_4321
-)
-
-// regFile is x0 to x30, sp, pc and nzcv in the places of pstate.
-type regFile [34]uint64
-
-// world is an arena with objects and gates. Native code runs on a copy of it in the runner.
-type world struct {
-	*arena.Arena
-	words        []uint64
-	numbers      []uint64 // offsets of variables
-	aggregations []uint64
-	gates        []*gate.Gate
-	machine      *runtime.Machine
-}
-
-func newWorld(t *testing.T) *world {
-	w := &world{words: make([]uint64, 1280<<10/8)}
-	var err error
-	if w.Arena, err = arena.NewOn(w.words, 4<<10); err != nil {
-		t.Fatal(err)
-	}
-	declare := func(list *[]uint64, o object.Object) {
-		id, err := w.Declare(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, off := w.Lookup(id)
-		*list = append(*list, off)
-		w.Handle(id).Set(value.Int(int64(id) * 0x1234567))
-		if o.Kind != object.KindInt && id%2 == 0 {
-			w.Handle(id).Get() // selects the other bank
-		}
-	}
-	for range 3 {
-		declare(&w.numbers, object.Object{Kind: object.KindInt})
-	}
-	for _, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindMin, object.KindMax, object.KindMin, object.KindAvg} {
-		declare(&w.aggregations, object.Object{Kind: k})
-	}
-	for _, bits := range []int{0, 1, 3, 5} {
-		declare(&w.aggregations, object.Object{Kind: object.KindHist, Bits: bits})
-	}
-	for _, l := range [][3]int64{{0, 10, 2}, {-100, 1000, 7}, {-1 << 62, 1 << 62, 1 << 58}, {-1 << 63, 1<<63 - 1, 1 << 59}, {5, 6, 1}} {
-		declare(&w.aggregations, object.Object{Kind: object.KindLhist, Lo: l[0], Hi: l[1], Step: l[2]})
-	}
-	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
-		w.gates = append(w.gates, w.NewGate(l))
-	}
-	w.words[arena.ControlOffset/8] = 1
-	w.machine = runtime.NewMachine(w.Arena)
-	return w
-}
-
-// hash is that of the runner.
-func (w *world) hash() uint64 {
-	h := uint64(14695981039346656037)
-	for _, v := range w.words {
-		h = (h ^ v) * 1099511628211
-	}
-	return h
-}
-
-// thread is the thread of a hit as the interpreter sees it.
-type thread struct{ regs *regFile }
-
-func (thread) ReadMemory(uint64, []byte) int      { return 0 }
-func (thread) WriteMemory(uint64, []byte) bool    { return false }
-func (h thread) Arg(n int) (uint64, bool)         { return h.regs[n&7], n < 8 }
-func (thread) ArgFloat(int) (float64, bool)       { return 0, false }
-func (thread) FloatWord(int) (uint64, bool)       { return 0, false }
-func (h thread) Return() uint64                   { return h.regs[0] }
-func (thread) SetReturn(uint64)                   {}
-func (thread) Text(runtime.TextField, []byte) int { return 0 }
-func (thread) Stack([]uint64) int                 { return 0 }
-func (h thread) Field(f runtime.Field) (value uint64) {
-	switch f {
-	case runtime.FieldPid:
-		return testPid
-	case runtime.FieldPC:
-		return testPlace
-	}
-	return h.regs[fileSP]
-}
-
-// interpret runs programs as the engine does.
-func (w *world) interpret(programs []native.Program, regs *regFile) {
-	run := func(p *native.Plan) bool {
-		var log record.Log
-		log.Reset()
-		out := w.machine.Run(p.Code, &runtime.Context{Thread: thread{regs}, Regs: regs[:], Word: 8}, &log)
-		return !out.Abort
-	}
-	for _, p := range programs {
-		if p.When != nil && !run(p.When) {
-			if p.Gate != nil {
-				p.Gate.Reject()
-			}
-			continue
-		}
-		if p.Gate != nil {
-			if ok, _ := p.Gate.Admit(); !ok {
-				continue
-			}
-		}
-		if p.Run != nil {
-			run(p.Run)
-		}
-	}
-}
 
 // anyPrograms returns one to three random programs with predicates and gates.
 func (w *world) anyPrograms(t *testing.T, r *rand.Rand, executed map[opcode.Op]bool) (list []native.Program) {
-	for range 1 + r.IntN(3)*r.IntN(2) {
+	call := r.IntN(4) == 0 // the first program is one of a call that begins
+	for i := range 1 + r.IntN(3)*r.IntN(2) {
 		p := native.Program{}
-		for _, plan := range []**native.Plan{&p.Run, &p.When}[:r.IntN(3)] {
-			*plan = w.anyPlan(t, r)
+		if call = call && i == 0; call {
+			p.Call = &native.Call{Func: 5, This: thisBytes, Timed: r.IntN(2) == 0}
+		}
+		parts := []**native.Plan{&p.Run, &p.When}[:r.IntN(3)]
+		if call {
+			parts = []**native.Plan{&p.Run, &p.When}[:1+r.IntN(2)]
+		}
+		for k, plan := range parts {
+			*plan = w.anyPlan(t, r, call && k == 0)
 			for pc, o := range (*plan).Ops {
 				executed[(*plan).Insts[pc].Op] = executed[(*plan).Insts[pc].Op] || o.Verdict == native.Native
 			}
@@ -154,19 +41,21 @@ func (w *world) anyPrograms(t *testing.T, r *rand.Rand, executed map[opcode.Op]b
 		if n := r.IntN(len(w.gates) + 1); n < len(w.gates) {
 			p.Gate = w.gates[n]
 		}
+		p.Probe = r.Uint32()
 		list = append(list, p)
 	}
 	return list
 }
 
-func (w *world) anyPlan(t *testing.T, r *rand.Rand) *native.Plan {
+// anyPlan returns the plan of a random program. Some may run out of fuel, and some have operations that ring.
+func (w *world) anyPlan(t *testing.T, r *rand.Rand, call bool) *native.Plan {
 	for {
-		g := &generator{Rand: r, world: w}
-		code := &runtime.Code{Insts: g.program(), Bounded: true, Fuel: 1 << 20}
-		p, err := native.PlanOf(code, w.Arena, Features, native.Place{})
-		if err == nil {
-			err = Fits(p)
+		g := &generator{Rand: r, world: w, call: call, rings: r.IntN(2) == 0}
+		code := &runtime.Code{ID: 7, Insts: g.program(), Bounded: true, Fuel: 1 << 20, LogMax: 400, Texts: genTexts}
+		if g.rings && r.IntN(3) == 0 {
+			code.Bounded, code.Fuel = false, 1+r.Uint32N(200)
 		}
+		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names, Thread: true, Clock: true, Reads: true, Call: call, This: thisBytes})
 		if err == nil {
 			return p
 		}
@@ -177,88 +66,223 @@ func (w *world) anyPlan(t *testing.T, r *rand.Rand) *native.Plan {
 }
 
 // TestRandomPrograms compares native code with the interpreter, in an emulated processor: random programs and registers. Of every other case
-// the code has loops of exclusive accesses in place of atomic additions.
+// the code has loops of exclusive accesses in place of atomic additions. Programs that ring are finished by the interpreter.
 func TestRandomPrograms(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
 	w := newWorld(t)
-	var in bytes.Buffer
-	put := func(v any) { binary.Write(&in, binary.LittleEndian, v) }
-	put(uint64(8 * len(w.words)))
-	put(w.words)
-	type result struct {
-		Regs [33]uint64 // x0 to x30, sp, nzcv
-		Hash uint64
+	cases := uint64(1000)
+	if os.Getenv("GOTAP_LONG") != "" {
+		cases = 50_000
 	}
-	const cases = 600
-	var want []result
-	var texts []string
-	executed := map[opcode.Op]bool{}
-	for seed := range uint64(cases) {
+	executed, bells := map[opcode.Op]bool{}, 0
+	for seed := range cases {
 		r := rand.New(rand.NewPCG(seed, 64))
-		programs, regs := w.anyPrograms(t, r, executed), regFile{fileSP: stackTop, filePC: testPlace}
-		for i := range 31 {
-			regs[i] = anyWord(r)
-		}
-		flags := uint64(r.IntN(16)) << 28
-		stub, err := Emit(programs, Site{Addr: codeAddr, Place: testPlace, Arena: arenaAddr, Control: arenaAddr + arena.ControlOffset, Pid: testPid, Atomics: seed%2 == 0, Tail: leave})
-		if err != nil {
-			t.Fatal(err)
-		}
-		put(regs[:31])
-		put(flags)
-		put(uint64(len(stub.Code)))
-		put(stub.Code)
-		w.interpret(programs, &regs)
-		res := result{Hash: w.hash()}
-		copy(res.Regs[:], regs[:32])
-		res.Regs[32] = flags
-		want, texts = append(want, res), append(texts, describe(programs))
-	}
-	out := bytes.NewReader(runInQEMU(t, &in))
-	for i := range want {
-		var got result
-		if err := binary.Read(out, binary.LittleEndian, &got); err != nil {
-			t.Fatalf("case %d: %v\n%s", i, err, texts[i])
-		}
-		if got != want[i] {
-			t.Fatalf("case %d: %#x\nand not %#x\n%s", i, got, want[i], texts[i])
+		programs, regs := w.anyPrograms(t, r, executed), anyRegisters(r)
+		stub := w.emitted(t, programs, seed%2 == 0)
+		n, err := w.compare(stub, programs, &regs)
+		if bells += n; err != nil {
+			t.Fatalf("case %d: %v\n%s", seed, err, describe(programs))
 		}
 	}
-	last := make([]uint64, len(w.words))
-	binary.Read(out, binary.LittleEndian, last)
-	for i, v := range last {
-		if v != w.words[i] {
-			t.Fatalf("word %#x of the arena is %#x, not %#x", 8*i, v, w.words[i])
+	if bells < int(cases/10) || w.faults < int(cases/100) {
+		t.Errorf("%d doorbells and %d faults in %d cases", bells, w.faults, cases)
+	}
+	for _, op := range nativeOps {
+		if !executed[op] {
+			t.Errorf("%s has not been executed", opcode.RowOf(op).Name)
 		}
 	}
 	for op := range opcode.NumOps {
-		if in := (runtime.Inst{Op: op}); known(&in) != executed[op] && op != opcode.Within {
-			t.Errorf("%s is native: %v; executed: %v", opcode.RowOf(op).Name, known(&in), executed[op])
+		if executed[op] && !hasOp(op) {
+			t.Errorf("%s is native, and not in the list", opcode.RowOf(op).Name)
 		}
 	}
 }
 
-// leave is the tail of stubs here: a branch to where the runner takes the registers.
-func leave(at uint64) ([]byte, error) {
-	return binary.LittleEndian.AppendUint32(nil, 0x14000000|uint32(int64(leaveAddr-at)/4)&0x3ffffff), nil
+// TestTime: native code calculates the time from the counter as package clock says, with rates of all sizes.
+func TestTime(t *testing.T) {
+	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
+	w := newWorld(t)
+	field := runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldTime)}
+	plan, err := native.PlanOf(&runtime.Code{Insts: []runtime.Inst{field, {Op: opcode.PopGV, V: w.numbers[0]}, {Op: opcode.Exit}}, Bounded: true}, w.Arena, Features, native.Place{Clock: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stub := w.emitted(t, []native.Program{{Run: plan}}, true)
+	l, _ := w.LayoutOf(w.numbers[0])
+	now := func(rate, counter, nanos uint64) uint64 {
+		w.bank[clock.RateAt/8], w.bank[clock.CounterAt/8], w.bank[clock.NanosAt/8] = rate, counter, nanos
+		regs := anyRegisters(rand.New(rand.NewPCG(rate, 3)))
+		w.runner.start(stub.Code, &regs)
+		w.runner.next()
+		return *w.word(l.Word)
+	}
+	const nanos = 1 << 60
+	for _, rate := range []uint64{1, 1 << 31, 1<<32 - 1, 1 << 32, 41 << 32 / 3, 16 << 32, 1<<37 + 12345} {
+		before := now(1<<32, 0, 0)
+		from := before - before>>3
+		got := now(rate, from, nanos)
+		after := now(1<<32, 0, 0)
+		at := func(counter uint64) uint64 {
+			hi, lo := bits.Mul64(counter-from, rate)
+			return nanos + (hi<<32 | lo>>32)
+		}
+		if got < at(before) || got > at(after) {
+			t.Errorf("rate %#x: %#x is not in %#x to %#x", rate, got, at(before), at(after))
+		}
+	}
 }
 
-// runInQEMU runs testdata/runner.c.
-func runInQEMU(t *testing.T, in *bytes.Buffer) []byte {
+// TestNobodyAnswers: a thread whose doorbell nobody answers gets to the tail with its registers. No other program runs.
+func TestNobodyAnswers(t *testing.T) {
+	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
+	w := newWorld(t)
+	bells := 0
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 65))
+		programs, regs := w.anyPrograms(t, r, map[opcode.Op]bool{}), anyRegisters(r)
+		stub := w.emitted(t, programs, true)
+		w.runner.start(stub.Code, &regs)
+		stopped, live, _ := w.runner.next()
+		if stopped {
+			bells++
+			if f := stub.ReadAt(int(live[filePC] - codeAddr)); f != nil {
+				Ring(f, codeAddr, live[:])
+			} else {
+				live[filePC] += 4 // a handler has made it a nop
+			}
+			w.runner.put(live[filePC])
+			stopped, live, _ = w.runner.next()
+		}
+		w.block.Clear()
+		if stopped {
+			t.Fatalf("case %d: another breakpoint at %#x\n%s", seed, live[filePC], describe(programs))
+		}
+		if err := sameRegisters(&live, &regs); err != nil {
+			t.Fatalf("case %d: %v\n%s", seed, err, describe(programs))
+		}
+	}
+	if bells == 0 {
+		t.Error("no doorbell rang")
+	}
+}
+
+func anyRegisters(r *rand.Rand) (regs regFile) {
+	for i := range 31 {
+		regs[i] = anyWord(r)
+	}
+	regs[fileSP], regs[filePC], regs[filePState] = stackTop, testPlace, uint64(r.IntN(16))<<28
+	return regs
+}
+
+func (w *world) emitted(t *testing.T, programs []native.Program, atomics bool) *native.Stub {
 	t.Helper()
-	runner := filepath.Join(t.TempDir(), "runner")
-	if out, err := exec.Command(string(testenv.GCCARM64), "-O2", "-static", "-o", runner, "testdata/runner.c", "testdata/runner.S").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, string(testenv.QEMUARM64), runner)
-	cmd.Stdin = in
-	out, err := cmd.Output()
+	stub, err := Emit(programs, Site{Addr: codeAddr, Place: testPlace, Arena: arenaAddr, Control: arenaAddr + arena.ControlOffset, Pid: testPid,
+		Owners: w.owners, Stacks: w.stacks, Ring: w.RingLayout(), Clock: w.clock, Ranges: w.ranges, Atomics: atomics, Tail: leave})
 	if err != nil {
-		t.Errorf("the runner: %v", err)
+		t.Fatalf("%v\n%s", err, describe(programs))
 	}
-	return out
+	return stub
+}
+
+// compare lets both executors run one hit from the same start, and returns how many doorbells rang.
+func (w *world) compare(stub *native.Stub, programs []native.Program, regs *regFile) (bells int, err error) {
+	w.start = w.used(w.start[:0])
+	want := w.interpret(programs, regs)
+	w.wanted = w.used(w.wanted[:0])
+	w.restore(w.start)
+	answered, state := map[partOf]bool{}, runtime.State{}
+	w.runner.start(stub.Code, regs)
+	for {
+		stopped, live, frame := w.runner.next()
+		if !stopped {
+			if err := sameRegisters(&live, regs); err != nil {
+				return bells, err
+			}
+			break
+		}
+		at := int(live[filePC] - codeAddr)
+		if f := stub.ReadAt(at); f != nil {
+			w.faults++
+			at = f.Bell
+		}
+		d := stub.DoorbellAt(at)
+		if d == nil {
+			return bells, fmt.Errorf("a breakpoint at %#x", live[filePC])
+		}
+		bells++
+		of := partOf{d.Program, d.When}
+		answered[of] = true
+		to, err := w.answer(d, programs, &live, regs, frame, &state, want[of])
+		if err != nil {
+			return bells, fmt.Errorf("doorbell of %+v at operation %d: %w", of, d.PC, err)
+		}
+		w.runner.put(codeAddr + uint64(to))
+	}
+	for of, r := range want {
+		if !answered[of] && (r.out.Trap != outcome.NoTrap || r.out.Kind > outcome.ExitEvent) {
+			return bells, fmt.Errorf("%+v ended without a doorbell, and not with %+v, log %x", of, r.out, r.log)
+		}
+	}
+	if err := w.compareCall(programs, want); err != nil {
+		return bells, err
+	}
+	if err := w.compareRecords(programs, want, answered); err != nil {
+		return bells, err
+	}
+	w.got = w.used(w.got[:0])
+	w.dropChanges(w.got)
+	w.dropChanges(w.wanted)
+	if !bytes.Equal(w.got, w.wanted) {
+		return bells, fmt.Errorf("the arena differs: %s", difference(w.got, w.wanted))
+	}
+	return bells, nil
+}
+
+// answer lets the interpreter finish a program, and returns the offset at which the thread continues.
+func (w *world) answer(d *native.Bell, programs []native.Program, live, regs *regFile, frame []uint64, s *runtime.State, want ran) (to int, err error) {
+	if d.FrameWords() > frameWords {
+		return 0, fmt.Errorf("a frame of %d words", d.FrameWords())
+	}
+	d.State(live[:], frame, s)
+	was := *live
+	d.Restore(was[:], frame)
+	if err := sameRegisters(&was, regs); err != nil {
+		return 0, err
+	}
+	code := programs[d.Program].Run
+	if d.When {
+		code = programs[d.Program].When
+	}
+	var log record.Log
+	log.Reset()
+	ctx := w.context(&was)
+	if d.Call == native.InCall {
+		ctx.This = d.FrameOffset(live[:], frame, arenaAddr) + calls.ThisAt
+	} else if d.Call != native.NoCall {
+		return 0, fmt.Errorf("the call is not recorded: %v", d.Call)
+	}
+	out := w.machine.Resume(code.Code, ctx, &log, s)
+	if out != want.out || string(log.Items()) != want.log {
+		return 0, fmt.Errorf("state %+v\nends as   %+v, log %x\nand not %+v, log %x", *s, out, log.Items(), want.out, want.log)
+	}
+	if d.When && !rejects(out) {
+		return d.Pass, nil
+	}
+	if g := programs[d.Program].Gate; d.When && g != nil {
+		g.Reject()
+	}
+	return d.Resume, nil
+}
+
+// sameRegisters compares registers with those from the place, except for the program counter.
+func sameRegisters(got, want *regFile) error {
+	for i, v := range want {
+		if got[i] != v && i != filePC {
+			return fmt.Errorf("register %d is %#x, not %#x", i, got[i], v)
+		}
+	}
+	return nil
 }
 
 func describe(programs []native.Program) string {
@@ -268,9 +292,9 @@ func describe(programs []native.Program) string {
 			if plan == nil {
 				continue
 			}
-			fmt.Fprintf(&s, "%s:\n", name)
+			fmt.Fprintf(&s, "%s: fuel %d\n", name, plan.Code.Fuel)
 			for pc, in := range plan.Insts {
-				fmt.Fprintf(&s, "  %d %s A=%d V=%#x\n", pc, opcode.RowOf(in.Op).Name, in.A, in.V)
+				fmt.Fprintf(&s, "  %d %s A=%d V=%#x %s\n", pc, opcode.RowOf(in.Op).Name, in.A, in.V, plan.Ops[pc].Why)
 			}
 		}
 		if p.Gate != nil {

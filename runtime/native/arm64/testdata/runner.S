@@ -1,5 +1,5 @@
 // Runs native code with given registers. This code is copied to a page of its own, and reaches everything at fixed addresses.
-// SAVE has, in bytes from its start: 0 the registers afterwards (x0 to x30, sp, nzcv), 512 those before (x0 to x30, nzcv), 1024 the stack
+// SAVE has, in bytes from its start: 0 the registers afterwards (x0 to x30, sp, nzcv), 512 those before (x0 to x30, nzcv, sp), 1024 the stack
 // pointer of the C code.
 	.global enter, jump, leave, leave_end
 enter:
@@ -12,8 +12,7 @@ enter:
 	mov x0, #0x30000000
 	mov x1, sp
 	str x1, [x0, #1024]
-	mov x1, #0x40000000
-	movk x1, #0x8000
+	ldr x1, [x0, #512+256]
 	mov sp, x1
 	ldr x1, [x0, #512+248]
 	msr nzcv, x1

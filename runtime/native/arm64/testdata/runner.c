@@ -1,9 +1,13 @@
-// Runs native code on an arena, case after case. From standard input: the size of the arena in bytes, the arena, and for each case the
-// registers (x0 to x30, nzcv), the size of the code and the code, all of 64 bits. To standard output: for each case the registers
-// afterwards (x0 to x30, sp, nzcv) and a hash of the arena; at the end the arena.
+// Runs native code on an arena, case after case. The arena is file 3. From standard input: its size in bytes, and for each case the
+// registers (x0 to x30, nzcv, sp), the size of the code and the code, all of 64 bits. To standard output, the address of the thread's own data, and for each case: 1 at each breakpoint and each fault,
+// with the registers (x0 to x30, sp, pc, nzcv) and FRAME words from the stack pointer on, to which the answer is where to continue; 0 at the
+// end, with the registers.
+#define _GNU_SOURCE
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #define ARENA 0x10000000ul
@@ -11,6 +15,10 @@
 #define BLOB 0x20100000ul
 #define SAVE 0x30000000ul
 #define STACK 0x40000000ul
+#define OTHER 0x41000000ul // another stack
+#define DATA 0x50000000ul // pages that programs read; the last one cannot be read
+#define PAGE 4096
+#define FRAME 128
 
 extern char enter[], jump[], leave[], leave_end[];
 
@@ -35,35 +43,56 @@ static void put(const void *p, size_t n) {
 	}
 }
 
-static void map(uint64_t at, size_t n, int prot) {
-	if (mmap((void *)at, n, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) != (void *)at)
+static void map(uint64_t at, size_t n, int prot, int how, int fd) {
+	if (mmap((void *)at, n, prot, how | MAP_FIXED_NOREPLACE, fd, 0) != (void *)at)
 		_exit(2);
 }
 
+static void stopped(int sig, siginfo_t *info, void *context) {
+	mcontext_t *m = &((ucontext_t *)context)->uc_mcontext;
+	uint64_t message[35 + FRAME] = {1}, pc;
+	memcpy(message + 1, m->regs, 31 * 8);
+	message[32] = m->sp;
+	message[33] = m->pc;
+	message[34] = m->pstate;
+	memcpy(message + 35, (void *)m->sp, FRAME * 8);
+	put(message, sizeof message);
+	if (!get(&pc, 8))
+		_exit(4);
+	m->pc = pc;
+}
+
 int main(void) {
-	uint64_t size, n;
-	map(CODE, 0x200000, PROT_READ | PROT_WRITE | PROT_EXEC);
-	map(SAVE, 0x1000, PROT_READ | PROT_WRITE);
-	map(STACK, 0x10000, PROT_READ | PROT_WRITE);
+	uint64_t size, n, message[35] = {0};
+	struct sigaction action = {.sa_sigaction = stopped, .sa_flags = SA_SIGINFO};
+	sigaction(SIGTRAP, &action, 0);
+	sigaction(SIGSEGV, &action, 0);
+	map(DATA, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	for (uint64_t i = 0; i < 4 * PAGE; i++)
+		((uint8_t *)DATA)[i] = i * i >> 3 ^ i;
+	strcpy((char *)DATA + 100, "func");
+	strcpy((char *)DATA + PAGE + 501, "longer than eight bytes");
+	mprotect((void *)(DATA + 3 * PAGE), PAGE, PROT_NONE);
+	map(CODE, 0x200000, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	map(SAVE, 0x1000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	map(OTHER, 0x10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	map(STACK, 0x10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	if (!get(&size, 8))
 		return 3;
-	map(ARENA, size, PROT_READ | PROT_WRITE);
-	get((void *)ARENA, size);
+	put((uint64_t[]){(uint64_t)__builtin_thread_pointer()}, 8);
+	map(ARENA, size, PROT_READ | PROT_WRITE, MAP_SHARED, 3);
 	memcpy((void *)BLOB, leave, leave_end - leave);
 	char *start = (char *)BLOB + 0x1000;
 	memcpy(start, enter, leave - enter);
 	uint32_t *b = (uint32_t *)(start + (jump - enter));
 	*b = 0x14000000 | (((int64_t)CODE - (int64_t)b) / 4 & 0x3ffffff);
 	__builtin___clear_cache((char *)BLOB, (char *)BLOB + 0x2000);
-	while (get((void *)(SAVE + 512), 32 * 8) && get(&n, 8) && get((void *)CODE, n)) {
+	while (get((void *)(SAVE + 512), 33 * 8) && get(&n, 8) && get((void *)CODE, n)) {
 		__builtin___clear_cache((char *)CODE, (char *)CODE + n);
 		((void (*)(void))start)();
-		put((void *)SAVE, 33 * 8);
-		uint64_t hash = 14695981039346656037ul;
-		for (uint64_t *w = (uint64_t *)ARENA; w < (uint64_t *)(ARENA + size); w++)
-			hash = (hash ^ *w) * 1099511628211ul;
-		put(&hash, 8);
+		memcpy(message + 1, (void *)SAVE, 32 * 8);
+		message[34] = ((uint64_t *)SAVE)[32];
+		put(message, sizeof message);
 	}
-	put((void *)ARENA, size);
 	return 0;
 }
