@@ -16,7 +16,7 @@ const blockReg = x4
 const (
 	slotShift      = 64 - 10
 	slotSizeShift  = 4
-	blockSizeShift = 16
+	blockSizeShift = 17
 )
 
 // The numbers of slots and blocks fit.

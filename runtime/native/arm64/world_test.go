@@ -24,7 +24,7 @@ import (
 )
 
 // arenaSize is the size of the arena in bytes, which the runner maps.
-const arenaSize = 32 << 20
+const arenaSize = 64 << 20
 
 // thisBytes is the storage of calls in bytes: four words and a text.
 const thisBytes = 32 + arena.TextCell
