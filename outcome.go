@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -139,11 +140,24 @@ func (o *outcomes) unreported(asked bool) (lines []string) {
 	return lines
 }
 
+// followed reports whether a target has ended as one does that follows a signal by which it is asked to.
+func (o *outcome) followed() bool {
+	t := o.target
+	return t.Ended && (asksForEnd(t.Signal) || t.Signal == 0 && asksForEnd(t.Status-signalStatus))
+}
+
+// followed reports whether any target has.
+func (o *outcomes) followed() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.ContainsFunc(o.list, (*outcome).followed)
+}
+
 // failure returns how a target has failed, empty when it has not.
 func (o *outcome) failure(asked bool) string {
 	t := o.target
 	switch {
-	case asked && (asksForEnd(t.Signal) || t.Signal == 0 && asksForEnd(t.Status-signalStatus)):
+	case asked && o.followed():
 		return ""
 	case t.Signal != 0 && t.Dumped:
 		return "killed by " + signalName(t.Signal) + " (core dumped)"
@@ -195,9 +209,21 @@ func (s *Session) waited(ws syscall.WaitStatus) {
 	s.outcomes.note(t)
 }
 
-// ReportOutcomes passes lines about targets that have failed to Hooks.Outcome, once for each target.
+// askedSoon is how long COMMAND's end by a signal such as SIGINT waits for the end of the session's context: a terminal's Ctrl-C, and
+// timeout(1), signal both processes, and COMMAND may be the first to end.
+const askedSoon = 200 * time.Millisecond
+
+// ReportOutcomes passes lines about targets that have failed to Hooks.Outcome, once for each target. An end by a signal such as SIGTERM is
+// no failure if the session has sent it, or its context is done.
 func (s *Session) ReportOutcomes() {
-	for _, line := range s.outcomes.unreported(s.ends.asked.Load() || s.ctx.Err() != nil) {
+	asked := s.ends.asked.Load()
+	if !asked && s.launched != 0 && s.outcomes.followed() {
+		select {
+		case <-s.ctx.Done():
+		case <-time.After(askedSoon):
+		}
+	}
+	for _, line := range s.outcomes.unreported(asked || s.ctx.Err() != nil) {
 		s.opts.Hooks.Outcome(line)
 	}
 }

@@ -90,6 +90,7 @@ func (t *thread) finishWith(sig int) {
 	t.SetRegs()
 	t.native.HitOver()
 	t.exec.HitOver()
+	t.queue.MoveOn() // to where the instruction has led
 	if sig == 0 {
 		sig = t.queue.AfterHit()
 	}

@@ -90,3 +90,24 @@ func TestDisarmedTimer(t *testing.T) {
 		})
 	}
 }
+
+// TestUnblockedSignals has threads send themselves signals in a loop, all of which come at one place: behind the call that unblocks them, which
+// the session may make for them.
+func TestUnblockedSignals(t *testing.T) {
+	path := program(t, "unblock.c")
+	for _, all := range []bool{false, true} {
+		eachEngine(t, func(t *testing.T, e Engine) {
+			w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+			tg := w.launch(path)
+			n := w.counter()
+			w.probe("one", Handlers{Enter: w.counts(n)})
+			if all {
+				w.probe("rounds+*", Handlers{Enter: w.counts(w.counter())})
+				w.probe("on+*", Handlers{Enter: w.counts(w.counter())})
+			}
+			w.run()
+			want(t, "output", tg.output(), "unblock bad=0\n")
+			want(t, "hits", n.get(), 3*60)
+		})
+	}
+}

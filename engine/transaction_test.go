@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"os/exec"
 	"testing"
 
 	"gotap/arch"
@@ -10,17 +11,34 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestTransactions probes every instruction of a function with a transaction, as on a processor that has them: each xbegin is emulated,
+// TestTransactions probes every instruction of a function with a transaction, as on a processor that reports them: each xbegin is emulated,
 // whatever the engine, with watchpoints too, so that it does not matter whether this one has. Transactions abort at once.
 func TestTransactions(t *testing.T) {
-	for a, plain := range map[*isa.ISA]arch.Arch{isa.AMD64: isa.AMD64.Arch, isa.I386: isa.I386.Arch} {
-		if a == isa.AMD64 {
-			a.Arch = x86.WithTransactions(x86.New64())
-		} else {
-			a.Arch = x86.WithTransactions(x86.New32())
-		}
-		t.Cleanup(func() { a.Arch = plain })
+	useArch(t, x86.WithTransactions(x86.New64()), x86.WithTransactions(x86.New32()))
+	probeTransactions(t)
+}
+
+// TestTransactionsUnreported does the same as on a processor that executes xbegin and does not report it: xbegin is stepped.
+func TestTransactionsUnreported(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.GCC)
+	if err := exec.Command(program(t, "transaction.c"), "1").Run(); err != nil {
+		t.Logf("the processor does not execute xbegin: %v", err)
+		return
 	}
+	useArch(t, x86.New64(), x86.New32())
+	probeTransactions(t)
+}
+
+// useArch makes sessions of the test take the processor for another one.
+func useArch(t *testing.T, long, short arch.Arch) {
+	for a, other := range map[*isa.ISA]arch.Arch{isa.AMD64: long, isa.I386: short} {
+		before := a.Arch
+		a.Arch = other
+		t.Cleanup(func() { a.Arch = before })
+	}
+}
+
+func probeTransactions(t *testing.T) {
 	testenv.Require(t, testenv.Watched)
 	for name, flags := range map[string][]string{"64": nil, "32": variants["32"]} {
 		t.Run(name, func(t *testing.T) {

@@ -57,8 +57,11 @@
 //	rep string instructions                O    not done until the program counter leaves: one step an iteration
 //	mov ss, pop ss                         O    the step also executes the jump back behind the copy
 //	sgdt, str … under UMIP                 O    the same
-//	xbegin, where the processor has it     E    never stepped: the transaction aborts at once, with status 0
-//	xbegin elsewhere                       O    it faults in the slot as in the original place
+//	xbegin, where the processor reports    E    never stepped: the transaction aborts at once, with status 0
+//	  that it has it
+//	xbegin elsewhere                       O    it faults in the slot as in the original place; if the processor executes
+//	                                            it, the copy leads to the abort handler. The step then includes a jump
+//	                                            of the copy; in place, the first instruction of the handler
 //	xend, xtest, xabort                    O    program counter
 //	lock, xchg with memory                 O    program counter; the step is atomic
 //	x87, but its control instructions      O    program counter; its address in the floating-point state (pointer.go)
@@ -88,7 +91,7 @@
 //	                                      behind the copy leads back.
 //	jmp, jcc, loop, xbegin                The target is relative: the copy has another displacement, or the target
 //	                                      is corrected (redirect, afterBranch; TestRandomInstructions). xbegin is
-//	                                      emulated (TestBegin, TestTransactions).
+//	                                      emulated, or its copy goes to the real target (TestBegin, TestTransactions).
 //	xend, xtest, xabort                   They reveal a transaction, not an address. A probe is never hit in one,
 //	                                      because its breakpoint aborts the transaction, so they execute outside
 //	                                      one, as natively (TestTransactions).

@@ -3,11 +3,12 @@ package x86
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+
+	"gotap/arch"
 )
 
 // feature is something that not all processors have. Tests detect it by executing it, and then expect what the
@@ -193,7 +194,8 @@ func floatTrial(t *testing.T, c *child, code []byte) (left bool) {
 
 // TestTransactions runs the instructions of transactions outside a transaction. On processors with transactions,
 // xbegin is not stepped but run: the breakpoint behind it aborts the transaction, and the thread continues at the
-// abort handler. Only the status, which names the breakpoint, differs from an emulation.
+// abort handler. Only the status, which names the breakpoint, differs from an emulation, and from a step, as it is made
+// where the processor does not report that it has transactions.
 func TestTransactions(t *testing.T) {
 	for _, m := range []*isa{mode64, mode32} {
 		t.Run(m.Name(), func(t *testing.T) {
@@ -202,13 +204,13 @@ func TestTransactions(t *testing.T) {
 				special(t, c, code, nil)
 			}
 			for _, code := range []string{"\xc7\xf8\x00\x00\x00\x00", "\xc7\xf8\x08\x00\x00\x00", "\x66\xc7\xf8\x08\x00"} {
-				if !c.has(transactions) {
-					special(t, c, hex.EncodeToString([]byte(code)), nil)
-					continue
-				}
 				regs := c.base
 				regs[RIP], regs[RSP], regs[RAX], regs[EFLAGS] = nativeCode, stackTop, m.wrap(^uint64(0)), 0x202
 				want := c.run(append([]byte(code), bytes.Repeat([]byte{0xcc}, 16)...), regs)
+				c.beginStepped(m, code, regs, want)
+				if !c.has(transactions) {
+					continue
+				}
 				insn, err := m.Decode([]byte(code), nativeCode)
 				c.must(err)
 				s, err := WithTransactions(m).Prepare(insn)
@@ -223,5 +225,24 @@ func TestTransactions(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// beginStepped steps xbegin in a slot. want is the outcome of the original instruction, except for the status, where the processor
+// executes it.
+func (c *child) beginStepped(m *isa, code string, regs arch.Regs, want outcome) {
+	insn, err := m.Decode([]byte(code), nativeCode)
+	c.must(err)
+	s, err := m.Prepare(insn)
+	c.must(err)
+	if !c.has(transactions) {
+		want = c.native([]byte(code), regs, false)
+	}
+	got, err := c.displaced(s, nearSlot, regs, false)
+	if c.has(transactions) {
+		want.regs[RAX], got.regs[RAX] = 0, got.regs[RAX]>>32
+	}
+	if d := differ(&want, &got, 0); d != "" || err != nil {
+		c.t.Errorf("% x stepped: %v%s", code, err, d)
 	}
 }

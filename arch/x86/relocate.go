@@ -97,9 +97,6 @@ func (c copyAt) direct() bool {
 	if c.in.relLen == 0 || c.slot == c.insn.Addr || c.in.relLen == 1 && c.in.length+growth > maxLen {
 		return false // redundant prefixes leave too little room
 	}
-	if c.in.begins() {
-		return false // only processors that do not support it step it
-	}
 	if !c.isa.long {
 		return true
 	}
@@ -110,15 +107,19 @@ func (c copyAt) direct() bool {
 }
 
 // redirect returns the copy of a direct branch with a displacement of 32 bits. A short jump is widened. Loops and
-// jrcxz cannot be widened: they skip the jump back and reach a second jump, to the target.
+// jrcxz cannot be widened: they skip the jump back and reach a second jump, to the target. So does xbegin: a step of it
+// also executes the first instruction of the abort handler, which has to be one of the copy.
 func (c copyAt) redirect() []byte {
-	if in := c.in; in.counts() {
-		code := append(make([]byte, 0, slotSize), in.bytes()[:in.opOff]...)
-		code = c.appendJump(append(code, in.opcode, jumpLen))
-		return c.appendTarget(append(code, 0xe9))
+	if in := c.in; in.skips() {
+		code := append(make([]byte, 0, slotSize), in.bytes()[:in.immOff]...)
+		code = append(append(code, jumpLen), make([]byte, in.relLen-1)...)
+		return c.appendTarget(append(c.appendJump(code), 0xe9))
 	}
 	return c.appendJump(c.widened())
 }
+
+// skips reports direct branches whose copies skip the jump back to reach a second jump, to the target.
+func (in *inst) skips() bool { return in.counts() || in.begins() }
 
 // counts reports loop, loope, loopne and jrcxz, which have short displacements only.
 func (in *inst) counts() bool {
@@ -159,6 +160,9 @@ func (c copyAt) checkSlot() error {
 	}
 	if c.in.relLen == 0 || !c.isa.long || c.direct() {
 		return nil
+	}
+	if c.in.begins() {
+		return &arch.RefusedError{Addr: c.insn.Addr, Reason: "the abort handler is out of reach from the slot"}
 	}
 	if top := int64(c.landing()) >> 47; top != 0 && top != -1 {
 		return &arch.RefusedError{Addr: c.insn.Addr, Reason: "the branch leaves the address space from the slot"}

@@ -76,9 +76,9 @@ func (s *site) writesShared() bool {
 	return f.do != doALU || f.op != aluCMP && f.op != aluTEST
 }
 
-// Allowed reports that nearly every instruction can be stepped, out of line and in place. xbegin is an exception: a
-// step of it would end inside its transaction, which aborts it, and the thread stops only behind the next
-// instruction, which may be anywhere and have a breakpoint.
+// Allowed reports that nearly every instruction can be stepped, out of line and in place. xbegin is an exception on a
+// processor that reports transactions: a step of it would abort the transaction, and the thread stops only behind the
+// next instruction, the first of the abort handler, which may have a breakpoint.
 func (s *site) Allowed(how arch.Strategy) bool {
 	switch how {
 	case arch.Emulated:

@@ -149,7 +149,7 @@ func (s *site) afterRedirect(regs *arch.Regs, slot uint64) bool {
 	case off == 0:
 		regs[RIP] = s.insn.Addr
 		return false
-	case s.in.counts() && off == uint64(s.in.length)+jumpLen:
+	case s.in.skips() && off == uint64(s.in.length)+jumpLen:
 		regs[RIP] = s.insn.Target
 	default:
 		regs[RIP] = s.next()

@@ -59,21 +59,33 @@ func TestBegin(t *testing.T) {
 	}
 }
 
-// TestBeginIsNoInstruction checks that xbegin is stepped without transactions, so that it raises its exception.
+// TestBeginIsNoInstruction checks that xbegin is stepped on a processor that reports no transactions, so that it raises its
+// exception, or aborts if the processor executes it all the same.
 func TestBeginIsNoInstruction(t *testing.T) {
+	const slot = 0x2000
 	for _, m := range []arch.Arch{New64(), New32()} {
-		for _, code := range []string{"\xc7\xf8\x10\x00\x00\x00", "\x66\xc7\xf8\x10\x00"} {
+		for code, want := range map[string]string{
+			"\xc7\xf8\x10\x00\x00\x00": "\xc7\xf8\x05\x00\x00\x00\xe9\xfb\xef\xff\xff\xe9\x06\xf0\xff\xff",
+			"\x66\xc7\xf8\x10\x00":     "\x66\xc7\xf8\x05\x00\xe9\xfb\xef\xff\xff\xe9\x06\xf0\xff\xff",
+		} {
 			s := prepared(t, m, code)
-			copied, err := s.OutOfLine(0x2000)
-			if s.Strategy() != arch.OutOfLine || s.Allowed(arch.Emulated) || err != nil || string(copied) != code {
+			copied, err := s.OutOfLine(slot)
+			if s.Strategy() != arch.OutOfLine || s.Allowed(arch.Emulated) || err != nil || string(copied) != want {
 				t.Errorf("%s % x: strategy %v, copy % x, %v", m.Name(), code, s.Strategy(), copied, err)
 			}
-			regs := arch.Regs{RIP: 0x1000, RSP: 0x10080, EFLAGS: 0x202}
-			st := s.BeforeStep(&regs, 0x2000)
-			if done, err := s.AfterStep(&regs, nil, 0x2000, st); done || err != nil || regs[RIP] != 0x1000 {
-				t.Errorf("%s % x: done %v at %#x, %v", m.Name(), code, done, regs[RIP], err)
+			target, length := s.Insn().Target, uint64(len(code))
+			for at, to := range map[uint64]uint64{slot: 0x1000, slot + length + jumpLen: target, target: target, slot + length: 0x1000 + length} {
+				regs := arch.Regs{RIP: 0x1000, RSP: 0x10080, EFLAGS: 0x202}
+				st := s.BeforeStep(&regs, slot)
+				regs[RIP] = at
+				if done, err := s.AfterStep(&regs, nil, slot, st); done != (at != slot) || err != nil || regs[RIP] != to {
+					t.Errorf("%s % x, stopped at %#x: done %v at %#x, %v", m.Name(), code, at, done, regs[RIP], err)
+				}
 			}
 		}
+	}
+	if _, err := prepared(t, New64(), "\xc7\xf8\x10\x00\x00\x00").OutOfLine(0x6f0000000000); !errors.Is(err, arch.ErrUnsupported) {
+		t.Errorf("a slot out of the reach of the jumps: %v", err)
 	}
 	if s := prepared(t, WithTransactions(New64()), "\xf0\xc7\xf8\x10\x00\x00\x00"); s.Allowed(arch.Emulated) || !s.Allowed(arch.OutOfLine) {
 		t.Error("with a lock prefix it is none anywhere, and may be stepped")

@@ -29,8 +29,9 @@ func New64() arch.Arch { return windows{mode64} }
 func New32() arch.Arch { return mode32 }
 
 // WithTransactions returns a variant of New64 or New32 for a processor with transactions (RTM). With it, a probe on
-// xbegin makes the transaction abort at once. Without it, xbegin raises an exception, as it would without the
-// probe.
+// xbegin makes the transaction abort at once. Without it, the processor executes xbegin: it raises an exception, as it
+// would without the probe, or aborts the transaction. Under a hypervisor, a processor may execute xbegin and report
+// neither RTM nor RTM_ALWAYS_ABORT.
 func WithTransactions(a arch.Arch) arch.Arch {
 	if a.WordSize() == mode64.WordSize() {
 		return windows{mode64Transactions}

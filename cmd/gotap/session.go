@@ -62,7 +62,11 @@ func planned(w *World, p *plan) *run {
 
 // run goes through a session: load, start the target, arm, trace, end.
 func (r *run) run(text gotap.Script) error {
-	code, err := r.phases(text)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	defer close(done)
+	defer cancel()
+	code, err := r.phases(ctx, cancel, done, text)
 	if err != nil {
 		code = status.Of(err)
 		r.complain(err)
@@ -103,16 +107,14 @@ func (r *run) writeEnd(code int) {
 	})
 }
 
-// phases does the work of run and returns the status.
-func (r *run) phases(text gotap.Script) (int, error) {
+// phases does the work of run and returns the status. The user's signals call cancel, the function of ctx, until done is closed.
+func (r *run) phases(ctx context.Context, cancel func(), done <-chan struct{}, text gotap.Script) (int, error) {
 	control := newControl(r.w)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	defer r.dropRecording()
 	if err := r.load(ctx, text); err != nil {
 		return 0, err
 	}
-	defer r.attend(control, cancel)()
+	go r.attend(control, cancel, done)
 	if err := r.openWatch(text); err != nil {
 		return 0, errors.Join(err, r.abandon())
 	}
@@ -254,29 +256,25 @@ func (r *run) begin() error {
 	return r.leaveTerminal()
 }
 
-// attend has the user's signals and the supervisor's end reach the session, until what it returns is called.
-func (r *run) attend(c control, cancel func()) (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case <-c.Dumps:
-				r.session.PrintAll()
-				continue
-			case <-c.Interrupts:
-				cancel()
-				go r.hurry(c)
-			case <-c.Gone:
-				if c.Orphaned.Load() && !r.demo { // killing the supervisor ends gotap, not COMMAND
-					r.session.LeaveCommand()
-				}
-				cancel()
-			case <-done:
+// attend has the user's signals and the supervisor's end reach the session, until done is closed.
+func (r *run) attend(c control, cancel func(), done <-chan struct{}) {
+	for {
+		select {
+		case <-c.Dumps:
+			r.session.PrintAll()
+			continue
+		case <-c.Interrupts:
+			cancel()
+			r.hurry(c)
+		case <-c.Gone:
+			if c.Orphaned.Load() && !r.demo { // killing the supervisor ends gotap, not COMMAND
+				r.session.LeaveCommand()
 			}
-			return
+			cancel()
+		case <-done:
 		}
-	}()
-	return func() { close(done) }
+		return
+	}
 }
 
 // trace waits for what ends the run: the targets, the user, the time, or the script.

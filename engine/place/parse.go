@@ -42,6 +42,12 @@ func Parse(text string) (Spec, error) {
 	if err != nil {
 		return Spec{}, err
 	}
+	for _, pattern := range []string{s.Module, s.Provider, s.Name, s.File} {
+		if err := symname.CheckAlternatives(pattern); err != nil {
+			at := strings.IndexByte(text, '{')
+			return Spec{}, syntax(text, at, at+1, err.Error(), "give several places instead: probe([\"a\", \"b\"], …)")
+		}
+	}
 	return s, nil
 }
 

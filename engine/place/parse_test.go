@@ -153,6 +153,9 @@ func TestSyntaxErrors(t *testing.T) {
 		{`exported("f+*")`, 11, 3, "takes the name of a function"},
 		{`exported("f"):+2`, 14, 3, "only lines of a function"},
 		{`watch:exported("x")/8/w`, 7, 13, "one place"},
+		{"libc:x" + strings.Repeat("{a,b}", 60), 7, 1, "more than 256 patterns"},
+		{strings.Repeat("{a,", 3000) + strings.Repeat("}", 3000), 1, 1, "more than 256 patterns"},
+		{strings.Repeat("{a,b}", 9) + ":f", 1, 1, "more than 256 patterns"},
 	} {
 		_, err := Parse(c.text)
 		var se *SyntaxError

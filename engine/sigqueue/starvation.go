@@ -16,7 +16,7 @@ const freeRunTime = 200 * time.Microsecond
 const freeHits = 32
 
 // spot is the place where a thread was when a signal was delivered to it: the handler returns there. It is
-// forgotten when a probe is hit there, because the thread has then moved on.
+// forgotten when a probe is hit there, or a hit leads there, because the thread has then moved on.
 type spot struct {
 	pc, sp uint64
 	times  int // signals delivered here
@@ -214,7 +214,9 @@ func (b *starvation) leave(pc, sp uint64) {
 	}
 }
 
-// MoveOn notes that the thread runs the instruction at its program counter: it has moved on from there.
+// MoveOn notes that the thread runs the instruction at its program counter, or has just come there by a hit: it has moved on from there
+// since signals were delivered to it. A thread that sends itself signals in a loop gets each of them at one place, behind the call that
+// unblocks them, which gotap may have made for it.
 func (q *Queue) MoveOn() {
 	if q.starvation.used > 0 {
 		q.starvation.leave(*q.t.PC(), q.t.SP())

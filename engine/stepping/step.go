@@ -148,7 +148,8 @@ func (x *Thread) Stepped() {
 }
 
 // leaveNext takes a thread back to the breakpoint behind the instruction that is stepped in place, if the step has executed that as well. It does so
-// if the instruction holds traps back until the next one has run: mov ss, pop ss (Intel SDM vol. 3, 6.8.3).
+// if the instruction holds traps back until the next one has run: mov ss, pop ss (Intel SDM vol. 3, 6.8.3), and xbegin, whose
+// transaction the trap aborts: the next one is the first of the abort handler.
 func (x *Thread) leaveNext() {
 	if next := x.parts.View.Space.ABI.BreakpointPC(*x.PC()); x.raisedBehind() && x.step.p.Space.ByAddr[next] != nil {
 		*x.PC() = next
@@ -156,10 +157,15 @@ func (x *Thread) leaveNext() {
 	}
 }
 
-// raisedBehind reports whether a step in place has executed the breakpoint instruction behind the instruction that was stepped.
+// raisedBehind reports whether a step in place has executed the breakpoint instruction behind the instruction that was stepped, or at
+// its target.
 func (x *Thread) raisedBehind() bool {
 	a, p := x.parts.View.Space.ABI, x.step.p
-	return x.step.slot == p.Addr && a.BreakpointPC(*x.PC()) == p.Addr+uint64(p.Length) && x.SignalCode() == a.TrapCode
+	if x.step.slot != p.Addr || x.SignalCode() != a.TrapCode {
+		return false
+	}
+	met := a.BreakpointPC(*x.PC())
+	return met == p.Addr+uint64(p.Length) || met == p.Site.Insn().Target
 }
 
 // anotherTurn continues a repeated instruction that has iterations left. The watchpoints are queried now, because

@@ -56,6 +56,7 @@ const (
 	SDT       Need = "sys/sdt.h" // header of static marks
 	Strace    Need = "strace"
 	TSC       Need = "tsc" // TypeScript's compiler, also where GOTAP_TSC says
+	Bash      Need = "bash"
 	Taskset   Need = "taskset"
 	CPUs      Need = "more than one CPU"
 	Populate  Need = "MADV_POPULATE_WRITE, of Linux 5.14"

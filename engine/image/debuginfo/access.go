@@ -108,7 +108,7 @@ func (in *Info) findVariable(fn *function.Function, pc uint64, name string) (var
 
 // explain converts an error about a place to one about a name.
 func (in *Info) explain(name string, pc uint64, err error) error {
-	for _, out := range []error{location.ErrNowhere, location.ErrEntryOnly, location.ErrPointee, location.ErrAbsent, callconv.ErrRewritten} {
+	for _, out := range []error{location.ErrNowhere, location.ErrEntryOnly, location.ErrPointee, location.ErrAbsent, callconv.ErrRewritten, errUnused} {
 		if errors.Is(err, out) {
 			reason := err.Error()
 			if out == location.ErrNowhere || out == location.ErrAbsent {
@@ -176,8 +176,12 @@ func (in *Info) placeOf(fn *function.Function, pc uint64, v variable) (location.
 // errEarly reports that a parameter's place is known only after the prologue.
 var errEarly = errors.New("its place is known only after the first instructions of the function; probe a line of the function, @FILE:LINE")
 
+// errUnused reports an unused parameter of a function that a compiler with LLVM has compiled. Callers in the same unit do not set it
+// (its pass deadargelim).
+var errUnused = errors.New("the function does not use it, and some callers do not pass it")
+
 // withoutLocation finds a value that has no location: a constant that an optimiser put in its place, or an unused
-// parameter, which is still passed.
+// parameter, which is still passed in code of GCC and Go.
 func (in *Info) withoutLocation(fn *function.Function, pc uint64, v variable) (location.Place, error) {
 	f, _, err := in.entries.Attr(v.entry, dwarf.AttrConstValue)
 	if err != nil {
@@ -192,6 +196,9 @@ func (in *Info) withoutLocation(fn *function.Function, pc uint64, v variable) (l
 		}
 	}
 	if external, _, _ := in.entries.Attr(fn.DIE, dwarf.AttrExternal); v.index >= 0 && external != nil && in.lines.InPrologue(fn, pc) {
+		if !fn.Unit.PassesUnused() {
+			return location.Place{}, errUnused
+		}
 		params, _, err := in.functions.Params(fn)
 		if err != nil {
 			return location.Place{}, err

@@ -3,6 +3,7 @@ package debuginfo
 import (
 	"cmp"
 	"debug/dwarf"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -64,7 +65,8 @@ func (in *Info) copiesIn(u *entry.Unit, o *original) (copies []Copy, err error) 
 }
 
 // Body returns the line of the function at vaddr that has code in most of its copies, and the number of these pieces of
-// code, or 0. The line of the function's head need not have code in each copy.
+// code, or 0. The line of the function's head need not have code in each copy. A line behind the end of a short function
+// has no code in its range.
 func (in *Info) Body(vaddr uint64) (file string, line, most int) {
 	var err error
 	defer in.guard(&err)()
@@ -73,10 +75,22 @@ func (in *Info) Body(vaddr uint64) (file string, line, most int) {
 		return "", 0, 0
 	}
 	name, head := in.inlines.declared(fn.Unit, fn.DIE)
-	if name == "" {
+	r, err := in.functions.Range(vaddr)
+	if name == "" || err != nil {
 		return "", 0, 0
 	}
-	line, most = in.lines.Busiest(name, head+1, head+longestHead)
+	pieces := in.functions.Pieces(r)
+	places, _ := in.lines.In(lines.Span{File: name, First: head + 1, Last: head + longestHead})
+	own, count := map[int]bool{}, map[int]int{}
+	for _, p := range places {
+		count[p.Line]++
+		own[p.Line] = own[p.Line] || slices.ContainsFunc(pieces, func(r function.Range) bool { return p.Addr >= r.Lo && p.Addr < r.Hi })
+	}
+	for _, n := range slices.Sorted(maps.Keys(count)) {
+		if own[n] && count[n] > most {
+			line, most = n, count[n]
+		}
+	}
 	return path.Base(name), line, most
 }
 

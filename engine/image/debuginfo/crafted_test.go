@@ -21,7 +21,7 @@ func taking(language int64, a *dwarftest.DIE, types ...*dwarftest.DIE) *dwarftes
 	f := &dwarftest.DIE{Tag: dwarf.TagSubprogram, Kids: []*dwarftest.DIE{param}, Attrs: dwarftest.Attrs{
 		dwarf.AttrName: "f", dwarf.AttrLowpc: uint64(craftedEntry), dwarf.AttrHighpc: int64(64), dwarf.AttrExternal: true, dwarf.AttrType: a}}
 	return dwarftest.Encode(&dwarftest.DIE{Tag: dwarf.TagCompileUnit, Kids: append(append([]*dwarftest.DIE{f}, types...), a), Attrs: dwarftest.Attrs{
-		dwarf.AttrLanguage: language, dwarf.AttrLowpc: uint64(craftedEntry), dwarf.AttrHighpc: int64(64)}})
+		dwarf.AttrProducer: "GNU C17", dwarf.AttrLanguage: language, dwarf.AttrLowpc: uint64(craftedEntry), dwarf.AttrHighpc: int64(64)}})
 }
 
 // ask asks for a member of the parameter, and for all else that its type has a part in.

@@ -293,8 +293,12 @@ func TestCopies(t *testing.T) {
 			t.Errorf("an unknown argument of a copy gives %v", err)
 		}
 	}
+	brief := build(t, "testdata/short.c", "-O2")
 	if file, line, n := c.info.Body(c.address(t, "part")); n != 6 || file != "partly.c" || line < 8 || line > 9 {
 		t.Errorf("a line of them is %s:%d, %d times", file, line, n)
+	}
+	if file, line, n := brief.info.Body(brief.address(t, "brief")); n != 0 {
+		t.Errorf("a line of a function of one line is %s:%d, %d times", file, line, n)
 	}
 	for _, name := range []string{"alone", "main"} {
 		if copies, err := c.info.Copies(c.address(t, name)); err != nil || copies != nil {

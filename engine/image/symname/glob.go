@@ -1,7 +1,9 @@
 package symname
 
 import (
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -52,6 +54,15 @@ func expression(pattern string) (text string, ok bool) {
 	return pattern[1 : len(pattern)-1], true
 }
 
+// CheckAlternatives returns the error of a pattern that stands for too many others, or nil.
+func CheckAlternatives(pattern string) error {
+	if _, ok := expression(pattern); ok {
+		return nil
+	}
+	_, err := expand(pattern)
+	return err
+}
+
 // CheckPattern returns the error of a pattern that is a regular expression, or nil.
 func CheckPattern(pattern string) error {
 	text, ok := expression(pattern)
@@ -81,19 +92,47 @@ func compiled(text string) *regexp.Regexp {
 // maxAlternatives bounds how many patterns one with braces stands for.
 const maxAlternatives = 256
 
-// alternatives returns the patterns that one with "{a,b}" stands for; without braces it is the pattern alone. Braces in
-// names of closures, which contain no comma or have parentheses, are no alternatives.
+// errAlternatives reports a pattern that stands for more.
+var errAlternatives = fmt.Errorf("the braces stand for more than %d patterns", maxAlternatives)
+
+// alternatives returns the patterns that one with "{a,b}" stands for, in order; without braces it is the pattern alone.
 func alternatives(pattern string) []string {
+	all, _ := expand(pattern)
+	return all
+}
+
+// expand is alternatives, and returns errAlternatives with the first of too many.
+func expand(pattern string) (all []string, err error) {
+	for todo := []string{pattern}; len(todo) > 0; {
+		next := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		choices := choose(next)
+		if len(choices) == 0 {
+			all = append(all, next)
+		}
+		for _, one := range slices.Backward(choices) {
+			todo = append(todo, one)
+		}
+		if len(all)+len(todo) > maxAlternatives { // each of them stands for one pattern at least
+			return append(all, todo[len(todo)-1]), errAlternatives
+		}
+	}
+	return all, nil
+}
+
+// choose returns a pattern with each of the alternatives of its first braces, which may contain further ones. Braces in
+// names of closures, which contain no comma or have parentheses, are no alternatives.
+func choose(pattern string) []string {
 	open := strings.IndexByte(pattern, '{')
 	if open < 0 || open > 0 && pattern[open-1] == '\\' {
-		return []string{pattern}
+		return nil
 	}
 	depth, from := 0, open+1
 	var parts []string
 	for i := open; i < len(pattern); i++ {
 		switch pattern[i] {
 		case '(', '#':
-			return []string{pattern}
+			return nil
 		case '{':
 			depth++
 		case ',':
@@ -106,21 +145,16 @@ func alternatives(pattern string) []string {
 				continue
 			}
 			if len(parts) == 0 {
-				return []string{pattern}
+				return nil
 			}
 			parts = append(parts, pattern[from:i])
-			var all []string
-			for _, part := range parts {
-				for _, one := range alternatives(pattern[:open] + part + pattern[i+1:]) {
-					if len(all) < maxAlternatives {
-						all = append(all, one)
-					}
-				}
+			for k, part := range parts {
+				parts[k] = pattern[:open] + part + pattern[i+1:]
 			}
-			return all
+			return parts
 		}
 	}
-	return []string{pattern}
+	return nil
 }
 
 // globOne is Glob for a pattern without alternatives.

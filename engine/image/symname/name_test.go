@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,4 +176,31 @@ func simpleSets(pattern string) bool {
 		}
 	}
 	return true
+}
+
+// TestAlternatives compares the order and number of what braces stand for with bash's.
+func TestAlternatives(t *testing.T) {
+	testenv.Require(t, testenv.Bash)
+	for _, pattern := range []string{"{a,b}", "x{a,b{c,d}}y{e,f}", "{a,}z", "{,}{,}{a,b}", strings.Repeat("{a,b}", 8), "{a,{b,{c,{d,e}}}}", "{{a,b},c}{d,{e,f}}"} {
+		text, err := exec.Command("bash", "-c", `printf "%s\n" :`+pattern+":").Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := strings.Fields(string(text))
+		got := alternatives(pattern)
+		for i := range got {
+			got[i] = ":" + got[i] + ":"
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", pattern, got, want)
+		}
+	}
+	for _, pattern := range []string{"f{a,b", "{{closure}}", `\{a,b}`, "a::{closure#0},b}", "{a}"} {
+		if got := alternatives(pattern); len(got) != 1 || got[0] != pattern {
+			t.Errorf("%s: %q", pattern, got)
+		}
+	}
+	if CheckAlternatives(strings.Repeat("{a,b}", 9)) == nil || CheckAlternatives("/a{1,2}/") != nil {
+		t.Error("the bound of alternatives")
+	}
 }

@@ -121,6 +121,13 @@ func (u *Unit) IsUnoptimised() bool {
 	return level == "0"
 }
 
+// PassesUnused reports whether the compiler passes an argument to every function that other units can call, used or not: GCC, which changes
+// a copy for its own calls, and Go's compiler do.
+func (u *Unit) PassesUnused() bool {
+	producer, _ := u.Entry.Val(dwarf.AttrProducer).(string)
+	return strings.HasPrefix(producer, "GNU ") || u.Language() == Go
+}
+
 // Joined reports whether the entries were split off, and are in another file.
 func (u *Unit) Joined() bool { return u.body != u.home }
 

@@ -52,9 +52,6 @@ func TestAddrs(t *testing.T) {
 			t.Errorf("%s:%d is at %#x, %v; want %#x", c.file, c.line, got, err, c.want)
 		}
 	}
-	if line, most := lt.Busiest("a.c", 1, 5); line != 3 || most != 2 {
-		t.Errorf("line %d has most code: %d", line, most)
-	}
 }
 
 func TestLinesWithoutCode(t *testing.T) {

@@ -30,23 +30,6 @@ func (lt *Tables) Addrs(file string, line int) ([]uint64, error) {
 	return slices.Compact(s.addrs), nil
 }
 
-// Busiest returns the line between first and last that has most addresses to stop at, and their number. The number is 0
-// when no line has any.
-func (lt *Tables) Busiest(file string, first, last int) (line, most int) {
-	s := search{lt: lt, file: path.Clean(file)}
-	tables, err := s.tables()
-	for n := first; err == nil && n <= last; n++ {
-		s.line, s.lines, s.addrs = n, map[int]bool{}, nil
-		for _, t := range tables {
-			s.table(t)
-		}
-		if pieces := len(slices.Compact(slices.Sorted(slices.Values(s.addrs)))); pieces > most {
-			most, line = pieces, n
-		}
-	}
-	return line, most
-}
-
 // search collects the code of one line in all units.
 type search struct {
 	lt     *Tables
