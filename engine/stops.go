@@ -61,11 +61,8 @@ func (k *stops) takeTurns() {
 	}
 	found, threads := 0, len(k.s.threads)
 	for of, t := range k.s.threads {
-		if k.s.life.closed {
-			return
-		}
 		k.dealWithBacklog()
-		if !t.mayRun() {
+		if k.s.life.closed || !t.mayRun() {
 			continue
 		}
 		if tid, e := k.look(of, &k.status, false); e == 0 && tid > 0 {
