@@ -52,8 +52,8 @@ func (c *Checked) Close() { c.close() }
 // isListing reports whether the text is what `gotap dis` prints.
 func (s Script) isListing() bool { return filepath.Ext(s.Name) == ".rpn" }
 
-// Check compiles and verifies all programs of a script, a definition file or a listing (.rpn). Nothing is traced, and places need not
-// exist. Errors are those of Open; those about the text match Diagnostics.
+// Check compiles and verifies all programs of a script, a definition file or a listing (.rpn). Nothing is traced, and
+// places need not exist. Errors are those of Open; those about the text match Diagnostics.
 func Check(text Script, o CheckOptions) (c *Checked, err error) {
 	if o.Output == nil {
 		o.Output = output.Discard
@@ -137,8 +137,9 @@ func checkListing(text Script) (*Checked, error) {
 	return c, list.Err()
 }
 
-// Build makes the contents of a prebuilt file (package ppdf), which runs without its source: of a definition file its programs, of a
-// script its text. A script that imports files of its own is refused, because a prebuilt file stands alone.
+// Build makes the contents of a prebuilt file (package ppdf), which runs without its source: of a definition file its
+// programs, of a script its text. A script that imports files of its own is refused, because a prebuilt file stands
+// alone.
 func Build(text Script, o CheckOptions) (*ppdf.File, Diagnostics, error) {
 	c, err := Check(text, o)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"gotap/compile"
 )
 
-// TestCheck: scripts, definition files and listings are compiled without a target, and a listing of a program is the same program.
+// TestCheck: scripts, definition files and listings are compiled without a target, and a listing of a program is the
+// same program.
 func TestCheck(t *testing.T) {
 	c, err := gotap.Check(gotap.Script{Name: "-e", Text: `const n = count(); probe("libc:malloc", { enter(c) { n.add(1); } });`}, gotap.CheckOptions{})
 	if err != nil {

@@ -178,8 +178,8 @@ func (c *Control) compareDefinitions(old, next *definition.File) (add []engine.P
 	return add, numbersOf(left), nil
 }
 
-// pairProbes finds probes that do the same in two versions of a definition file: the new ones get the numbers of the old ones. It
-// returns the others of each version, and uses the memory of old.
+// pairProbes finds probes that do the same in two versions of a definition file: the new ones get the numbers of the
+// old ones. It returns the others of each version, and uses the memory of old.
 func pairProbes(old, next []*definition.Probe) (fresh, stale []*definition.Probe) {
 	for _, p := range next {
 		if i := slices.IndexFunc(old, p.Same); i >= 0 {

@@ -69,8 +69,8 @@ func (s attaching) one(pid int) error {
 	return nil
 }
 
-// children attaches to the descendants that the processes of Options.Pids have already. Those that start from now on are followed:
-// their parents are traced. What cannot be traced is noted.
+// children attaches to the descendants that the processes of Options.Pids have already. Those that start from now on
+// are followed: their parents are traced. What cannot be traced is noted.
 func (s attaching) children() {
 	traced := slices.Clone(s.opts.Pids)
 	seen, n := map[int]bool{os.Getpid(): true}, 0

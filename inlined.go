@@ -12,8 +12,8 @@ import (
 // copiesShown is how many functions get a warning of their own, and half of how many calls of one it lists.
 const copiesShown = 3
 
-// reportInlined warns of inlined copies of functions that were probed since the last call, and of debug information that
-// is missing. Any goroutine.
+// reportInlined warns of inlined copies of functions that were probed since the last call, and of debug information
+// that is missing. Any goroutine.
 func (s *Session) reportInlined() {
 	if s.opts.Tool.Quiet {
 		return

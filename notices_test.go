@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNoticesWaitForNobody posts more than a pipe that nobody reads takes: the engine goes on, what was told is in order, and the rest
-// is counted.
+// TestNoticesWaitForNobody posts more than a pipe that nobody reads takes: the engine goes on, what was told is in
+// order, and the rest is counted.
 func TestNoticesWaitForNobody(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -101,8 +101,8 @@ func (o *outcomes) targets() (list []output.Target) {
 	return list
 }
 
-// status returns the exit status of the only target, 128+N when signal N ended it; 0 when it still runs, or when there are
-// several targets.
+// status returns the exit status of the only target, 128+N when signal N ended it; 0 when it still runs, or when there
+// are several targets.
 func (o *outcomes) status() int {
 	switch list := o.targets(); {
 	case len(list) != 1 || !list[0].Ended:
@@ -209,12 +209,12 @@ func (s *Session) waited(ws syscall.WaitStatus) {
 	s.outcomes.note(t)
 }
 
-// askedSoon is how long COMMAND's end by a signal such as SIGINT waits for the end of the session's context: a terminal's Ctrl-C, and
-// timeout(1), signal both processes, and COMMAND may be the first to end.
+// askedSoon is how long COMMAND's end by a signal such as SIGINT waits for the end of the session's context: a
+// terminal's Ctrl-C, and timeout(1), signal both processes, and COMMAND may be the first to end.
 const askedSoon = 200 * time.Millisecond
 
-// ReportOutcomes passes lines about targets that have failed to Hooks.Outcome, once for each target. An end by a signal such as SIGTERM is
-// no failure if the session has sent it, or its context is done.
+// ReportOutcomes passes lines about targets that have failed to Hooks.Outcome, once for each target. An end by a signal
+// such as SIGTERM is no failure if the session has sent it, or its context is done.
 func (s *Session) ReportOutcomes() {
 	asked := s.ends.asked.Load()
 	if !asked && s.launched != 0 && s.outcomes.followed() {
@@ -231,6 +231,6 @@ func (s *Session) ReportOutcomes() {
 // Targets returns the targets that the options named, as they are now.
 func (s *Session) Targets() []output.Target { return s.outcomes.targets() }
 
-// TargetStatus returns the exit status of the only target, 128+N when signal N ended it; 0 when it goes on, or when there
-// are several targets.
+// TargetStatus returns the exit status of the only target, 128+N when signal N ended it; 0 when it goes on, or when
+// there are several targets.
 func (s *Session) TargetStatus() int { return s.outcomes.status() }

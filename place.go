@@ -157,7 +157,8 @@ func (s closing) sawNowhere(states []engine.ProbeState) bool {
 	return some
 }
 
-// nothingToTrace returns the error that no probe matched. It lists what is missing, which may not have been reported before.
+// nothingToTrace returns the error that no probe matched. It lists what is missing, which may not have been reported
+// before.
 func (s *Session) nothingToTrace() error {
 	text := "no probe matched: there is nothing to trace"
 	for i, l := range s.leftOut {

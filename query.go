@@ -116,7 +116,8 @@ func (c *Control) Lost() map[string]uint64 {
 	return lost
 }
 
-// ValuesNamed returns those that a name or a pattern means: variables, aggregations and maps, or all of an inserted script.
+// ValuesNamed returns those that a name or a pattern means: variables, aggregations and maps, or all of an inserted
+// script.
 func (c *Control) ValuesNamed(name string) ([]Value, error) {
 	all, err := c.Values(false)
 	var names []string
@@ -139,8 +140,8 @@ func (c *Control) ResetValues() error {
 	})
 }
 
-// SetValue gives a variable that programs share a value: an integer, true or false, or a text. Of several scripts with such a
-// variable, the session's own comes first.
+// SetValue gives a variable that programs share a value: an integer, true or false, or a text. Of several scripts with
+// such a variable, the session's own comes first.
 func (c *Control) SetValue(name, text string) error {
 	return c.change(func() error {
 		found, failed, missing := false, error(nil), error(nil)

@@ -260,8 +260,8 @@ func (s *Session) LeaveCommand() { s.ends.leave.Store(true) }
 // ListensToKeys reports whether a callback of the script listens to keys, which Key reports.
 func (s *Session) ListensToKeys() bool { return s.script().Armed("key") }
 
-// Key reports a key that the user has pressed, to the callbacks of on("key"): a character, or a name such as "up", "enter", "ctrl-a".
-// It does not block.
+// Key reports a key that the user has pressed, to the callbacks of on("key"): a character, or a name such as "up",
+// "enter", "ctrl-a". It does not block.
 func (s *Session) Key(key string) {
 	var now unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &now) // the clock of all events

@@ -94,8 +94,8 @@ type Site interface {
 	Emulate(regs *Regs, mem Memory) error
 
 	// OutOfLine returns the bytes to place at slot, at most SlotSize, so that the instruction can be single-stepped
-	// there, or on ARM so that a system call can be made there. A jump back follows the instruction. It fails if the instruction cannot run at that address, for example because a RIP-relative operand is
-	// out of reach.
+	// there, or on ARM so that a system call can be made there. A jump back follows the instruction. It fails if the
+	// instruction cannot run at that address, for example because a RIP-relative operand is out of reach.
 	OutOfLine(slot uint64) ([]byte, error)
 
 	// BeforeStep prepares regs for a single step of the copy at slot: program counter and scratch registers. Its

@@ -13,8 +13,8 @@
 // # The life of a window
 //
 // A WindowArch can also replace instructions by a jump. WindowAt finds the whole instructions that the jump overwrites,
-// or why none fits. What else leads into their middle is a question to the file: a BranchArch finds it in the code. Copy makes the
-// instructions run elsewhere, at full speed, and Patch makes the bytes that replace them.
+// or why none fits. What else leads into their middle is a question to the file: a BranchArch finds it in the code.
+// Copy makes the instructions run elsewhere, at full speed, and Patch makes the bytes that replace them.
 //
 // # Other architectures
 //

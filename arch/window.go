@@ -11,12 +11,13 @@ type WindowArch interface {
 	// JumpLen returns the length of a jump in bytes, which is the least length of a window.
 	JumpLen() int
 
-	// WindowAt returns the window of a jump at addr. code is the bytes from addr on that belong to the function, and the
-	// padding behind it, but nothing of another function. The longest instruction behind the window should be included,
-	// because FlagsDead depends on what follows. The error is a *WindowError that says why no jump fits there.
+	// WindowAt returns the window of a jump at addr. code is the bytes from addr on that belong to the function, and
+	// the padding behind it, but nothing of another function. The longest instruction behind the window should be
+	// included, because FlagsDead depends on what follows. The error is a *WindowError that says why no jump fits
+	// there.
 	//
-	// WindowAt examines the bytes alone. The caller has to know that addr is the start of an instruction, and that nothing
-	// but the instructions of the window leads into its middle.
+	// WindowAt examines the bytes alone. The caller has to know that addr is the start of an instruction, and that
+	// nothing but the instructions of the window leads into its middle.
 	WindowAt(code []byte, addr uint64) (Window, error)
 
 	// WindowOver is WindowAt for a window that includes the instruction at last, which is behind addr.
@@ -29,22 +30,24 @@ type WindowArch interface {
 	Jump(from, to uint64) ([]byte, error)
 }
 
-// BranchArch is a WindowArch whose windows may have several instructions, so that something may lead into the middle of one.
+// BranchArch is a WindowArch whose windows may have several instructions, so that something may lead into the middle of
+// one.
 type BranchArch interface {
 	WindowArch
 
-	// Branches calls visit for every direct branch and call in code, whose address is start, for every indirect jump, and
-	// for every instruction that loads an address relative to its own. It decodes from start to end and does not allocate.
-	// At bytes that are not an instruction it continues with the next byte; skipped is how many of them there were.
+	// Branches calls visit for every direct branch and call in code, whose address is start, for every indirect jump,
+	// and for every instruction that loads an address relative to its own. It decodes from start to end and does not
+	// allocate. At bytes that are not an instruction it continues with the next byte; skipped is how many of them there
+	// were.
 	Branches(code []byte, start uint64, visit func(Branch)) (skipped int)
 
 	// Stray calls visit for every address that a direct branch could lead to if an instruction started at any byte of
 	// code. It is for code in which Branches skipped bytes, so that instructions may start anywhere.
 	Stray(code []byte, start uint64, visit func(target uint64))
 
-	// IndirectJumps calls visit for the address of each instruction of a function, and counts its indirect jumps that may
-	// lead to another part of it, by the code in front of them: those through a jump table, and those of which it is not
-	// known where they lead. The error says where the code cannot be decoded.
+	// IndirectJumps calls visit for the address of each instruction of a function, and counts its indirect jumps that
+	// may lead to another part of it, by the code in front of them: those through a jump table, and those of which it
+	// is not known where they lead. The error says where the code cannot be decoded.
 	IndirectJumps(code []byte, start uint64, visit func(addr uint64)) (tables, unclear int, err error)
 }
 
@@ -79,17 +82,17 @@ type Window struct {
 	Len   int    // bytes that are replaced: JumpLen or more
 	Insns []Insn // at least one, in order; the caller must not change them
 
-	// Pushes is set if the last instruction is a call. The copy pushes the return address and jumps, so that the function
-	// sees the address that it would see without the probe. A thread with a shadow stack must not run such a copy,
-	// because the push does not write the shadow stack.
+	// Pushes is set if the last instruction is a call. The copy pushes the return address and jumps, so that the
+	// function sees the address that it would see without the probe. A thread with a shadow stack must not run such a
+	// copy, because the push does not write the shadow stack.
 	Pushes bool
 
 	// FlagsDead is set if the window, or the code directly behind it, writes all arithmetic flags before anything reads
 	// them: code in front of the copy may change them. False means that this is not known.
 	FlagsDead bool
 
-	// Completes is set if the first instruction raises no exception for certain, unless the stack has no room, or the data of its
-	// module are not as its code expects. False means that this is not known.
+	// Completes is set if the first instruction raises no exception for certain, unless the stack has no room, or the
+	// data of its module are not as its code expects. False means that this is not known.
 	Completes bool
 
 	// LastCompletes says the same of the last instruction.
@@ -126,8 +129,8 @@ func (w *Window) CopyFirst(n int, at uint64) (code []byte, offsets []int, err er
 	return w.Arch.CopyWindow(&first, at, false)
 }
 
-// Rest returns the window without its first n instructions, 0 ≤ n < len(w.Insns). It is for Copy alone: it may be shorter
-// than a jump.
+// Rest returns the window without its first n instructions, 0 ≤ n < len(w.Insns). It is for Copy alone: it may be
+// shorter than a jump.
 func (w *Window) Rest(n int) Window {
 	rest := *w
 	rest.Insns = w.Insns[n:]

@@ -26,9 +26,9 @@ const Discriminant = "@discriminant"
 // Target in a path stands for the struct that a pointer points to.
 const Target = "@target"
 
-// Check says what has to be so below the first Depth names of a path. Without Length it is which alternative is there: the
-// discriminant has one of the Values, or, with Other, none of them. With Length, the number at this path is above Index, or, with
-// Chosen, above the program's index of this number.
+// Check says what has to be so below the first Depth names of a path. Without Length it is which alternative is there:
+// the discriminant has one of the Values, or, with Other, none of them. With Length, the number at this path is above
+// Index, or, with Chosen, above the program's index of this number.
 type Check struct {
 	Depth  int
 	Values []int64
@@ -38,8 +38,8 @@ type Check struct {
 	Chosen bool
 }
 
-// ShapeFound is where elements, keys or values are: their type, and the path of the address of each, to which its number is
-// added. The address is 0 for an element that is not there.
+// ShapeFound is where elements, keys or values are: their type, and the path of the address of each, to which its
+// number is added. The address is 0 for an element that is not there.
 type ShapeFound struct {
 	Path string
 	Ref  TypeRef
@@ -53,8 +53,8 @@ type ShapeCase struct {
 	Sole  bool // the type has only this one
 }
 
-// TypeRef names a type of the debug information of one module. Two values have the same type if their references have the
-// same Name and Address.
+// TypeRef names a type of the debug information of one module. Two values have the same type if their references have
+// the same Name and Address.
 type TypeRef struct {
 	Module  string // path of the module's file
 	Offset  uint64 // of the type's entry
@@ -111,8 +111,8 @@ type Shape struct {
 // Optional names the members of an optional value: whether it is there, "" for other values, and what it is.
 type Optional struct{ Flag, Value string }
 
-// Dynamic names the members of an interface of Go, of the description of its value's type, and of the variable that says where such
-// descriptions lie.
+// Dynamic names the members of an interface of Go, of the description of its value's type, and of the variable that
+// says where such descriptions lie.
 type Dynamic struct {
 	First             string // 0: it has no value
 	Type, Data        string // the address of the type's description; the address of the value, or a value that is a pointer
@@ -140,8 +140,9 @@ type SizedText struct {
 	Short        *ShortText // nil: all texts are kept alike
 }
 
-// ShortText names the members of text that is kept in the object itself when it is short, as libc++ does: its first byte and
-// its length. Long says that it is not short. Without Long the length is doubled, and odd for text that is not short.
+// ShortText names the members of text that is kept in the object itself when it is short, as libc++ does: its first
+// byte and its length. Long says that it is not short. Without Long the length is doubled, and odd for text that is not
+// short.
 type ShortText struct {
 	Address, Len, Long string
 }

@@ -500,7 +500,8 @@ func (b *bench) check(t *testing.T, p *Program, seed uint64) {
 	}
 }
 
-// TestMarkOfCutText: a text that was cut keeps its mark when another is set behind it, which makes the two longer than both.
+// TestMarkOfCutText: a text that was cut keeps its mark when another is set behind it, which makes the two longer than
+// both.
 func TestMarkOfCutText(t *testing.T) {
 	b := newBench(t)
 	p := assembled(t, ".format log | text 0\n.text \"seven c\"\nitem,0\npush d,4097\npush d,1\nstr\npush s,0\nscat\nlog s\nend item\nexit")

@@ -121,8 +121,8 @@ func TestSharesCPU(t *testing.T) {
 	want(t, "target", h.ask("x"), "end")
 }
 
-// TestAffinityIsUnseen has a target that shares a CPU read its CPUs in all ways, and create threads, children and programs: it sees
-// what it would see without a session.
+// TestAffinityIsUnseen has a target that shares a CPU read its CPUs in all ways, and create threads, children and
+// programs: it sees what it would see without a session.
 func TestAffinityIsUnseen(t *testing.T) {
 	for name, letter := range map[string]string{
 		"sched_getaffinity": "r", "pthread_getaffinity_np": "p", "syscall": "y", "sysconf": "c", "get_nprocs": "n",
@@ -297,7 +297,8 @@ func TestAffinityApart(t *testing.T) {
 	})
 }
 
-// killedSharing starts a target, and a session in another process that shares a CPU with it. It returns them when that is so.
+// killedSharing starts a target, and a session in another process that shares a CPU with it. It returns them when that
+// is so.
 func killedSharing(t *testing.T) (h *sharing, session *exec.Cmd) {
 	t.Helper()
 	testenv.Require(t, testenv.CPUs)
@@ -313,8 +314,8 @@ func killedSharing(t *testing.T) (h *sharing, session *exec.Cmd) {
 	return h, session
 }
 
-// TestAffinityOfKilledSession: the handler restores the CPUs at the next hit after a kill; Clean, or the next session, restores those
-// of a target that hits nothing.
+// TestAffinityOfKilledSession: the handler restores the CPUs at the next hit after a kill; Clean, or the next session,
+// restores those of a target that hits nothing.
 func TestAffinityOfKilledSession(t *testing.T) {
 	t.Run("handler", func(t *testing.T) {
 		h, session := killedSharing(t)

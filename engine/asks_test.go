@@ -54,7 +54,8 @@ func countWork(t *testing.T, w *world, p *stranger) {
 	}
 }
 
-// TestActionAtAttachAndDetach: a thread that runs reads the program's own action for SIGTRAP, and may set it again, at every moment of a session.
+// TestActionAtAttachAndDetach: a thread that runs reads the program's own action for SIGTRAP, and may set it again, at
+// every moment of a session.
 func TestActionAtAttachAndDetach(t *testing.T) {
 	asking(t, "asks.c", nil, func(t *testing.T, p *stranger) {
 		before := text(t, p.pid())
@@ -66,8 +67,8 @@ func TestActionAtAttachAndDetach(t *testing.T) {
 	})
 }
 
-// TestSleeperSeesHandler: a thread wakes up as the fallback is installed, or as it is removed, and reads the action for SIGTRAP. The program may set
-// after the session what that thread has read.
+// TestSleeperSeesHandler: a thread wakes up as the fallback is installed, or as it is removed, and reads the action for
+// SIGTRAP. The program may set after the session what that thread has read.
 func TestSleeperSeesHandler(t *testing.T) {
 	for _, args := range [][]string{{"caught"}, {"ignored"}} {
 		for name, closing := range map[string]bool{"attach": false, "detach": true} {
@@ -78,7 +79,8 @@ func TestSleeperSeesHandler(t *testing.T) {
 	}
 }
 
-// sleeperSeesHandler wakes the first thread at each moment at which its call is not watched, until it has seen the handler.
+// sleeperSeesHandler wakes the first thread at each moment at which its call is not watched, until it has seen the
+// handler.
 func sleeperSeesHandler(t *testing.T, p *stranger, closing bool) {
 	eventually(t, "sleep", func() bool { return procfs.Asleep(p.pid()) })
 	before := text(t, p.pid())
@@ -106,7 +108,8 @@ func sleeperSeesHandler(t *testing.T, p *stranger, closing bool) {
 	untouched(t, p.pid(), before)
 }
 
-// TestMaskBeforeAction: a session that ends blocks SIGTRAP again in the threads that block it for the program, before it gives the program its own action back.
+// TestMaskBeforeAction: a session that ends blocks SIGTRAP again in the threads that block it for the program, before
+// it gives the program its own action back.
 func TestMaskBeforeAction(t *testing.T) {
 	asking(t, "inmask.c", nil, func(t *testing.T, p *stranger) {
 		w := newWorld(t, Config{Follow: FollowThreads})

@@ -75,9 +75,10 @@ func (a attaching) awaitVforked(pid int) {
 	}
 }
 
-// scanWhenSeen looks for the modules of a process that has been attached to, and plants the first breakpoints in them. A thread that blocks all
-// signals while it waits for a child of vfork cannot be stopped: SIGTRAP would stay blocked in it until it hits a breakpoint, which would end
-// the target if the session were killed before. So the wait has to be over.
+// scanWhenSeen looks for the modules of a process that has been attached to, and plants the first breakpoints in them.
+// A thread that blocks all signals while it waits for a child of vfork cannot be stopped: SIGTRAP would stay blocked in
+// it until it hits a breakpoint, which would end the target if the session were killed before. So the wait has to be
+// over.
 func (a attaching) scanWhenSeen(p *process) error {
 	for end := time.Now().Add(vforkPatience); ; time.Sleep(time.Millisecond) {
 		scanned := false
@@ -94,9 +95,9 @@ func (a attaching) scanWhenSeen(p *process) error {
 }
 
 // Limits for installing the fallback in a process that has been attached to, and the pause between attempts. The
-// attempts last for fallbackPatience, and for awakeTries attempts on a machine too busy for so many in that time, as long as
-// no thread can be used now but one might be soon. They end after sleepersTries attempts that find all threads asleep.
-// Nothing is armed before they end: if the session were killed then, a breakpoint would end the target.
+// attempts last for fallbackPatience, and for awakeTries attempts on a machine too busy for so many in that time, as
+// long as no thread can be used now but one might be soon. They end after sleepersTries attempts that find all threads
+// asleep. Nothing is armed before they end: if the session were killed then, a breakpoint would end the target.
 const (
 	fallbackPatience = 2 * time.Second
 	awakeTries       = 20

@@ -163,8 +163,8 @@ func TestAttachDuringClone(t *testing.T) {
 	}
 }
 
-// TestDetachHeld ends sessions while threads are held that have hit a breakpoint and not stopped for it yet, as those are on ARM whose code
-// is changed.
+// TestDetachHeld ends sessions while threads are held that have hit a breakpoint and not stopped for it yet, as those
+// are on ARM whose code is changed.
 func TestDetachHeld(t *testing.T) {
 	p := start(t, program(t, "target.c"), "spin", "4")
 	w := newWorld(t, Config{Follow: FollowThreads})
@@ -190,8 +190,8 @@ func TestDetachHeld(t *testing.T) {
 	want(t, "target", p.end(), "spin bad=0")
 }
 
-// TestHoldFindsLateStop holds a thread that stops only after the session has looked for its stop, and after the time in which threads
-// usually stop: on a busy machine the session may have had no processor meanwhile.
+// TestHoldFindsLateStop holds a thread that stops only after the session has looked for its stop, and after the time in
+// which threads usually stop: on a busy machine the session may have had no processor meanwhile.
 func TestHoldFindsLateStop(t *testing.T) {
 	p := start(t, program(t, "busy.c"), "spin", "1")
 	w := newWorld(t, Config{Follow: FollowThreads})
@@ -224,8 +224,8 @@ func TestHoldFindsLateStop(t *testing.T) {
 	w.do(func() error { w.testAt = nil; return nil })
 }
 
-// TestManyRounds attaches and detaches again and again; GOTAP_LONG=1 makes it a thousand times. Emulated machines, where a round takes
-// two seconds, run few.
+// TestManyRounds attaches and detaches again and again; GOTAP_LONG=1 makes it a thousand times. Emulated machines,
+// where a round takes two seconds, run few.
 func TestManyRounds(t *testing.T) {
 	rounds := 12
 	switch {
@@ -307,7 +307,8 @@ func TestContinuedTargetHasFallback(t *testing.T) {
 	want(t, "target", p.end(), "spin bad=0")
 }
 
-// TestFallbackWithSharedMemory: where the first hit is one of a child that shares its parent's memory, the parent has the fallback as well.
+// TestFallbackWithSharedMemory: where the first hit is one of a child that shares its parent's memory, the parent has
+// the fallback as well.
 func TestFallbackWithSharedMemory(t *testing.T) {
 	p := start(t, program(t, "vforker.c"), "wait")
 	p.out.ReadString('\n')
@@ -553,7 +554,8 @@ func TestHoldAndRelease(t *testing.T) {
 	want(t, "output", tg.output(), "work bad=0\n")
 }
 
-// TestHoldWhereItFaulted holds a thread for the handler of a fault: released, it gets the signal that it would have had.
+// TestHoldWhereItFaulted holds a thread for the handler of a fault: released, it gets the signal that it would have
+// had.
 func TestHoldWhereItFaulted(t *testing.T) {
 	path := program(t, "target.c")
 	eachEngine(t, func(t *testing.T, e Engine) {
@@ -578,7 +580,8 @@ func TestHoldWhereItFaulted(t *testing.T) {
 	})
 }
 
-// TestSemaphores: the semaphore of a static mark counts the probes on it while there are any, and is what it was after the session.
+// TestSemaphores: the semaphore of a static mark counts the probes on it while there are any, and is what it was after
+// the session.
 func TestSemaphores(t *testing.T) {
 	testenv.Require(t, testenv.SDT)
 	p := start(t, program(t, "semaphore.c"), "-")
@@ -597,8 +600,8 @@ func TestSemaphores(t *testing.T) {
 	want(t, "target", p.end(), "rose to 2, fell to 0")
 }
 
-// TestCodeMappedTwice attaches to a program that runs a page of its code in a second place too: a function in that page is probed in
-// both, another where it is.
+// TestCodeMappedTwice attaches to a program that runs a page of its code in a second place too: a function in that page
+// is probed in both, another where it is.
 func TestCodeMappedTwice(t *testing.T) {
 	p := start(t, program(t, "twice.c"), "twice")
 	w := newWorld(t, Config{Follow: FollowThreads})

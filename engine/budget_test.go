@@ -67,8 +67,8 @@ func (w *world) stateOf(id uint32) ProbeState {
 	return ProbeState{}
 }
 
-// TestBudgetDisables has a watchpoint be hotter than the budget allows, which cannot rest: it is disabled, and as nothing is left then, the
-// session ends and the target goes on.
+// TestBudgetDisables has a watchpoint be hotter than the budget allows, which cannot rest: it is disabled, and as
+// nothing is left then, the session ends and the target goes on.
 func TestBudgetDisables(t *testing.T) {
 	testenv.Require(t, testenv.Watched)
 	var told steps

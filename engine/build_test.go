@@ -68,8 +68,8 @@ func TestWatchpoints(t *testing.T) {
 	})
 }
 
-// TestWatchedTurns watches bytes in the middle of what an instruction copies that repeats itself and has a probe: each turn
-// is stepped, and all but the last are no end of the step.
+// TestWatchedTurns watches bytes in the middle of what an instruction copies that repeats itself and has a probe: each
+// turn is stepped, and all but the last are no end of the step.
 func TestWatchedTurns(t *testing.T) {
 	testenv.Require(t, testenv.Watched)
 	path := program(t, "fills.c")
@@ -122,7 +122,8 @@ func TestAbsentPlaces(t *testing.T) {
 	w.run()
 }
 
-// TestEntryThatCannotBeProbed launches a program at whose first instruction no breakpoint can be: it is kept where the kernel starts it.
+// TestEntryThatCannotBeProbed launches a program at whose first instruction no breakpoint can be: it is kept where the
+// kernel starts it.
 func TestEntryThatCannotBeProbed(t *testing.T) {
 	w := newWorld(t, Config{Follow: FollowThreads})
 	tg := w.launch(program(t, "oddentry.c", "-Wl,-e,entry"))
@@ -133,7 +134,8 @@ func TestEntryThatCannotBeProbed(t *testing.T) {
 	want(t, "output", tg.output(), "")
 }
 
-// TestWatchpointsAreTakenOff detaches from a process whose threads meet a watchpoint all the time: one that stayed would end it.
+// TestWatchpointsAreTakenOff detaches from a process whose threads meet a watchpoint all the time: one that stayed
+// would end it.
 func TestWatchpointsAreTakenOff(t *testing.T) {
 	testenv.Require(t, testenv.Watched)
 	p := start(t, program(t, "victim.c"), "2")
@@ -158,7 +160,8 @@ func TestWatchpointsAreTakenOff(t *testing.T) {
 	want(t, "target", p.end(), "victim bad=0")
 }
 
-// TestWatchpointsOfSiblings takes watchpoints off while a process and its forked child, which began with the same ones, both have them.
+// TestWatchpointsOfSiblings takes watchpoints off while a process and its forked child, which began with the same ones,
+// both have them.
 func TestWatchpointsOfSiblings(t *testing.T) {
 	testenv.Require(t, testenv.Watched)
 	w := newWorld(t, Config{Follow: FollowChildren})

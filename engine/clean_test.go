@@ -112,8 +112,8 @@ func sleeping(t *testing.T) int {
 
 func isLibc(path string) bool { return len(path) > 9 && path[len(path)-9:] == "libc.so.6" }
 
-// TestStubsAreCleaned kills sessions at the steps of the calls that a target is made to make before it has a region: the code of those calls
-// lies in the padding of a module then, and is gone after Clean.
+// TestStubsAreCleaned kills sessions at the steps of the calls that a target is made to make before it has a region:
+// the code of those calls lies in the padding of a module then, and is gone after Clean.
 func TestStubsAreCleaned(t *testing.T) {
 	path, left := program(t, "victim.c"), 0
 	for step := 1; step <= 12; step++ {

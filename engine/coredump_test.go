@@ -13,7 +13,8 @@ import (
 	rtoutcome "gotap/runtime/outcome"
 )
 
-// dumpAt runs a program of testdata/dumped.c with a probe that asks for a core at the second call of give, or when that is left.
+// dumpAt runs a program of testdata/dumped.c with a probe that asks for a core at the second call of give, or when that
+// is left.
 func dumpAt(t *testing.T, path string, left bool) (core string, tg *target) {
 	t.Helper()
 	dir := t.TempDir()

@@ -206,8 +206,8 @@ func goVictim(t *testing.T) string {
 	return path
 }
 
-// TestKilledSessions kills sessions at random moments, from their first steps on, and has the targets prove that they are unharmed. With
-// GOTAP_LONG=1 there are a thousand rounds of each kind.
+// TestKilledSessions kills sessions at random moments, from their first steps on, and has the targets prove that they
+// are unharmed. With GOTAP_LONG=1 there are a thousand rounds of each kind.
 func TestKilledSessions(t *testing.T) {
 	adoptOrphans(t)
 	for _, c := range crashCases() {
@@ -238,8 +238,8 @@ func rounds(usual, long int) int {
 	return usual
 }
 
-// TestKilledInCall kills sessions at each step of the calls of the kernel that they have targets make: whatever registers a thread
-// then has, it finds home.
+// TestKilledInCall kills sessions at each step of the calls of the kernel that they have targets make: whatever
+// registers a thread then has, it finds home.
 func TestKilledInCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range crashCases() {
@@ -264,8 +264,8 @@ func TestKilledInCall(t *testing.T) {
 	}
 }
 
-// TestKilledAsSignalIsReplaced kills sessions while a thread is in the stop of a breakpoint and is about to go on with a signal
-// that was withheld from it.
+// TestKilledAsSignalIsReplaced kills sessions while a thread is in the stop of a breakpoint and is about to go on with
+// a signal that was withheld from it.
 func TestKilledAsSignalIsReplaced(t *testing.T) {
 	for _, c := range crashCases() {
 		if c.name != "timer" && c.name != "timer, step" {
@@ -287,8 +287,8 @@ func TestKilledAsSignalIsReplaced(t *testing.T) {
 	}
 }
 
-// TestNoteOfHandler: a signal with which the handler of a killed session's fallback tells a thread to settle is not lost
-// to the next session: sent again without its siginfo, or after the handler was removed, it would end the program.
+// TestNoteOfHandler: a signal with which the handler of a killed session's fallback tells a thread to settle is not
+// lost to the next session: sent again without its siginfo, or after the handler was removed, it would end the program.
 func TestNoteOfHandler(t *testing.T) {
 	c := crashCases()[0]
 	p := start(t, c.program(t), c.args...)
@@ -326,7 +326,8 @@ func TestNoteOfHandler(t *testing.T) {
 	}
 }
 
-// killedAtStep attaches a session that kills itself at a step, and reports whether it came to that before all was armed.
+// killedAtStep attaches a session that kills itself at a step, and reports whether it came to that before all was
+// armed.
 func (c crashCase) killedAtStep(t *testing.T, path string, step int) bool {
 	p := start(t, path, append(c.args, "")[:max(1, len(c.args))]...)
 	if line, err := p.out.ReadString('\n'); err != nil {
@@ -344,7 +345,8 @@ func (c crashCase) killedAtStep(t *testing.T, path string, step int) bool {
 	return reached
 }
 
-// endAtStep waits until a session has killed itself at its step, and reports whether it did. If all is armed before, it kills the session.
+// endAtStep waits until a session has killed itself at its step, and reports whether it did. If all is armed before, it
+// kills the session.
 func endAtStep(t *testing.T, s *exec.Cmd, armed string) (reached bool) {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -390,8 +392,8 @@ func (c crashCase) attached(t *testing.T, path string, armed bool) {
 	endsUnharmed(t, p, before)
 }
 
-// endsUnharmed has a target whose session was killed end, and checks that it is unharmed. In every other round what is left is cleaned up first, while
-// threads run into it, as a supervisor does.
+// endsUnharmed has a target whose session was killed end, and checks that it is unharmed. In every other round what is
+// left is cleaned up first, while threads run into it, as a supervisor does.
 func endsUnharmed(t *testing.T, p *stranger, before string) {
 	t.Helper()
 	if rand.IntN(2) == 0 {
@@ -479,8 +481,8 @@ func TestCleanAfterKilledSession(t *testing.T) {
 	}
 }
 
-// TestKilledWatch kills a session while its watchpoint is met all the time: the debug registers stay armed, and the handler takes what
-// they raise.
+// TestKilledWatch kills a session while its watchpoint is met all the time: the debug registers stay armed, and the
+// handler takes what they raise.
 func TestKilledWatch(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.Watched)
 	for i, flags := range [][]string{nil, {"-m32"}, nil, {"-m32"}} {

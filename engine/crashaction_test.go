@@ -10,8 +10,9 @@ import (
 	"gotap/engine/tracee"
 )
 
-// TestKilledInActionCall kills sessions at each step of the calls that they make in the place of a thread which sets the action for
-// SIGTRAP: the action that the program has set is in force, and the one that the call returns is the one before.
+// TestKilledInActionCall kills sessions at each step of the calls that they make in the place of a thread which sets
+// the action for SIGTRAP: the action that the program has set is in force, and the one that the call returns is the one
+// before.
 func TestKilledInActionCall(t *testing.T) {
 	testenv.Require(t, testenv.Ptrace)
 	for name, flags := range map[string][]string{"libc": nil, "static": {"-static"}, "32": {"-m32"}} {

@@ -16,8 +16,9 @@ import (
 // changing are the system calls by which a session changes its targets.
 var changing = []string{"ptrace", "pwrite64"}
 
-// TestKilledAtCalls kills sessions as they enter a system call that changes their targets, at any moment from the attach to the end of
-// the detach, and then kills the one that cleans up behind them in the same way. strace kills them, so no call is left out.
+// TestKilledAtCalls kills sessions as they enter a system call that changes their targets, at any moment from the
+// attach to the end of the detach, and then kills the one that cleans up behind them in the same way. strace kills
+// them, so no call is left out.
 func TestKilledAtCalls(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, "strace")
 	adoptOrphans(t)
@@ -42,8 +43,8 @@ func TestKilledAtCalls(t *testing.T) {
 	}
 }
 
-// killedAtCall attaches a session that is killed at one of the calls that sessions make, and counts those that it made; without any, it
-// ends by itself. Two times of three what it leaves is cleaned up by a process that is killed as well.
+// killedAtCall attaches a session that is killed at one of the calls that sessions make, and counts those that it made;
+// without any, it ends by itself. Two times of three what it leaves is cleaned up by a process that is killed as well.
 func (c crashCase) killedAtCall(t *testing.T, path string, calls map[string]int) (made map[string]int) {
 	t.Helper()
 	p := start(t, path, append(c.args, "")[:max(1, len(c.args))]...)

@@ -18,11 +18,11 @@ import (
 	"gotap/engine/tracee"
 )
 
-// Sections that block all signals, and that begin before the session can see it. The target begins one when the session tells it to, so that these
-// tests do not depend on time.
+// Sections that block all signals, and that begin before the session can see it. The target begins one when the session
+// tells it to, so that these tests do not depend on time.
 
-// TestKilledInFork kills sessions at each step of taking in a child that was created in such a section, just before breakpoints were planted in
-// its parent. Neither the child nor its creator comes to harm.
+// TestKilledInFork kills sessions at each step of taking in a child that was created in such a section, just before
+// breakpoints were planted in its parent. Neither the child nor its creator comes to harm.
 func TestKilledInFork(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	for _, kind := range []string{"fork", "vfork", "spawn", "thread"} {
@@ -42,14 +42,15 @@ func TestKilledInFork(t *testing.T) {
 	}
 }
 
-// TestKilledAfterLateSection kills a session while a thread is in a section that began while the breakpoints were planted that show sections.
+// TestKilledAfterLateSection kills a session while a thread is in a section that began while the breakpoints were
+// planted that show sections.
 func TestKilledAfterLateSection(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	inSection(t, "stay", crashPlan{Late: true}) // without probes: before they are armed, sections are looked for again
 }
 
-// TestKilledInLateSection kills sessions each time they are about to look for sections, while a thread is in one that began after they had
-// looked the first time.
+// TestKilledInLateSection kills sessions each time they are about to look for sections, while a thread is in one that
+// began after they had looked the first time.
 func TestKilledInLateSection(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	looks := 1
@@ -77,8 +78,8 @@ func TestKilledWhileVforkWaits(t *testing.T) {
 	}
 }
 
-// inSection attaches a session to a target that begins a section meanwhile, and reports whether the session came to its step before all was
-// armed. The target has to be unharmed.
+// inSection attaches a session to a target that begins a section meanwhile, and reports whether the session came to its
+// step before all was armed. The target has to be unharmed.
 func inSection(t *testing.T, kind string, plan crashPlan) (reached bool) {
 	t.Helper()
 	plan.Begin = filepath.Join(t.TempDir(), "begin")
@@ -113,8 +114,9 @@ func tell(path string) {
 	}
 }
 
-// attachAtSection attaches to a target that begins its section before the session plants its first breakpoint, or, with Late, while it plants those that
-// show sections. Without Late a thread of the target is in the stop for its child then.
+// attachAtSection attaches to a target that begins its section before the session plants its first breakpoint, or, with
+// Late, while it plants those that show sections. Without Late a thread of the target is in the stop for its child
+// then.
 func (plan crashPlan) attachAtSection(s *Session) error {
 	var p *process
 	if err := s.do(func() (err error) { p, err = attaching{s}.attach(plan.Pid); return err }); err != nil {
@@ -168,7 +170,8 @@ func awaitBlocked(tid int) {
 	}
 }
 
-// lateSection is a session whose target begins a section after the threads that run have been stopped and those in sections have been dealt with.
+// lateSection is a session whose target begins a section after the threads that run have been stopped and those in
+// sections have been dealt with.
 type lateSection struct {
 	sessionHost
 	begin func()

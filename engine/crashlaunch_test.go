@@ -18,8 +18,8 @@ import (
 	"gotap/engine/tracee"
 )
 
-// TestKilledInLaunch kills sessions at each step of a launch. Their command ends before it has run anything, or goes on unharmed:
-// none stays stopped, since nobody is left who knows of it.
+// TestKilledInLaunch kills sessions at each step of a launch. Their command ends before it has run anything, or goes on
+// unharmed: none stays stopped, since nobody is left who knows of it.
 func TestKilledInLaunch(t *testing.T) {
 	adoptOrphans(t)
 	for _, c := range crashCases() {
@@ -48,8 +48,8 @@ func TestKilledInLaunch(t *testing.T) {
 	}
 }
 
-// TestKilledInMaskCall kills sessions at each step of the calls that they make in the place of a thread which changes its signal mask:
-// the program gets its own mask back, and signals still reach it.
+// TestKilledInMaskCall kills sessions at each step of the calls that they make in the place of a thread which changes
+// its signal mask: the program gets its own mask back, and signals still reach it.
 func TestKilledInMaskCall(t *testing.T) {
 	adoptOrphans(t)
 	for _, c := range crashCases() {
@@ -71,9 +71,9 @@ func TestKilledInMaskCall(t *testing.T) {
 	}
 }
 
-// TestKilledInEntry kills sessions at each step of a thread's way into a system call whose instruction has a breakpoint: the thread makes
-// the call and goes on behind it. The calls are those that set actions, the first of them that of pthread_create; in a static program of Thumb
-// code, all calls.
+// TestKilledInEntry kills sessions at each step of a thread's way into a system call whose instruction has a
+// breakpoint: the thread makes the call and goes on behind it. The calls are those that set actions, the first of them
+// that of pthread_create; in a static program of Thumb code, all calls.
 func TestKilledInEntry(t *testing.T) {
 	adoptOrphans(t)
 	for _, c := range crashCases() {
@@ -107,8 +107,8 @@ func (c crashCase) killedAt(t *testing.T, path string, at tracee.Moment, step in
 	l.ends(t)
 }
 
-// launchedAtStep launches a command by a session that kills itself at a step. reached is false when all was armed before; ran tells
-// whether the command did its work.
+// launchedAtStep launches a command by a session that kills itself at a step. reached is false when all was armed
+// before; ran tells whether the command did its work.
 func (c crashCase) launchedAtStep(t *testing.T, path string, step int) (reached, ran bool) {
 	plan := c.plan()
 	plan.AtStep, plan.Armed = step, filepath.Join(t.TempDir(), "armed")
@@ -152,7 +152,8 @@ func (c crashCase) launch(t *testing.T, path string, plan crashPlan) *launch {
 	return l
 }
 
-// ends has the command, whose session has been killed, end. It has to be unharmed, or never to have begun: then it returns false.
+// ends has the command, whose session has been killed, end. It has to be unharmed, or never to have begun: then it
+// returns false.
 func (l *launch) ends(t *testing.T) (ran bool) {
 	t.Helper()
 	l.hand.Write([]byte("x"))
@@ -184,8 +185,8 @@ func (l *launch) ends(t *testing.T) (ran bool) {
 	return false
 }
 
-// adoptOrphans makes targets whose session is gone our children, without those that earlier tests left. It takes any child for one of these, so
-// tests that call it do not run beside others.
+// adoptOrphans makes targets whose session is gone our children, without those that earlier tests left. It takes any
+// child for one of these, so tests that call it do not run beside others.
 func adoptOrphans(t *testing.T) {
 	t.Helper()
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {

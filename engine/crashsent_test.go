@@ -31,8 +31,9 @@ func sentProgram(t *testing.T, build string) string {
 	return program(t, "sent.c", sentBuilds[build]...)
 }
 
-// TestSentWhileBlocked: a SIGTRAP that is sent to a thread which blocks all signals stays pending as it was sent, although the session has left SIGTRAP
-// unblocked there: with its siginfo, and for another thread that waits for it if it was sent to the process.
+// TestSentWhileBlocked: a SIGTRAP that is sent to a thread which blocks all signals stays pending as it was sent,
+// although the session has left SIGTRAP unblocked there: with its siginfo, and for another thread that waits for it if
+// it was sent to the process.
 func TestSentWhileBlocked(t *testing.T) {
 	for build := range sentBuilds {
 		for _, how := range append(sentWays(build), "other fetched") {
@@ -60,8 +61,9 @@ func TestSentWhileBlocked(t *testing.T) {
 	}
 }
 
-// TestKilledAsSignalIsWithheld kills sessions as they have seen such a SIGTRAP and as they have blocked it, and when it is pending. Where the thread does not block
-// SIGTRAP yet, the handler has to keep the signal and to remove the breakpoints; otherwise what the session has left is cleaned up.
+// TestKilledAsSignalIsWithheld kills sessions as they have seen such a SIGTRAP and as they have blocked it, and when it
+// is pending. Where the thread does not block SIGTRAP yet, the handler has to keep the signal and to remove the
+// breakpoints; otherwise what the session has left is cleaned up.
 func TestKilledAsSignalIsWithheld(t *testing.T) {
 	t.Parallel()
 	for build := range sentBuilds {
@@ -79,7 +81,8 @@ func TestKilledAsSignalIsWithheld(t *testing.T) {
 	}
 }
 
-// killedAsWithheld attaches a session that kills itself at a step; if it makes no such step, it is killed when the signal is pending.
+// killedAsWithheld attaches a session that kills itself at a step; if it makes no such step, it is killed when the
+// signal is pending.
 func killedAsWithheld(t *testing.T, path, how string, step int, clean bool) {
 	t.Helper()
 	p := start(t, path, append(strings.Fields(how), "once")...)

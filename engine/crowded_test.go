@@ -7,8 +7,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestCrowded: where a program has no room within reach of its own code, only the instructions there are stepped in place, and one warning
-// names the place. Those of the C library are stepped in slots.
+// TestCrowded: where a program has no room within reach of its own code, only the instructions there are stepped in
+// place, and one warning names the place. Those of the C library are stepped in slots.
 func TestCrowded(t *testing.T) {
 	own, library, warned := slotsOf(t, "around")
 	want(t, "instructions in slots near the program", own, 0)
@@ -16,7 +16,8 @@ func TestCrowded(t *testing.T) {
 	want(t, "warnings", len(warned), 1)
 }
 
-// TestSlotsAfterTrapFlag: a thread that single-steps itself as it meets the first breakpoint cannot map memory, which the next one does.
+// TestSlotsAfterTrapFlag: a thread that single-steps itself as it meets the first breakpoint cannot map memory, which
+// the next one does.
 func TestSlotsAfterTrapFlag(t *testing.T) {
 	own, library, warned := slotsOf(t, "itself")
 	if own < 2 || library != 1 || len(warned) != 0 {
@@ -24,7 +25,8 @@ func TestSlotsAfterTrapFlag(t *testing.T) {
 	}
 }
 
-// slotsOf traces the program crowded in a mode, and counts the instructions of its own and of the C library that are stepped in slots.
+// slotsOf traces the program crowded in a mode, and counts the instructions of its own and of the C library that are
+// stepped in slots.
 func slotsOf(t *testing.T, mode string) (own, library int, warned []string) {
 	t.Helper()
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.GCC)

@@ -34,8 +34,9 @@ var packagedPrograms = []packaged{
 // longRun reports whether the tests have hours.
 func longRun() bool { return os.Getenv("GOTAP_LONG") != "" }
 
-// TestDebianPrograms puts a probe on every instruction of programs as they are packaged, and has them print what they print without. The
-// instructions are those that objdump finds. Libraries are not probed; of large programs a part is, unless there is time.
+// TestDebianPrograms puts a probe on every instruction of programs as they are packaged, and has them print what they
+// print without. The instructions are those that objdump finds. Libraries are not probed; of large programs a part is,
+// unless there is time.
 func TestDebianPrograms(t *testing.T) {
 	t.Parallel()
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, "objdump")

@@ -2,12 +2,13 @@
 //
 // # Threads
 //
-// A session has one tracing thread (package tracingthread; loop.go has its body): a goroutine locked to one operating-system thread
-// for its whole life, because the kernel accepts requests for a tracee only from the thread that seized it. Only the tracing thread
-// touches processes, threads, points and probes; they need no locks. Other goroutines post closures to it and wait
-// for them (Session.do). The data that other goroutines may use directly has its own locks: the resolver's answers,
-// a probe's placements, the history of modules. Those locks are leaves: while one is held, no other lock is taken
-// and no closure is posted. Config's callbacks run on the tracing thread and must not call the session.
+// A session has one tracing thread (package tracingthread; loop.go has its body): a goroutine locked to one
+// operating-system thread for its whole life, because the kernel accepts requests for a tracee only from the thread
+// that seized it. Only the tracing thread touches processes, threads, points and probes; they need no locks. Other
+// goroutines post closures to it and wait for them (Session.do). The data that other goroutines may use directly has
+// its own locks: the resolver's answers, a probe's placements, the history of modules. Those locks are leaves: while
+// one is held, no other lock is taken and no closure is posted. Config's callbacks run on the tracing thread and must
+// not call the session.
 //
 // # One hit, from start to end
 //
@@ -22,42 +23,44 @@
 //
 // # A hit without a stop
 //
-// With Config.Engine Inline or Mixed the executor of a place is package trampoline, if it fits: the place gets a jump to native code in the
-// target, and its hits are not seen here. Native code stops at doorbells, where the interpreter goes on.
+// With Config.Engine Inline or Mixed the executor of a place is package trampoline, if it fits: the place gets a jump
+// to native code in the target, and its hits are not seen here. At doorbells it stops, and the interpreter goes on.
 //
 // # A session's parts
 //
 // A Session is made of parts, each with a state that only its own methods change: stops waits for tracees (stops.go);
 // stopWorld stops threads and is the only one that does (stopworld.go); space.Patcher makes points, chooses the
-// executor of each (package executor) and is the only one that writes breakpoints; otherProbes are those that a breakpoint alone does not serve
-// (special.go, syscalls.go, watch.go; packages syscallprobe and watchpoint); sampling.Sampler looks at threads once in a period; loading follows the dynamic loader (modules.go, ifunc.go); launching starts
-// programs (launch.go, package command); arrivals takes in new threads and processes (fork.go, unannounced.go); guards keeps targets
-// able to survive the session (package crashsafe, protect.go); throttle keeps to the budget (package throttle,
-// resting.go); affinity shares a CPU with the target (package affinity, affinityhost.go); lifecycle leads from the start
-// to the end (detach.go).
+// executor of each (package executor) and is the only one that writes breakpoints; otherProbes are those that a
+// breakpoint alone does not serve (special.go, syscalls.go, watch.go; packages syscallprobe and watchpoint);
+// sampling.Sampler looks at threads once in a period; loading follows the dynamic loader (modules.go, ifunc.go);
+// launching starts programs (launch.go, package command); arrivals takes in new threads and processes (fork.go,
+// unannounced.go); guards keeps targets able to survive the session (package crashsafe, protect.go); throttle keeps to
+// the budget (package throttle, resting.go); affinity shares a CPU with the target (package affinity, affinityhost.go);
+// lifecycle leads from the start to the end (detach.go).
 //
 // So is a thread. Its state is a value of package threadstate, whose page has the table of legal changes. Its parts are
-// stepping and emulation, which complete instructions (packages of these names), what programs see of it
-// (packages view and stopped), native code (package trampoline), calling (syscalls.go, package syscallprobe), watches (watch.go, package
-// watchpoint) and protection (protect.go). Parts in packages of their own share what ptrace shows of the thread (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it
-// call the kernel, crashsafe.Thread knows of its SIGTRAPs. What they need of the session is in threadhost.go, viewhost.go, sessionhost.go, patchhost.go and trampolinehost.go.
+// stepping and emulation, which complete instructions (packages of these names), what programs see of it (packages view
+// and stopped), native code (package trampoline), calling (syscalls.go, package syscallprobe), watches (watch.go,
+// package watchpoint) and protection (protect.go). Parts in packages of their own share what ptrace shows of the thread
+// (package tracee): sigqueue.Queue keeps signals from it, inject.Caller makes it call the kernel, crashsafe.Thread
+// knows of its SIGTRAPs. What they need of the session is in threadhost.go, viewhost.go, sessionhost.go, patchhost.go
+// and trampolinehost.go.
 //
 // # What is where
 //
-// A probe (package registry) is logical: what a user asked for. A placement is a probe at one place of a file,
-// compiled for that place once, for all processes that map the file. A point (space.Point) is physical: an address of
-// an address space, with one breakpoint for all its placements, or one jump. Processes that share memory share its points; a
-// forked child gets copies. Modules that are
-// mapped later are found through the dynamic loader (modules.go) and armed then (package arming). Calls are watched for
-// leave handlers without touching the target's stack (package retprobe). The list of probes, and what users ask
-// of it, is a probes.Set, which is the same for remote stubs, with its probes on system calls, data and static marks; probe.go and arm.go are
-// what it asks of the session.
+// A probe (package registry) is logical: what a user asked for. A placement is a probe at one place of a file, compiled
+// for that place once, for all processes that map the file. A point (space.Point) is physical: an address of an address
+// space, with one breakpoint for all its placements, or one jump. Processes that share memory share its points; a
+// forked child gets copies. Modules that are mapped later are found through the dynamic loader (modules.go) and armed
+// then (package arming). Calls are watched for leave handlers without touching the target's stack (package retprobe).
+// The list of probes, and what users ask of it, is a probes.Set, which is the same for remote stubs, with its probes on
+// system calls, data and static marks; probe.go and arm.go are what it asks of the session.
 //
 // # What is left here
 //
-// What can be said about a thread, an address space or a probe without the session has a package of its own. Here is what changes several of
-// them in one stop: a thread's state, the points of its address space and the session's lists, in an order that matters if the session is
-// killed in between.
+// What can be said about a thread, an address space or a probe without the session has a package of its own. Here is
+// what changes several of them in one stop: a thread's state, the points of its address space and the session's lists,
+// in an order that matters if the session is killed in between.
 //
 // # Other processors
 //

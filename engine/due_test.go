@@ -8,8 +8,8 @@ import (
 	"gotap/engine/place"
 )
 
-// A call that is under way when its probe is exchanged has its leave from the program that saw its entry, once, whatever takes the
-// probe's place; and no breakpoint stays behind.
+// A call that is under way when its probe is exchanged has its leave from the program that saw its entry, once,
+// whatever takes the probe's place; and no breakpoint stays behind.
 func TestCallsOutlastAnExchange(t *testing.T) {
 	path := program(t, "target.c")
 	for name, c := range map[string]struct {

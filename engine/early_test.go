@@ -83,8 +83,8 @@ func TestBegunProbeIsCompleted(t *testing.T) {
 	}
 }
 
-// TestBegunProbeThatCannotBeAdded tells which of a probe's places is wrong, by its position in the whole list, and goes on with
-// what is right when that is wanted.
+// TestBegunProbeThatCannotBeAdded tells which of a probe's places is wrong, by its position in the whole list, and goes
+// on with what is right when that is wanted.
 func TestBegunProbeThatCannotBeAdded(t *testing.T) {
 	w := newWorld(t, Config{})
 	pid := w.spawned("work", "10")
@@ -171,7 +171,8 @@ func TestHeldInLoader(t *testing.T) {
 	w.run()
 }
 
-// TestNotBegun are the probes that have to wait: those that may leave the process stopped, and all in programs without a loader.
+// TestNotBegun are the probes that have to wait: those that may leave the process stopped, and all in programs without
+// a loader.
 func TestNotBegun(t *testing.T) {
 	w := newWorld(t, Config{})
 	pid := w.spawned("work", "1")
@@ -229,8 +230,8 @@ func TestExecutedHasFallback(t *testing.T) {
 	}
 }
 
-// TestLoaderProbedHasFallback puts a probe into a program's loader: the handler that keeps the program alive is there before it is
-// hit, with LateFallback too.
+// TestLoaderProbedHasFallback puts a probe into a program's loader: the handler that keeps the program alive is there
+// before it is hit, with LateFallback too.
 func TestLoaderProbedHasFallback(t *testing.T) {
 	w := newWorld(t, Config{LateFallback: true})
 	pid := w.spawned("work", "1")

@@ -223,8 +223,8 @@ func (tg *target) output() string {
 	return string(text)
 }
 
-// patience is how long a target may take for anything: an emulated machine is a hundred times as slow as a real one, a machine that
-// does other work as well may be. Only what hangs takes as long.
+// patience is how long a target may take for anything: an emulated machine is a hundred times as slow as a real one, a
+// machine that does other work as well may be. Only what hangs takes as long.
 func patience() time.Duration {
 	if os.Getenv(prebuiltDir) != "" || longRun() {
 		return 20 * time.Minute

@@ -59,7 +59,8 @@ func TestExcluded(t *testing.T) {
 			t.Errorf("%s: %v", c.spec, err)
 		}
 	}
-	// Code is code, whatever the address of a process: the middle of an instruction is told like that of a named function.
+	// Code is code, whatever the address of a process: the middle of an instruction is told like that of a named
+	// function.
 	var work uint64
 	w.do(func() error {
 		main := w.procs[p.pid()].space.Modules[0]

@@ -10,8 +10,8 @@ import (
 	"gotap/engine/linux/procfs"
 )
 
-// TestAttachWhileExecuting attaches to a program that does little else than to replace itself: most attaches meet an execve under way. Each
-// must find the probe's place, and the program must never notice.
+// TestAttachWhileExecuting attaches to a program that does little else than to replace itself: most attaches meet an
+// execve under way. Each must find the probe's place, and the program must never notice.
 func TestAttachWhileExecuting(t *testing.T) {
 	end := filepath.Join(t.TempDir(), "end")
 	p := start(t, program(t, "reexec.c"), end)

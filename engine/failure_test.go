@@ -21,8 +21,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestPanicHarmsNobody lets the tracing thread panic in the middle of hits: the session ends with the reason, and the target is as
-// it was and goes on.
+// TestPanicHarmsNobody lets the tracing thread panic in the middle of hits: the session ends with the reason, and the
+// target is as it was and goes on.
 func TestPanicHarmsNobody(t *testing.T) {
 	path := program(t, "target.c")
 	eachEngine(t, func(t *testing.T, e Engine) {
@@ -70,8 +70,8 @@ func TestForksWithoutEnd(t *testing.T) {
 	}
 }
 
-// TestForksWithoutFiles traces a program whose children fork children while no file can be opened: they are let go, without the breakpoints
-// that they begin with, and the program has its output.
+// TestForksWithoutFiles traces a program whose children fork children while no file can be opened: they are let go,
+// without the breakpoints that they begin with, and the program has its output.
 func TestForksWithoutFiles(t *testing.T) {
 	path := program(t, "target.c")
 	eachEngine(t, func(t *testing.T, e Engine) {
@@ -113,8 +113,8 @@ func noMoreFiles(t *testing.T) (more func()) {
 	return more
 }
 
-// TestMakersKilled traces a program that kills processes which make children all the time. A child whose maker was killed before it could
-// report it still runs and is traced: the target waits for it, or the session does.
+// TestMakersKilled traces a program that kills processes which make children all the time. A child whose maker was
+// killed before it could report it still runs and is traced: the target waits for it, or the session does.
 func TestMakersKilled(t *testing.T) {
 	t.Parallel()
 	path := program(t, "orphans.c")
@@ -168,7 +168,8 @@ func TestArmedAtItsEnd(t *testing.T) {
 }
 
 // TestWhatCannotBeUndone: a session that was closed by nobody who listens (as one is that cannot keep its budget) tells
-// the next who closes it what it could not undo. The breakpoint is in a page of a file that may not be written, as no process has it.
+// the next who closes it what it could not undo. The breakpoint is in a page of a file that may not be written, as no
+// process has it.
 func TestWhatCannotBeUndone(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	name := filepath.Join(t.TempDir(), "page")

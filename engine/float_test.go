@@ -8,7 +8,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// TestFloatAddress runs x87 instructions under probes, and programs that read the address of the last one: it is never that of a copy.
+// TestFloatAddress runs x87 instructions under probes, and programs that read the address of the last one: it is never
+// that of a copy.
 func TestFloatAddress(t *testing.T) {
 	for name, flags := range map[string][]string{"64": nil, "fixed": {"-no-pie"}, "32": append([]string{"-no-pie"}, variants["32"]...)} {
 		t.Run(name, func(t *testing.T) {

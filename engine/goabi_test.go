@@ -33,8 +33,8 @@ func goProgramFor(t *testing.T, arch string, flags ...string) string {
 	return path
 }
 
-// TestGoroutines counts calls of goroutines whose stacks move: each is entered once, although the check of its stack runs it
-// from its start again, and each is left.
+// TestGoroutines counts calls of goroutines whose stacks move: each is entered once, although the check of its stack
+// runs it from its start again, and each is left.
 func TestGoroutines(t *testing.T) {
 	for _, flags := range []string{"", "-ldflags=-s", "-gcflags=-N", "-buildmode=pie"} {
 		path := goProgram(t, strings.Fields(flags)...)
@@ -57,7 +57,8 @@ func TestGoroutines(t *testing.T) {
 	}
 }
 
-// TestGoroutines32 is the same on IA-32, where results are in the caller's frame, which has moved with the stack by then.
+// TestGoroutines32 is the same on IA-32, where results are in the caller's frame, which has moved with the stack by
+// then.
 func TestGoroutines32(t *testing.T) {
 	testenv.Require(t, testenv.IA32)
 	path := goProgramFor(t, "386")

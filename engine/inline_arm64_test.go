@@ -13,7 +13,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// TestInlineARM64Counts: hits and values are those of stops, in several threads, and the target computes as ever. All but a few hits stop nothing.
+// TestInlineARM64Counts: hits and values are those of stops, in several threads, and the target computes as ever. All
+// but a few hits stop nothing.
 func TestInlineARM64Counts(t *testing.T) {
 	w := newInlineWorld(t, FollowThreads)
 	tg := w.launch(program(t, "plain.c"), "5000", "3")
@@ -33,8 +34,8 @@ func TestInlineARM64Counts(t *testing.T) {
 	}
 }
 
-// TestInlineARM64Doorbell: at an operation that native code leaves to the interpreter, the thread stops once, and the interpreter has its words,
-// its registers and its predicate. The programs behind run natively.
+// TestInlineARM64Doorbell: at an operation that native code leaves to the interpreter, the thread stops once, and the
+// interpreter has its words, its registers and its predicate. The programs behind run natively.
 func TestInlineARM64Doorbell(t *testing.T) {
 	w := newInlineWorld(t, FollowThreads)
 	tg := w.launch(program(t, "plain.c"), "300", "3")
@@ -79,12 +80,14 @@ func TestInlineARM64Logs(t *testing.T) {
 	}
 }
 
-// TestInlineARM64Records: records of several threads, written without a stop, arrive in order, with the number and the name of their thread.
+// TestInlineARM64Records: records of several threads, written without a stop, arrive in order, with the number and the
+// name of their thread.
 func TestInlineARM64Records(t *testing.T) {
 	recordsOfThreads(t, newInlineWorld(t, FollowThreads))
 }
 
-// TestInlineARM64Thread: programs know their thread and the time, and threads have variables of their own, without a stop.
+// TestInlineARM64Thread: programs know their thread and the time, and threads have variables of their own, without a
+// stop.
 func TestInlineARM64Thread(t *testing.T) {
 	w := newInlineWorld(t, FollowThreads)
 	tg := w.launch(program(t, "plain.c"), "3000", "3")
@@ -109,22 +112,24 @@ func TestInlineARM64Thread(t *testing.T) {
 	}
 }
 
-// TestInlineARM64Calls: native code sees the calls that stops see, each with its own storage, whatever becomes of the stack.
+// TestInlineARM64Calls: native code sees the calls that stops see, each with its own storage, whatever becomes of the
+// stack.
 func TestInlineARM64Calls(t *testing.T) {
 	compareCalls(t, "work 100", "fact 12", "pick 20", "jump 20", "kernel 10", "fork 5", "vfork 5", "exec 5", "threads 50 4", "tree 3")
 }
 
-// TestInlineARM64Frames: calls that longjmp leaves, and that coroutines and signal handlers interleave, are counted as often as they happen.
+// TestInlineARM64Frames: calls that longjmp leaves, and that coroutines and signal handlers interleave, are counted as
+// often as they happen.
 func TestInlineARM64Frames(t *testing.T) {
 	countFrames(t, "jumps 50", "routines 20", "handler 50", "escape 50", "threads 12")
 }
 
-// TestInlineARM64Reads: memory that native code has read is not readable any more at the next hit. The program gets no signal, and its actions and
-// masks stay.
+// TestInlineARM64Reads: memory that native code has read is not readable any more at the next hit. The program gets no
+// signal, and its actions and masks stay.
 func TestInlineARM64Reads(t *testing.T) { readsFault(t) }
 
-// TestInlineARM64Keys: several threads add to aggregations with a key, of one word and of several, and to a map. Only new keys ring, and a thread that takes the
-// place of another one in the middle of an addition.
+// TestInlineARM64Keys: several threads add to aggregations with a key, of one word and of several, and to a map. Only
+// new keys ring, and a thread that takes the place of another one in the middle of an addition.
 func TestInlineARM64Keys(t *testing.T) {
 	w := newInlineWorld(t, FollowThreads)
 	tg := w.launch(program(t, "plain.c"), "4000", "3")
@@ -166,8 +171,8 @@ func TestInlineARM64Keys(t *testing.T) {
 	}
 }
 
-// TestInlineARM64EveryInstruction has programs run at all instructions that a jump can replace, in targets that check what they compute: programs that
-// count, and those that ring.
+// TestInlineARM64EveryInstruction has programs run at all instructions that a jump can replace, in targets that check
+// what they compute: programs that count, and those that ring.
 func TestInlineARM64EveryInstruction(t *testing.T) {
 	for _, line := range []string{"copy 60", "fault 20", "storm 20", "copy 6 rings"} {
 		t.Run(line, func(t *testing.T) {
@@ -196,7 +201,8 @@ func TestInlineARM64EveryInstruction(t *testing.T) {
 	}
 }
 
-// TestInlineARM64Detach: after a session in the middle of a busy target, its code is as before and nothing of the session is open. Calls are followed.
+// TestInlineARM64Detach: after a session in the middle of a busy target, its code is as before and nothing of the
+// session is open. Calls are followed.
 func TestInlineARM64Detach(t *testing.T) {
 	w := newInlineWorld(t, FollowThreads)
 	p := start(t, program(t, "target.c"), "spin", "2")

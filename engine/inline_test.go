@@ -25,14 +25,15 @@ func newInlineWorld(t testing.TB, follow Follow) *world {
 	return newWorld(t, Config{Engine: Inline, Follow: follow})
 }
 
-// rings is a program that native code cannot finish: it adds up a value, and counts the parents' numbers that are not 0.
+// rings is a program that native code cannot finish: it adds up a value, and counts the parents' numbers that are not
+// 0.
 func (w *world) rings(sum *counter, parents *counter) *runtime.Code {
 	return w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.AddGV, V: sum.offset()},
 		runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldPpid)}, runtime.Inst{Op: opcode.Bool}, runtime.Inst{Op: opcode.AddGV, V: parents.offset()})
 }
 
-// TestInlineCountsAreExact: hits, values and the counters of probes are those of stops, in one thread and in several, and the target
-// computes as ever. All but a few hits stop nothing.
+// TestInlineCountsAreExact: hits, values and the counters of probes are those of stops, in one thread and in several,
+// and the target computes as ever. All but a few hits stop nothing.
 func TestInlineCountsAreExact(t *testing.T) {
 	for _, args := range []string{"work 20000", "threads 5000 4"} {
 		t.Run(args, func(t *testing.T) {
@@ -59,8 +60,8 @@ func TestInlineCountsAreExact(t *testing.T) {
 	}
 }
 
-// TestInlineDoorbell: where native code cannot go on, the interpreter does, with the registers of the place, and what comes after it runs
-// natively again.
+// TestInlineDoorbell: where native code cannot go on, the interpreter does, with the registers of the place, and what
+// comes after it runs natively again.
 func TestInlineDoorbell(t *testing.T) {
 	for _, args := range []string{"work 2000", "threads 500 4"} {
 		t.Run(args, func(t *testing.T) {
@@ -80,7 +81,8 @@ func TestInlineDoorbell(t *testing.T) {
 	}
 }
 
-// TestInlineEveryInstruction has programs run at all instructions where a jump fits, in targets that check what they compute.
+// TestInlineEveryInstruction has programs run at all instructions where a jump fits, in targets that check what they
+// compute.
 func TestInlineEveryInstruction(t *testing.T) {
 	path := program(t, "target.c")
 	for _, line := range []string{"work 300", "copy 60", "fact 12", "tail 50", "pick 60", "jump 40", "fault 20", "kernel 30", "nap 30", "storm 20", "threads 60", "fork 30", "vfork 30", "exec 30"} {
@@ -111,7 +113,8 @@ func TestInlineEveryInstruction(t *testing.T) {
 	}
 }
 
-// TestInlineDetach: after a session in the middle of a busy target, its code is as before and nothing of the session is mapped or open.
+// TestInlineDetach: after a session in the middle of a busy target, its code is as before and nothing of the session is
+// mapped or open.
 func TestInlineDetach(t *testing.T) {
 	t.Parallel()
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)

@@ -13,7 +13,8 @@ import (
 // called is what programs have seen of the calls of one function.
 type called struct{ entered, left, mixed *counter }
 
-// follow places a probe that stores the stack pointer in each call of a function, and counts the calls that find another one at their end.
+// follow places a probe that stores the stack pointer in each call of a function, and counts the calls that find
+// another one at their end.
 func (w *world) follow(spec string) (called, error) {
 	c := called{w.counter(), w.counter(), w.counter()}
 	field := func(f runtime.Field) runtime.Inst { return runtime.Inst{Op: opcode.Field, A: uint32(f)} }
@@ -67,8 +68,8 @@ func compareCalls(t *testing.T, lines ...string) {
 	}
 }
 
-// TestInlineFrames: calls that longjmp leaves, that coroutines and signal handlers interleave, and those of threads that come and go are
-// counted as often as they happen, and none ends with the storage of another.
+// TestInlineFrames: calls that longjmp leaves, that coroutines and signal handlers interleave, and those of threads
+// that come and go are counted as often as they happen, and none ends with the storage of another.
 func TestInlineFrames(t *testing.T) {
 	testenv.Require(t, testenv.FSBase)
 	countFrames(t, "jumps 200", "routines 60", "handler 200", "escape 200", "threads 12")

@@ -22,8 +22,9 @@ func goStress(t *testing.T, flags ...string) string {
 	return path
 }
 
-// TestInlineGo counts the calls of functions of Go natively and under breakpoints, while stacks move, the collector runs, goroutines are
-// preempted and a profile is made: both see each call once, as the program makes them, and the program computes as ever.
+// TestInlineGo counts the calls of functions of Go natively and under breakpoints, while stacks move, the collector
+// runs, goroutines are preempted and a profile is made: both see each call once, as the program makes them, and the
+// program computes as ever.
 func TestInlineGo(t *testing.T) {
 	const n = 40
 	path := goStress(t)
@@ -52,7 +53,8 @@ func TestInlineGo(t *testing.T) {
 	}
 }
 
-// TestInlineGoEverywhere has all functions of a Go program run native code that have room for it, the runtime's included.
+// TestInlineGoEverywhere has all functions of a Go program run native code that have room for it, the runtime's
+// included.
 func TestInlineGoEverywhere(t *testing.T) {
 	const n = 40
 	for _, flags := range []string{"", "-buildmode=pie"} {
@@ -91,7 +93,8 @@ func TestInlineGoRefused(t *testing.T) {
 	want(t, "hits", n.get(), 0)
 }
 
-// TestInlineManySites counts the calls of all functions of a large program, which need more than one area for native code.
+// TestInlineManySites counts the calls of all functions of a large program, which need more than one area for native
+// code.
 func TestInlineManySites(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, "go")
 	path, err := exec.LookPath("go")

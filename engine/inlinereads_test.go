@@ -15,8 +15,8 @@ func (w *world) readsFirst(sum *counter) *runtime.Code {
 	return w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.Load8}, runtime.Inst{Op: opcode.AddGV, V: sum.offset()})
 }
 
-// TestInlineReadsFault: memory that native code has read is not readable any more at the next hit. The program gets no signal, its
-// actions and masks stay, and the probe reads exactly what is there.
+// TestInlineReadsFault: memory that native code has read is not readable any more at the next hit. The program gets no
+// signal, its actions and masks stay, and the probe reads exactly what is there.
 func TestInlineReadsFault(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	readsFault(t)

@@ -34,8 +34,8 @@ func (w *world) records(fn func(record.Record)) {
 	}
 }
 
-// TestInlineRecords: all records of several threads arrive in the order in which each thread wrote them, with its number and name and a
-// time that does not go back.
+// TestInlineRecords: all records of several threads arrive in the order in which each thread wrote them, with its
+// number and name and a time that does not go back.
 func TestInlineRecords(t *testing.T) {
 	testenv.Require(t, testenv.FSBase)
 	recordsOfThreads(t, inlineWorld(t, FollowThreads))
@@ -65,7 +65,8 @@ func recordsOfThreads(t *testing.T, w *world) {
 	want(t, "output", tg.output(), "threads bad=0\n")
 }
 
-// TestInlineWakes: a thread that rings because the reader of the ring sleeps goes on with the programs that follow at its place.
+// TestInlineWakes: a thread that rings because the reader of the ring sleeps goes on with the programs that follow at
+// its place.
 func TestInlineWakes(t *testing.T) {
 	w := inlineWorld(t, FollowThreads)
 	tg := w.launch(program(t, "target.c"), "threads", "20000", "1")
@@ -98,7 +99,8 @@ func TestInlineLeaveOnly(t *testing.T) {
 	want(t, "output", tg.output(), "threads bad=0\n")
 }
 
-// TestInlineKilledWriters: processes that are killed while they write records do not keep those of others from being read.
+// TestInlineKilledWriters: processes that are killed while they write records do not keep those of others from being
+// read.
 func TestInlineKilledWriters(t *testing.T) {
 	w := inlineWorld(t, FollowChildren)
 	tg := w.launch(program(t, "killed.c"), "12")
@@ -130,7 +132,8 @@ func TestInlinePosed(t *testing.T) {
 	want(t, "output", tg.output(), "bad=0\n")
 }
 
-// TestInlineRecordsMapped: the process has mapped the pages of the ring before its first record, and none of them if it writes no records.
+// TestInlineRecordsMapped: the process has mapped the pages of the ring before its first record, and none of them if it
+// writes no records.
 func TestInlineRecordsMapped(t *testing.T) {
 	testenv.Require(t, testenv.FSBase)
 	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)

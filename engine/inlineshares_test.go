@@ -16,8 +16,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// tally counts the hits of a function and adds up its first arguments, in objects that native code counts in shares of threads. While the
-// target runs, somebody takes and reads them.
+// tally counts the hits of a function and adds up its first arguments, in objects that native code counts in shares of
+// threads. While the target runs, somebody takes and reads them.
 type tally struct {
 	w                        *world
 	count, sum, hist         *arena.Handle
@@ -91,7 +91,8 @@ func (c *tally) begin() {
 	})
 }
 
-// end ends that, and returns what has been counted in all: the hits by the object and the sum, as the target prints them.
+// end ends that, and returns what has been counted in all: the hits by the object and the sum, as the target prints
+// them.
 func (c *tally) end() string {
 	close(c.stop)
 	c.wg.Wait()
@@ -103,8 +104,9 @@ func (c *tally) end() string {
 	return fmt.Sprintf("%d %d", c.counted, c.summed)
 }
 
-// TestInlineShares: every hit is counted once, whichever threads and processes there are: threads that come and go, signal handlers, children of
-// fork and vfork, and threads that have the data of others, while somebody takes what has been counted.
+// TestInlineShares: every hit is counted once, whichever threads and processes there are: threads that come and go,
+// signal handlers, children of fork and vfork, and threads that have the data of others, while somebody takes what has
+// been counted.
 func TestInlineShares(t *testing.T) {
 	testenv.Require(t, testenv.FSBase)
 	for _, line := range []string{"born 6", "raw 4"} {
@@ -122,7 +124,8 @@ func TestInlineShares(t *testing.T) {
 	}
 }
 
-// TestInlineSharesAttached is TestInlineShares for threads that exist before the session, among them two with the same data.
+// TestInlineSharesAttached is TestInlineShares for threads that exist before the session, among them two with the same
+// data.
 func TestInlineSharesAttached(t *testing.T) {
 	testenv.Require(t, testenv.FSBase)
 	w := inlineWorld(t, FollowThreads)

@@ -86,7 +86,8 @@ func TestInlineTexts(t *testing.T) {
 	}
 }
 
-// keepsText is a program that keeps the text at the first argument in the storage of the call, "none" if there is none, and the caller behind it.
+// keepsText is a program that keeps the text at the first argument in the storage of the call, "none" if there is none,
+// and the caller behind it.
 func (w *world) keepsText() *runtime.Code {
 	c := w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 1}, runtime.Inst{Op: opcode.Readable}, runtime.Inst{Op: opcode.Jz, A: 8},
 		runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: value.DefaultText}, runtime.Inst{Op: opcode.Str}, runtime.Inst{Op: opcode.Jmp, A: 9},
@@ -105,7 +106,8 @@ func (w *world) logsKept() *runtime.Code {
 	return c
 }
 
-// TestInlineMadeTexts: native code keeps and logs texts in all kinds of memory as the interpreter does, in calls that call themselves.
+// TestInlineMadeTexts: native code keeps and logs texts in all kinds of memory as the interpreter does, in calls that
+// call themselves.
 func TestInlineMadeTexts(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.FSBase)
 	var seen [2][]string

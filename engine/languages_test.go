@@ -56,8 +56,8 @@ func TestOpenedLate(t *testing.T) {
 	}
 }
 
-// TestEveryInstructionOfLanguages puts a probe on every instruction of programs whose compilers and run-time libraries do things that C
-// does not, watches all returns, and has them print what they print without.
+// TestEveryInstructionOfLanguages puts a probe on every instruction of programs whose compilers and run-time libraries
+// do things that C does not, watches all returns, and has them print what they print without.
 func TestEveryInstructionOfLanguages(t *testing.T) {
 	t.Parallel()
 	musl := func(t *testing.T) string {

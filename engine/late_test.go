@@ -14,7 +14,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestReplacedUnderProbes has images replaced over and over while the fallback is put into each and its first hits come.
+// TestReplacedUnderProbes has images replaced over and over while the fallback is put into each and its first hits
+// come.
 func TestReplacedUnderProbes(t *testing.T) {
 	lasts := 3 * time.Second
 	if os.Getenv("GOTAP_LONG") != "" {
@@ -25,8 +26,9 @@ func TestReplacedUnderProbes(t *testing.T) {
 	}
 }
 
-// replaceUnderProbes runs a program that replaces itself over and over, with a probe on its function, and makes sure that it ends
-// well. A shell between makes the program's end its own business: this process would take the stops of its child.
+// replaceUnderProbes runs a program that replaces itself over and over, with a probe on its function, and makes sure
+// that it ends well. A shell between makes the program's end its own business: this process would take the stops of its
+// child.
 func replaceUnderProbes(t *testing.T, lasts time.Duration) {
 	dir := t.TempDir()
 	end, number, status := filepath.Join(dir, "end"), filepath.Join(dir, "pid"), filepath.Join(dir, "status")
@@ -59,8 +61,9 @@ func replaceUnderProbes(t *testing.T, lasts time.Duration) {
 	}
 }
 
-// TestLateFallbackMeetsFirstHit has the fallback put into launched programs at about the time of their first hits. A thread that is
-// stopped for it may have run into a breakpoint just before: that hit is neither lost, nor the instruction run from its middle.
+// TestLateFallbackMeetsFirstHit has the fallback put into launched programs at about the time of their first hits. A
+// thread that is stopped for it may have run into a breakpoint just before: that hit is neither lost, nor the
+// instruction run from its middle.
 func TestLateFallbackMeetsFirstHit(t *testing.T) {
 	before := lateAfter
 	t.Cleanup(func() { lateAfter = before })
@@ -77,8 +80,9 @@ func TestLateFallbackMeetsFirstHit(t *testing.T) {
 	}
 }
 
-// TestFirstHitWithSignalsBlocked has the first hit of a program in a thread that blocks all signals, or SIGTRAP alone: it goes on doing
-// so, and so do programs that inherit it. A launched program gets the fallback by that hit, one that is executed has it before.
+// TestFirstHitWithSignalsBlocked has the first hit of a program in a thread that blocks all signals, or SIGTRAP alone:
+// it goes on doing so, and so do programs that inherit it. A launched program gets the fallback by that hit, one that
+// is executed has it before.
 func TestFirstHitWithSignalsBlocked(t *testing.T) {
 	t.Parallel()
 	path := program(t, "torture/signals.c")

@@ -74,9 +74,10 @@ func (s *Session) Settle(pid int) error {
 	return nil
 }
 
-// launch starts the program under trace (command.Fork, command.Seize). If the session were killed in between, the child would stay stopped forever, with nothing left to control it. So
-// until the fallback is installed, the kernel kills the child when the tracing thread ends (PR_SET_PDEATHSIG); nobody
-// can notice that the program ever began. Then the child is made to undo that setting itself.
+// launch starts the program under trace (command.Fork, command.Seize). If the session were killed in between, the child
+// would stay stopped forever, with nothing left to control it. So until the fallback is installed, the kernel kills the
+// child when the tracing thread ends (PR_SET_PDEATHSIG); nobody can notice that the program ever began. Then the child
+// is made to undo that setting itself.
 func (l *launching) launch(c Command, path string) (int, error) {
 	l.s.affinity.Apart("another program has been launched") // the child inherits this thread's CPUs
 	leashed := ptrace.CanSetDeathSignal()

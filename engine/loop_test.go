@@ -12,8 +12,8 @@ import (
 	"gotap/engine/linux/procfs"
 )
 
-// TestChildrenOfOthers has every thread of this process start a child, whose stop and end the kernel reports to that thread alone. Nothing
-// of it belongs to a session, whose tracing thread may be any of them.
+// TestChildrenOfOthers has every thread of this process start a child, whose stop and end the kernel reports to that
+// thread alone. Nothing of it belongs to a session, whose tracing thread may be any of them.
 func TestChildrenOfOthers(t *testing.T) {
 	type child struct {
 		cmd *exec.Cmd

@@ -9,7 +9,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// TestMixedExplains: a place that was hit seldom is what it was, and with Explain what it would have become, when its process has ended as well.
+// TestMixedExplains: a place that was hit seldom is what it was, and with Explain what it would have become, when its
+// process has ended as well.
 func TestMixedExplains(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	for _, c := range []struct {
@@ -37,8 +38,8 @@ func TestMixedExplains(t *testing.T) {
 	}
 }
 
-// TestMixedHeedsRings: a place where few hits need the interpreter keeps its jump, one where most do gets its breakpoint back, and both count
-// exactly.
+// TestMixedHeedsRings: a place where few hits need the interpreter keeps its jump, one where most do gets its
+// breakpoint back, and both count exactly.
 func TestMixedHeedsRings(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	for _, c := range []struct {

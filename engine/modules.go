@@ -64,8 +64,8 @@ func (t *thread) loaderChanged(*space.Point) bool {
 	return t.s.launching.settleAt(t)
 }
 
-// show makes known what a process maps that is being attached to, so that the calls by which it would see the fallback's handler are watched
-// as soon as that is installed. Nothing is armed: see rescan.
+// show makes known what a process maps that is being attached to, so that the calls by which it would see the
+// fallback's handler are watched as soon as that is installed. Nothing is armed: see rescan.
 func (d *loading) show(p *process) {
 	sp := p.space
 	if mods, err := d.modules.Load(p.pid); err == nil && (sp.Modules == nil || sp.Unarmed) && !sp.Mem.Gone() {

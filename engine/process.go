@@ -21,8 +21,8 @@ type process struct {
 	space   *space.Space
 	arch    *abi.ABI
 	threads map[int]*thread
-	// unprobed means that no program runs for it. It is traced only because it shares memory that holds breakpoints with
-	// a probed process, or until the breakpoints are removed from its own memory.
+	// unprobed means that no program runs for it. It is traced only because it shares memory that holds breakpoints
+	// with a probed process, or until the breakpoints are removed from its own memory.
 	unprobed bool
 	launched bool
 	awaited  bool // an attach waits for its fallback

@@ -191,8 +191,8 @@ func TestFilters(t *testing.T) {
 	}
 }
 
-// A hit that the predicate turns down is none: after, every and limit do not see it. Of work(0) to work(99) fifty have an odd
-// argument.
+// A hit that the predicate turns down is none: after, every and limit do not see it. Of work(0) to work(99) fifty have
+// an odd argument.
 func TestPredicateComesFirst(t *testing.T) {
 	path := program(t, "target.c")
 	for _, c := range []struct{ after, every, limit, want uint64 }{{0, 0, 0, 50}, {10, 0, 0, 40}, {0, 7, 0, 7}, {20, 3, 4, 4}, {0, 0, 1, 1}} {
@@ -279,8 +279,8 @@ func TestSystemCalls(t *testing.T) {
 	})
 }
 
-// TestResultsLikeRestarts: a result is not taken for the kernel's code for a call that it will make again, of which only 32 bits are the
-// same.
+// TestResultsLikeRestarts: a result is not taken for the kernel's code for a call that it will make again, of which
+// only 32 bits are the same.
 func TestResultsLikeRestarts(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("results have 32 bits")

@@ -11,8 +11,8 @@ import (
 	"gotap/engine/threadstate"
 )
 
-// When the crash handler of a target is installed (package crashsafe): at the start of a launched program, at an attach,
-// and in new processes and images; and through which thread.
+// When the crash handler of a target is installed (package crashsafe): at the start of a launched program, at an
+// attach, and in new processes and images; and through which thread.
 
 // protection installs the fallback of the thread's process, through this thread.
 type protection struct {

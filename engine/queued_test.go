@@ -2,8 +2,8 @@ package engine
 
 import "testing"
 
-// TestDetachKeepsWhatSignalsCarry detaches from a target that gets signals with values all the time: the one that its thread is stopped
-// with when it is let go has its value too.
+// TestDetachKeepsWhatSignalsCarry detaches from a target that gets signals with values all the time: the one that its
+// thread is stopped with when it is let go has its value too.
 func TestDetachKeepsWhatSignalsCarry(t *testing.T) {
 	p := start(t, program(t, "queued.c"), "")
 	if line, err := p.out.ReadString('\n'); err != nil {

@@ -12,9 +12,9 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// TestRandomPrograms makes programs of functions that call each other, jump to each other at their ends, call by pointers and leave by longjmp, in
-// several threads and in signal handlers. A program counts its own calls and returns and adds up its results, and prints that: probes have to
-// have seen the same.
+// TestRandomPrograms makes programs of functions that call each other, jump to each other at their ends, call by
+// pointers and leave by longjmp, in several threads and in signal handlers. A program counts its own calls and returns
+// and adds up its results, and prints that: probes have to have seen the same.
 func TestRandomPrograms(t *testing.T) {
 	t.Parallel()
 	builds := [][]string{{"-O2"}, {"-O0"}, {"-Os", "-no-pie"}, append([]string{"-O2"}, variants["32"]...), {"-O3", "-fcf-protection=full"}, {"-O1", "-static"}}
@@ -91,7 +91,8 @@ func (g *generator) source() string {
 	return s.String()
 }
 
-// action is something that function i does. A function is not jumped to again in the same call: of a round of jumps one call is followed.
+// action is something that function i does. A function is not jumped to again in the same call: of a round of jumps one
+// call is followed.
 func (g *generator) action(i int, jumps bool) string {
 	callee, other := g.IntN(g.n), g.IntN(g.n)
 	switch die := g.IntN(10); {
@@ -111,7 +112,8 @@ func (g *generator) action(i int, jumps bool) string {
 	return fmt.Sprintf("acc += f%d(0, n - 1, next(r)) & 255; acc += f%d(0, n - 2, next(r + 1)) & 255;", callee, other)
 }
 
-// The truth is kept with the call that runs: ch are the functions that have jumped to this one, five bits each, and return with it.
+// The truth is kept with the call that runs: ch are the functions that have jumped to this one, five bits each, and
+// return with it.
 const randomHead = `#define _GNU_SOURCE
 #include <alloca.h>
 #include <pthread.h>

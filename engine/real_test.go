@@ -13,8 +13,8 @@ import (
 // emulates reports whether this machine's own processes have all their instructions emulated.
 func emulates() bool { return abi.Host()[0].Stepless }
 
-// TestRealProgram puts a probe on every instruction of a program that does a little of everything. It has to print what it prints
-// without.
+// TestRealProgram puts a probe on every instruction of a program that does a little of everything. It has to print what
+// it prints without.
 func TestRealProgram(t *testing.T) {
 	path := program(t, "real.c", "-static")
 	plain, err := exec.Command(path, "1").Output()
@@ -42,7 +42,8 @@ func TestRealProgram(t *testing.T) {
 	oneStopPerHit(t, w.Stats())
 }
 
-// oneStopPerHit makes sure that nothing was stepped, and no hit took more than its own stop, but for system calls: those take two more.
+// oneStopPerHit makes sure that nothing was stepped, and no hit took more than its own stop, but for system calls:
+// those take two more.
 func oneStopPerHit(t *testing.T, st Stats) {
 	t.Helper()
 	t.Logf("%d hits, %d stops (%.4f a hit), %d at system calls or left to the processor", st.Hits, st.Stops, float64(st.Stops)/float64(st.Hits), st.Steps)
@@ -82,8 +83,8 @@ func TestWatchpointsAlone(t *testing.T) {
 	want(t, "accesses", all.get(), 300)
 }
 
-// TestWatchpointNowhere: an address that no program can have is refused, when the probe is added and when it is enabled, and the watchpoint
-// that there was stays.
+// TestWatchpointNowhere: an address that no program can have is refused, when the probe is added and when it is
+// enabled, and the watchpoint that there was stays.
 func TestWatchpointNowhere(t *testing.T) {
 	testenv.Require(t, testenv.Watched)
 	const kernel = "watch:0xffffffff81000000/8/w"

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestInlineEndsBetweenHits ends sessions while threads are in native code. The hits are complete then, those with doorbells included: all
-// programs of the place have counted the same.
+// TestInlineEndsBetweenHits ends sessions while threads are in native code. The hits are complete then, those with
+// doorbells included: all programs of the place have counted the same.
 func TestInlineEndsBetweenHits(t *testing.T) {
 	for _, bell := range []bool{false, true} {
 		w := inlineWorld(t, FollowThreads)
@@ -36,7 +36,8 @@ func TestInlineEndsBetweenHits(t *testing.T) {
 	}
 }
 
-// TestInlineDisabledRunsNoMore disables a probe while threads are in native code: its program runs no more when Disable returns.
+// TestInlineDisabledRunsNoMore disables a probe while threads are in native code: its program runs no more when Disable
+// returns.
 func TestInlineDisabledRunsNoMore(t *testing.T) {
 	w := inlineWorld(t, FollowThreads)
 	p := start(t, program(t, "target.c"), "spin", "8")

@@ -11,8 +11,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestSamples: the program computes what it computes without samples, and no call that sleeps notices them: none fails, and one with a time
-// limit ends although it is looked at more often than that.
+// TestSamples: the program computes what it computes without samples, and no call that sleeps notices them: none fails,
+// and one with a time limit ends although it is looked at more often than that.
 func TestSamples(t *testing.T) {
 	for _, on := range []string{"cpu", "wall"} {
 		t.Run(on, func(t *testing.T) {

@@ -2,8 +2,8 @@ package engine
 
 import "testing"
 
-// TestScalableVectors: a program that works with scalable vectors is attached to, probed at every instruction, and let go, and
-// finds all their bits right. The registers themselves are what it compares.
+// TestScalableVectors: a program that works with scalable vectors is attached to, probed at every instruction, and let
+// go, and finds all their bits right. The registers themselves are what it compares.
 func TestScalableVectors(t *testing.T) {
 	p := start(t, program(t, "scalable.c"), "until told")
 	if line, err := p.out.ReadString('\n'); err != nil || line != "ready\n" {

@@ -126,8 +126,7 @@ func (s *Session) gone(err error) error {
 	return err
 }
 
-// Wait blocks until no process is left or the session is closed. It returns the error that ended the tracing thread, if
-// any.
+// Wait blocks until no process is left or the session is closed. It returns the error that ended the tracing thread.
 func (s *Session) Wait() error {
 	select {
 	case <-s.life.done:

@@ -2,8 +2,8 @@ package engine
 
 import "testing"
 
-// TestShadowStacks has a session take all threads for such that have shadow stacks: calls and returns are run at their own place, others
-// not.
+// TestShadowStacks has a session take all threads for such that have shadow stacks: calls and returns are run at their
+// own place, others not.
 func TestShadowStacks(t *testing.T) {
 	path := program(t, "target.c")
 	eachEngine(t, func(t *testing.T, e Engine) {

@@ -40,8 +40,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestTimerOfEntries has a timer come faster than its handler is through, with probes on the entries of functions alone: what is
-// withheld from the thread must not grow.
+// TestTimerOfEntries has a timer come faster than its handler is through, with probes on the entries of functions
+// alone: what is withheld from the thread must not grow.
 func TestTimerOfEntries(t *testing.T) {
 	path := program(t, "signals.c")
 	eachEngine(t, func(t *testing.T, e Engine) {
@@ -67,8 +67,8 @@ func TestTimerOfEntries(t *testing.T) {
 	})
 }
 
-// TestDisarmedTimer: a signal that is withheld from a thread, because it would stop the progress of the thread, is delivered before a system call by which the program
-// may do away with it.
+// TestDisarmedTimer: a signal that is withheld from a thread, because it would stop the progress of the thread, is
+// delivered before a system call by which the program may do away with it.
 func TestDisarmedTimer(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{"64": nil, "32": variants["32"]} {
@@ -91,8 +91,8 @@ func TestDisarmedTimer(t *testing.T) {
 	}
 }
 
-// TestUnblockedSignals has threads send themselves signals in a loop, all of which come at one place: behind the call that unblocks them, which
-// the session may make for them.
+// TestUnblockedSignals has threads send themselves signals in a loop, all of which come at one place: behind the call
+// that unblocks them, which the session may make for them.
 func TestUnblockedSignals(t *testing.T) {
 	path := program(t, "unblock.c")
 	for _, all := range []bool{false, true} {

@@ -44,8 +44,8 @@ func (s *Session) dispatch(tid int, st ptrace.Status) {
 	}
 }
 
-// unknownThread handles a stop of a thread that is not known yet: a new child can stop before the parent's stop that reports
-// it.
+// unknownThread handles a stop of a thread that is not known yet: a new child can stop before the parent's stop that
+// reports it.
 func (n *arrivals) unknownThread(tid int, st ptrace.Status) {
 	if st.Ended() {
 		delete(n.children.early, tid)

@@ -28,8 +28,8 @@ type stopWorld struct {
 	paused []*thread // held while code is written
 }
 
-// hold stops the selected threads, which may run code, and returns those that it stopped. A thread that is in another stop
-// first is left to be handled later.
+// hold stops the selected threads, which may run code, and returns those that it stopped. A thread that is in another
+// stop first is left to be handled later.
 func (w *stopWorld) hold(which func(*thread) bool) []*thread {
 	var asked, held []*thread
 	for _, t := range w.s.threads {

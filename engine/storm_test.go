@@ -17,8 +17,9 @@ func scaled(small, full int) int {
 	return small
 }
 
-// TestStormOfToggles enables and disables a thousand probes, entries and returns, one by one and all together, under 64 threads
-// that call the functions all the time. Every toggle is answered, the target computes what it should, and its code is as before.
+// TestStormOfToggles enables and disables a thousand probes, entries and returns, one by one and all together, under 64
+// threads that call the functions all the time. Every toggle is answered, the target computes what it should, and its
+// code is as before.
 func TestStormOfToggles(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, e Engine) {
@@ -65,7 +66,8 @@ func TestStormOfToggles(t *testing.T) {
 	})
 }
 
-// TestStormOfProcesses has a target fork, exec and load libraries again and again, with probes on every instruction of what it does.
+// TestStormOfProcesses has a target fork, exec and load libraries again and again, with probes on every instruction of
+// what it does.
 func TestStormOfProcesses(t *testing.T) {
 	lib := program(t, "late.c", "-shared", "-fPIC")
 	for _, args := range [][]string{{"fork", "6"}, {"vfork", "6"}, {"exec", "6"}, {"tree", "3"}, {"library", "10", lib}} {
@@ -88,8 +90,8 @@ func TestStormOfProcesses(t *testing.T) {
 	}
 }
 
-// TestCountsOfSixteenThreads has 16 threads call a function, with each way of running the displaced instruction: N calls are N hits
-// and N returns. In place threads are held, and none gets past.
+// TestCountsOfSixteenThreads has 16 threads call a function, with each way of running the displaced instruction: N
+// calls are N hits and N returns. In place threads are held, and none gets past.
 func TestCountsOfSixteenThreads(t *testing.T) {
 	calls := scaled(200, 20000)
 	for _, how := range []string{"auto", "emulate", "out of line", "in place"} {

@@ -3,8 +3,7 @@ package engine
 // Symbol returns the names of an address of a process, which may have ended. Any goroutine may call it.
 func (s *Session) Symbol(pid int, addr uint64) Symbol { return s.names.Symbol(pid, addr) }
 
-// Stack returns the names of the addresses of a stack, innermost first: see package history. Any goroutine may call
-// it.
+// Stack returns the names of the addresses of a stack, innermost first: see package history. Any goroutine may use it.
 func (s *Session) Stack(pid int, pcs []uint64) []Symbol { return s.names.Stack(pid, pcs) }
 
 // FreshMissing returns errors for files with debug information that are missing, each once.

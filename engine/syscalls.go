@@ -9,8 +9,8 @@ import (
 	"gotap/engine/syscallprobe"
 )
 
-// Probes on system calls: see package syscallprobe. While at least one is enabled, every thread is resumed so that it stops at the entry
-// and the end of each of its system calls (PTRACE_SYSCALL); otherwise system calls cost nothing.
+// Probes on system calls: see package syscallprobe. While at least one is enabled, every thread is resumed so that it
+// stops at the entry and the end of each of its system calls (PTRACE_SYSCALL); otherwise system calls cost nothing.
 
 // calling is the system call that a thread makes. It implements syscallprobe.Thread.
 type calling struct {
@@ -19,8 +19,8 @@ type calling struct {
 	side ptrace.SyscallOp // the side of the system call at which it last stopped, if calls are traced
 }
 
-// conventions are those of the processes that can be traced here. Registers are as wide as the kernel shows them to us, whatever their
-// width in the target.
+// conventions are those of the processes that can be traced here. Registers are as wide as the kernel shows them to us,
+// whatever their width in the target.
 func conventions() []syscallprobe.Convention {
 	var all []syscallprobe.Convention
 	for _, a := range abi.Host() {

@@ -165,8 +165,8 @@ func (t *thread) staysStopped() bool {
 	return t.state.Is(threadstate.Parked, threadstate.Held, threadstate.Gone)
 }
 
-// mayRun reports whether a thread may run code at this moment, so that it has to be asked to stop. One that waits for its
-// vfork child does not until then.
+// mayRun reports whether a thread may run code at this moment, so that it has to be asked to stop. One that waits for
+// its vfork child does not until then.
 func (t *thread) mayRun() bool { return t.state.MayRun() && !t.vforking }
 
 // release resumes a held thread.

@@ -41,9 +41,9 @@ func (w *world) preparedIn(swap *Swap, functions ...string) []*counter {
 	return counters
 }
 
-// TestProbesOfOneScriptCountAlike attaches to a busy program with threads. Probes on one function that were committed together have
-// equal counts at the end. Between a function and the one that it calls the counts differ by no more than one for each thread, which may be between
-// the two when the breakpoints are written and when they are taken out.
+// TestProbesOfOneScriptCountAlike attaches to a busy program with threads. Probes on one function that were committed
+// together have equal counts at the end. Between a function and the one that it calls the counts differ by no more than
+// one for each thread, which may be between the two when the breakpoints are written and when they are taken out.
 func TestProbesOfOneScriptCountAlike(t *testing.T) {
 	const threads = 4
 	path := program(t, "busy.c")
@@ -72,8 +72,8 @@ func TestProbesOfOneScriptCountAlike(t *testing.T) {
 	}
 }
 
-// TestPlantedTogether: nothing of what is prepared is in the code before it is committed; then all of it is, and the text is
-// as it was when the probes are gone.
+// TestPlantedTogether: nothing of what is prepared is in the code before it is committed; then all of it is, and the
+// text is as it was when the probes are gone.
 func TestPlantedTogether(t *testing.T) {
 	p := start(t, program(t, "busy.c"), "spin", "4")
 	before := text(t, p.pid())
@@ -98,7 +98,8 @@ func TestPlantedTogether(t *testing.T) {
 	untouched(t, p.pid(), before)
 }
 
-// TestCommitIsAllOrNothing: where one of several probes cannot be armed for the limit on points, Commit arms none, and CommitEach the others.
+// TestCommitIsAllOrNothing: where one of several probes cannot be armed for the limit on points, Commit arms none, and
+// CommitEach the others.
 func TestCommitIsAllOrNothing(t *testing.T) {
 	for _, each := range []bool{false, true} {
 		p := start(t, program(t, "busy.c"), "spin", "2")
@@ -135,8 +136,8 @@ func sum[T any](list []T, of func(T) int) (n int) {
 	return n
 }
 
-// TestPlacingIsInterrupted: when Quit is closed nothing more is compiled, and nothing planted: neither where a probe is prepared nor where
-// it is armed.
+// TestPlacingIsInterrupted: when Quit is closed nothing more is compiled, and nothing planted: neither where a probe is
+// prepared nor where it is armed.
 func TestPlacingIsInterrupted(t *testing.T) {
 	p := start(t, program(t, "busy.c"), "spin", "2")
 	for _, at := range []string{"prepared", "armed"} {
@@ -177,8 +178,8 @@ func TestPlacingIsInterrupted(t *testing.T) {
 	}
 }
 
-// TestRestoreLeavesWhatOthersWrote: taking breakpoints out a page at a time puts back what each displaced, but not where somebody else
-// has written since; and a breakpoint that is left is found among many.
+// TestRestoreLeavesWhatOthersWrote: taking breakpoints out a page at a time puts back what each displaced, but not
+// where somebody else has written since; and a breakpoint that is left is found among many.
 func TestRestoreLeavesWhatOthersWrote(t *testing.T) {
 	const foreign = 0x90
 	w := newWorld(t, Config{})

@@ -17,8 +17,8 @@ import (
 // odd is a program of testdata/torture and what it is to do.
 type odd struct{ source, modes string }
 
-// oddities are all of them: memory that is not there yet or changes, processes made in unusual ways, handlers within handlers, filters,
-// rings and restartable sequences.
+// oddities are all of them: memory that is not there yet or changes, processes made in unusual ways, handlers within
+// handlers, filters, rings and restartable sequences.
 var oddities = []odd{
 	{"memory.c", "faults user-faults keys makes stacks zone"},
 	{"processes.c", "clones clones3 chain job orphan hidden setuid headless"},
@@ -26,15 +26,16 @@ var oddities = []odd{
 	{"kernel.c", "strict filter ring sequences"},
 }
 
-// variants are ways to build them: plain, with marks where indirect branches may lead and all values on the stack, and for 32 bits.
+// variants are ways to build them: plain, with marks where indirect branches may lead and all values on the stack, and
+// for 32 bits.
 var variants = map[string][]string{
 	"64":     nil,
 	"marked": {"-fcf-protection=full", "-O0"},
 	"32":     {"-m32", "-idirafter", "/usr/include/x86_64-linux-gnu"},
 }
 
-// TestTorture puts a probe on every instruction of programs that make use of what most programs never do. Output and status have to be
-// those of a run without.
+// TestTorture puts a probe on every instruction of programs that make use of what most programs never do. Output and
+// status have to be those of a run without.
 func TestTorture(t *testing.T) {
 	t.Parallel()
 	for name, flags := range variants {
@@ -99,8 +100,8 @@ func probedEverywhere(t *testing.T, e Engine, path, mode string, plain outcome) 
 	}
 }
 
-// TestOutlive kills sessions while their targets do what makes it hard to outlive them. A target begins when the session has put
-// its probes in.
+// TestOutlive kills sessions while their targets do what makes it hard to outlive them. A target begins when the
+// session has put its probes in.
 func TestOutlive(t *testing.T) {
 	t.Parallel()
 	for name, flags := range variants {
@@ -118,8 +119,8 @@ func TestOutlive(t *testing.T) {
 	}
 }
 
-// TestOutliveContained is the same in containers, whose filters let the target be protected: as seen from outside, where filters
-// can be read, and from inside.
+// TestOutliveContained is the same in containers, whose filters let the target be protected: as seen from outside,
+// where filters can be read, and from inside.
 func TestOutliveContained(t *testing.T) {
 	contain := program(t, "torture/contain.c")
 	path := program(t, "torture/outlive.c")
@@ -132,7 +133,8 @@ func TestOutliveContained(t *testing.T) {
 	}
 }
 
-// TestDeadlyFilters traces processes that would be ended for what a session has its targets do, and does not have them do it.
+// TestDeadlyFilters traces processes that would be ended for what a session has its targets do, and does not have them
+// do it.
 func TestDeadlyFilters(t *testing.T) {
 	t.Parallel()
 	contain := program(t, "torture/contain.c")

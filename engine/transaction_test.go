@@ -11,14 +11,16 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestTransactions probes every instruction of a function with a transaction, as on a processor that reports them: each xbegin is emulated,
-// whatever the engine, with watchpoints too, so that it does not matter whether this one has. Transactions abort at once.
+// TestTransactions probes every instruction of a function with a transaction, as on a processor that reports them: each
+// xbegin is emulated, whatever the engine, with watchpoints too, so that it does not matter whether this one has.
+// Transactions abort at once.
 func TestTransactions(t *testing.T) {
 	useArch(t, x86.WithTransactions(x86.New64()), x86.WithTransactions(x86.New32()))
 	probeTransactions(t)
 }
 
-// TestTransactionsUnreported does the same as on a processor that executes xbegin and does not report it: xbegin is stepped.
+// TestTransactionsUnreported does the same as on a processor that executes xbegin and does not report it: xbegin is
+// stepped.
 func TestTransactionsUnreported(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.GCC)
 	if err := exec.Command(program(t, "transaction.c"), "1").Run(); err != nil {
@@ -68,8 +70,8 @@ func probeTransactions(t *testing.T) {
 	}
 }
 
-// TestStackSegment steps, in place and elsewhere, an instruction that holds traps back until the next one has run. That has a probe, too,
-// except that a breakpoint of the program's own cannot have one.
+// TestStackSegment steps, in place and elsewhere, an instruction that holds traps back until the next one has run. That
+// has a probe, too, except that a breakpoint of the program's own cannot have one.
 func TestStackSegment(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.GCC)
 	path := program(t, "segment.c", "-O1")

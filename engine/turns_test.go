@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestThreadsTakeTurns lets eight threads hit a probe as fast as they can. None of them goes much less often than the others: without
-// turns the oldest goes 3 to 300 times where it is to go 5,000 times.
+// TestThreadsTakeTurns lets eight threads hit a probe as fast as they can. None of them goes much less often than the
+// others: without turns the oldest goes 3 to 300 times where it is to go 5,000 times.
 func TestThreadsTakeTurns(t *testing.T) {
 	t.Parallel()
 	path := program(t, "turns.c")

@@ -22,7 +22,8 @@ type unharmed struct {
 	seen *counter // calls of its functions
 }
 
-// launchUnharmed launches it with probes on the functions whose calls it counts. With bells their programs end at a doorbell.
+// launchUnharmed launches it with probes on the functions whose calls it counts. With bells their programs end at a
+// doorbell.
 func launchUnharmed(t *testing.T, bells bool, args string) *unharmed {
 	t.Helper()
 	w := inlineWorld(t, FollowChildren)
@@ -60,7 +61,8 @@ func (u *unharmed) inlined() {
 	}
 }
 
-// TestInlineUnharmed: what the probes count is what the program has counted, and the program computes what it computes without probes.
+// TestInlineUnharmed: what the probes count is what the program has counted, and the program computes what it computes
+// without probes.
 func TestInlineUnharmed(t *testing.T) {
 	t.Parallel()
 	n := rounds(1, 20)
@@ -107,7 +109,8 @@ func TestInlineLeftByHandlers(t *testing.T) {
 	}
 }
 
-// calculates is a program that calculates with floats, so that there are exceptions and results are rounded, goes on with what is given, and counts.
+// calculates is a program that calculates with floats, so that there are exceptions and results are rounded, goes on
+// with what is given, and counts.
 func (w *world) calculates(n *counter, more ...runtime.Inst) *runtime.Code {
 	float := func(f float64) runtime.Inst { return runtime.Inst{Op: opcode.PushD, V: math.Float64bits(f)} }
 	code := slices.Concat([]runtime.Inst{{Op: opcode.Arg}, {Op: opcode.Itof}, float(3), {Op: opcode.Fdiv}, float(1e300), {Op: opcode.Fmul}, float(1e300), {Op: opcode.Fmul},
@@ -115,8 +118,8 @@ func (w *world) calculates(n *counter, more ...runtime.Inst) *runtime.Code {
 	return w.code(code...)
 }
 
-// TestInlineState runs programs at all instructions of functions that use the red zone and need the flags, and between instructions
-// that need all other registers.
+// TestInlineState runs programs at all instructions of functions that use the red zone and need the flags, and between
+// instructions that need all other registers.
 func TestInlineState(t *testing.T) {
 	for _, programs := range []string{"integers", "bells", "floats", "floats and bells"} {
 		t.Run(programs, func(t *testing.T) {
@@ -174,8 +177,8 @@ func TestInlineThrows(t *testing.T) {
 	}
 }
 
-// TestInlineToggledAmongThreads has 100 threads run through a thousand places, while probes there come and go. A probe that stays counts
-// every call.
+// TestInlineToggledAmongThreads has 100 threads run through a thousand places, while probes there come and go. A probe
+// that stays counts every call.
 func TestInlineToggledAmongThreads(t *testing.T) {
 	t.Parallel()
 	const groups = 10
@@ -247,9 +250,9 @@ func TestInlineConfined(t *testing.T) {
 	}
 }
 
-// TestMaskInMissingPage: a call that blocks all signals is made without SIGTRAP, also when an argument is in a page that is not in memory
-// yet, as the sets of the C library are when a program begins. A thread that hit a breakpoint with SIGTRAP blocked would end its process
-// if the session were killed before.
+// TestMaskInMissingPage: a call that blocks all signals is made without SIGTRAP, also when an argument is in a page
+// that is not in memory yet, as the sets of the C library are when a program begins. A thread that hit a breakpoint
+// with SIGTRAP blocked would end its process if the session were killed before.
 func TestMaskInMissingPage(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.GCC)
 	w := newWorld(t, Config{Follow: FollowThreads})

@@ -83,8 +83,7 @@ func (x *otherProbes) markAllWatched() {
 // armDebugRegs is Write for callers that can only warn of an error.
 func (d *watches) armDebugRegs() { d.t.s.warnOf(d.Write()) }
 
-// watchHit runs the programs of the watchpoints that were hit, as part of the present hit. It reports whether any
-// were.
+// watchHit runs the programs of the watchpoints that were hit, as part of the hit. It reports whether any were.
 func (d *watches) watchHit() bool {
 	return d.runWatches(d.Met())
 }
@@ -98,8 +97,7 @@ func (d *watches) runWatches(met uint64) bool {
 	return met != 0
 }
 
-// watchTrap handles a SIGTRAP that may come from a watchpoint, and reports whether it does. The registers have been
-// read.
+// watchTrap handles a SIGTRAP that may come from a watchpoint, and reports whether it does. The registers are read.
 func (d *watches) watchTrap() bool {
 	d.t.h.Begin(d.t.proc.arch.WordSize())
 	d.t.view.Begin(nil)

@@ -10,8 +10,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// wholePrograms are deterministic programs, and what is counted in them: most machines have some. They have one thread, except that of
-// Go: of that the calls are compared which do not depend on the scheduler.
+// wholePrograms are deterministic programs, and what is counted in them: most machines have some. They have one thread,
+// except that of Go: of that the calls are compared which do not depend on the scheduler.
 var wholePrograms = []struct {
 	argv     []string
 	places   []string
@@ -23,8 +23,8 @@ var wholePrograms = []struct {
 	{[]string{"gofmt", "testdata/gostress/main.go"}, []string{"gofmt:*"}, []string{"go/scanner.(", "go/parser.(", "go/ast.(", "go/printer.(", "text/tabwriter.("}},
 }
 
-// TestInlineCountsWholePrograms counts the calls of all functions of programs, under breakpoints and by native code: the output is that of
-// a plain run, and each function is called as often.
+// TestInlineCountsWholePrograms counts the calls of all functions of programs, under breakpoints and by native code:
+// the output is that of a plain run, and each function is called as often.
 func TestInlineCountsWholePrograms(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	ran := 0

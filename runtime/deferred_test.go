@@ -236,8 +236,8 @@ func TestRecorderCountsWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestRecorderUnderWriters: many threads record and one dumps: each record comes whole and at most once, those of a thread in
-// order, and dumped and overwritten ones together are all there were.
+// TestRecorderUnderWriters: many threads record and one dumps: each record comes whole and at most once, those of a
+// thread in order, and dumped and overwritten ones together are all there were.
 func TestRecorderUnderWriters(t *testing.T) {
 	b := newDeferred(t, recorder(16, 128))
 	const writers, each = 4, 20000

@@ -3,13 +3,15 @@
 // # One hit
 //
 // The engine's tracing thread owns a Machine and a record.Log. At a hit it calls Log.Reset, then Machine.Run for each
-// program of the place. A program works on an operand stack of words; it reads the target through Context.Thread, changes
-// objects in the arena, and appends items to the log. Run returns how the program ended: an outcome.Outcome, with a Trap if
-// it reached a limit. After the probed instruction has completed, the engine calls Arena.Commit, which copies the log into
-// the ring as one record and wakes the host if it sleeps. If the instruction faulted, the engine does not call Commit, and
-// the log is discarded. Nothing in this path allocates, takes a lock or waits for another thread.
+// program of the place. A program works on an operand stack of words; it reads the target through Context.Thread,
+// changes objects in the arena, and appends items to the log. Run returns how the program ended: an outcome.Outcome,
+// with a Trap if it reached a limit. After the probed instruction has completed, the engine calls Arena.Commit, which
+// copies the log into the ring as one record and wakes the host if it sleeps. If the instruction faulted, the engine
+// does not call Commit, and the log is discarded. Nothing in this path allocates, takes a lock or waits for another
+// thread.
 //
-// The host, one goroutine, loops over Arena.Next and Arena.Wait. It reads and changes objects through Handles, at any time.
+// The host, one goroutine, loops over Arena.Next and Arena.Wait. It reads and changes objects through Handles, at any
+// time.
 //
 // # Packages
 //
@@ -62,8 +64,8 @@
 //
 // # Limits
 //
-// Every limit is a constant, the machine's in code.go, others in the package that has what they limit. Reaching one is a
-// Trap or a counted loss: Arena.Lost and Arena.Traps list them all. Run trusts no program. The verifier of package compile
-// proves most of what Run checks again, because a check is cheaper than reasoning about who may have made the
+// Every limit is a constant, the machine's in code.go, others in the package that has what they limit. Reaching one is
+// a Trap or a counted loss: Arena.Lost and Arena.Traps list them all. Run trusts no program. The verifier of package
+// compile proves most of what Run checks again, because a check is cheaper than reasoning about who may have made the
 // instructions.
 package runtime

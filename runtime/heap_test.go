@@ -7,8 +7,8 @@ import (
 	"gotap/runtime/outcome"
 )
 
-// TestHeap compares the heap with a map of slices, on random commands: what one block holds no other changes, what is given out
-// lies within the limit, and nothing of an earlier hit is seen.
+// TestHeap compares the heap with a map of slices, on random commands: what one block holds no other changes, what is
+// given out lies within the limit, and nothing of an earlier hit is seen.
 func TestHeap(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var h heap

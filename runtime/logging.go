@@ -11,8 +11,8 @@ import (
 )
 
 // logging executes the operations on the log of the hit. An item that does not fit takes no space in the log: the first
-// field that does not fit marks it (Log.Fail), the following fields are skipped, and end removes the item. A record with half
-// its fields would be worse than none, because nobody could recognise it.
+// field that does not fit marks it (Log.Fail), the following fields are skipped, and end removes the item. A record
+// with half its fields would be worse than none, because nobody could recognise it.
 func (m *Machine) logging(in *Inst) outcome.Trap {
 	h := m.hit
 	switch in.Op {

@@ -13,8 +13,8 @@ import "gotap/runtime/value"
 // memory when it is pushed. So a later store by another thread cannot change a text that is on the stack, and no
 // reference outlives its hit.
 //
-// References to constants, and to texts that are the same at every hit of a place, do not depend on what a run has done before.
-// So native code, which is made for one place, has them as constants.
+// References to constants, and to texts that are the same at every hit of a place, do not depend on what a run has done
+// before. So native code, which is made for one place, has them as constants.
 type Ref uint64
 
 // The spaces of a Ref. The value 3 is not a text; using such a word as a text traps.

@@ -116,8 +116,8 @@ func resumeRandom(t testing.TB, w *twin, offs []uint64, this, seed uint64) {
 	}
 }
 
-// TestResumeRandomPrograms: whatever the instructions, a program that is stopped and resumed ends as it does at once, in
-// the same arena, with the same log.
+// TestResumeRandomPrograms: whatever the instructions, a program that is stopped and resumed ends as it does at once,
+// in the same arena, with the same log.
 func TestResumeRandomPrograms(t *testing.T) {
 	b := newBench(t)
 	offs := fuzzObjects(t, b)

@@ -55,8 +55,8 @@ func (m *Machine) shared(in *Inst) outcome.Trap {
 }
 
 // sharedText reads or writes a shared text. A text has many words, which no atomic operation covers, so it has a
-// version instead. Writers make the version odd while they write. Readers retry if it was odd or has changed
-// (package arena, textcell.go). A writer that finds another one at work gives up and is counted as contended, because it might
+// version instead. Writers make the version odd while they write. Readers retry if it was odd or has changed (package
+// arena, textcell.go). A writer that finds another one at work gives up and is counted as contended, because it might
 // otherwise wait for a thread that has been killed.
 func (m *Machine) sharedText(in *Inst) outcome.Trap {
 	st := m.storageOf(in.V, object.KindText)
@@ -327,8 +327,8 @@ func (m keyOps) aggregate(st *arena.Storage, float bool) outcome.Trap {
 
 // slot pins the slot of the current key and creates it for a new key. It returns -1 if there is no slot; the value to
 // be stored is then dropped. The object's policy (Full) decides what happens to a new key in a full table: it is
-// dropped and counted, it evicts another key, or it is an error. PinOrFull handles the first two. Only the third returns a
-// trap, which is counted as such.
+// dropped and counted, it evicts another key, or it is an error. PinOrFull handles the first two. Only the third
+// returns a trap, which is counted as such.
 func (m keyOps) slot(st *arena.Storage) (int, outcome.Trap) {
 	slot, ok, full := st.PinOrFull(m.key.Words())
 	switch {

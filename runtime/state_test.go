@@ -171,8 +171,8 @@ func TestKeyIsUsedUp(t *testing.T) {
 	}
 }
 
-// TestTextKeptBusy: a thread that died while it replaced a text leaves the version odd. Whoever comes later gives up, says so, and is
-// counted; the text itself stays as it was.
+// TestTextKeptBusy: a thread that died while it replaced a text leaves the version odd. Whoever comes later gives up,
+// says so, and is counted; the text itself stays as it was.
 func TestTextKeptBusy(t *testing.T) {
 	b := newBench(t)
 	id, at := b.declare(t, object.Object{Name: "s", Kind: object.KindText, Text: "old"})

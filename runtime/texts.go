@@ -17,8 +17,8 @@ func float32Of(bits uint32) float32 { return math.Float32frombits(bits) }
 
 // text returns the bytes of a reference, which the caller must not change. ok is false for a word that is not a
 // reference. References are ordinary words, and an unverified program may have made one up. So all spaces are checked
-// against their current contents: constants by number and length, scratch by what this run has used, texts of the place by
-// their length. No data of an earlier hit can be named.
+// against their current contents: constants by number and length, scratch by what this run has used, texts of the place
+// by their length. No data of an earlier hit can be named.
 func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 	r := Ref(ref)
 	n, at := r.Len(), r.offset()
@@ -43,8 +43,8 @@ func (m *Machine) text(ref uint64) (p []byte, ok bool) {
 // placeTexts are copies of texts that are the same at every hit of a place.
 type placeTexts [NumTextFields][value.DefaultText]byte
 
-// placeText returns the first n bytes of a text of the place. ok is false if the text is not that long, or not one of the place. The copy stays
-// what it is when another text is read, also when it is read again.
+// placeText returns the first n bytes of a text of the place. ok is false if the text is not that long, or not one of
+// the place. The copy stays what it is when another text is read, also when it is read again.
 func (m *Machine) placeText(f TextField, n int) (p []byte, ok bool) {
 	if !f.OfPlace() || n > value.DefaultText {
 		return nil, false
@@ -210,8 +210,8 @@ func (m textOps) callStack() outcome.Trap {
 	return outcome.NoTrap
 }
 
-// contextText pushes a text of the context. One that is the same at every hit of the place is read when it is used. Others are copied to
-// the scratch memory, because they may change between hits (comm).
+// contextText pushes a text of the context. One that is the same at every hit of the place is read when it is used.
+// Others are copied to the scratch memory, because they may change between hits (comm).
 func (m textOps) contextText(field uint32) outcome.Trap {
 	switch {
 	case field >= uint32(NumTextFields):
@@ -278,8 +278,8 @@ func (m textOps) concat() outcome.Trap {
 	return outcome.NoTrap
 }
 
-// The numbers of FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/), which opcode.Hash computes: it starts with HashStart, and for each
-// byte combines it by exclusive or and multiplies by HashPrime.
+// The numbers of FNV-1a, 64 bits (http://www.isthe.com/chongo/tech/comp/fnv/), which opcode.Hash computes: it starts
+// with HashStart, and for each byte combines it by exclusive or and multiplies by HashPrime.
 const (
 	HashStart = 14695981039346656037
 	HashPrime = 1099511628211

@@ -62,8 +62,8 @@ func (m *processor) planOf(c *gotap.Checked, p gotap.Program) (*native.Plan, err
 		Ends: strings.HasSuffix(p.Title, " leave"), This: this, Names: &native.Names{Func: "function", Module: "/usr/lib/library.so", Probe: "probe"}})
 }
 
-// TestDoorbells compares the operations at which the programs of all samples stop in native code, and how many programs stop at each, with what
-// they were before.
+// TestDoorbells compares the operations at which the programs of all samples stop in native code, and how many programs
+// stop at each, with what they were before.
 func TestDoorbells(t *testing.T) {
 	for i := range processors {
 		t.Run(processors[i].golden, processors[i].doorbells)

@@ -68,7 +68,8 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// TestHeaders holds every sample to the form its catalogue line is taken from, and to a header that has a call and its output.
+// TestHeaders holds every sample to the form its catalogue line is taken from, and to a header that has a call and its
+// output.
 func TestHeaders(t *testing.T) {
 	all, err := samples.All()
 	if err != nil {

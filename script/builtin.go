@@ -140,7 +140,8 @@ func aggregation(lead, value, empty string) string {
 		"(" + lead + "name?: string | AggregationOptions, options?: AggregationOptions): Aggregation<" + keyless + ">"
 }
 
-// hostOnly maps names that only the host has to what programs write instead: builtins above, and JavaScript's own names.
+// hostOnly maps names that only the host has to what programs write instead: builtins above, and JavaScript's own
+// names.
 var hostOnly = map[string]js.Binding{}
 
 func init() {

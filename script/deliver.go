@@ -6,8 +6,9 @@ import (
 	"gotap/script/value"
 )
 
-// Deliver handles one record: its lines are printed and its events go to the probe's callback, in the order logged. A thread that waits
-// for the record is released whatever happens. Deliver is for the host, and for tests and replays that have no ring.
+// Deliver handles one record: its lines are printed and its events go to the probe's callback, in the order logged. A
+// thread that waits for the record is released whatever happens. Deliver is for the host, and for tests and replays
+// that have no ring.
 func (s *Script) Deliver(rec record.Record) {
 	if rec.Flags&record.FlagHold != 0 {
 		defer s.release(rec.Hold)

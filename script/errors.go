@@ -57,8 +57,8 @@ func (w *errorWatch) fresh(a *arena.Arena) []arena.TrapCount {
 	return list
 }
 
-// tellTraps calls the callbacks of on("error") for programs that have ended early, if it is time. In a replay the journal
-// has these events.
+// tellTraps calls the callbacks of on("error") for programs that have ended early, if it is time. In a replay the
+// journal has these events.
 func (s *Script) tellTraps(now time.Time) {
 	w := &s.errors
 	if now.Before(w.next) || s.world.Replay != nil || !s.lib.listeners.Armed(listen.Error) {
@@ -87,8 +87,8 @@ func (s *Script) nextErrors(other time.Time) time.Time {
 	return s.errors.next
 }
 
-// tellException calls the callbacks of on("error") for an exception of a callback. A replay throws it again, so the journal
-// does not have it.
+// tellException calls the callbacks of on("error") for an exception of a callback. A replay throws it again, so the
+// journal does not have it.
 func (s *Script) tellException(d diag.Diagnostic) {
 	where := ""
 	if d.Span.Source != nil {

@@ -4,11 +4,11 @@ import (
 	"slices"
 )
 
-// The methods below may be called from any goroutine while the host runs, but not while one version of a script is exchanged for another:
-// the caller of Pause, Resume and TakeOver prevents that.
+// The methods below may be called from any goroutine while the host runs, but not while one version of a script is
+// exchanged for another: the caller of Pause, Resume and TakeOver prevents that.
 
-// Join runs another loaded script on this one's host: its begin callbacks run, then its timers, and records of its probes reach it. Both
-// need the same arena and disjoint probe numbers. Its end callbacks run at Leave or End.
+// Join runs another loaded script on this one's host: its begin callbacks run, then its timers, and records of its
+// probes reach it. Both need the same arena and disjoint probe numbers. Its end callbacks run at Leave or End.
 func (s *Script) Join(g *Script) error {
 	return s.host.Do(func() {
 		g.host.Share(s.host)
@@ -18,8 +18,8 @@ func (s *Script) Join(g *Script) error {
 	})
 }
 
-// Leave removes a script that has joined; its end callbacks run and its aggregations print. Its probes must have been removed before:
-// their records up to now reach it.
+// Leave removes a script that has joined; its end callbacks run and its aggregations print. Its probes must have been
+// removed before: their records up to now reach it.
 func (s *Script) Leave(g *Script) error {
 	return s.host.Do(func() {
 		s.host.CatchUp()

@@ -17,8 +17,8 @@ begin(() => console.log("begin v1"));
 end(() => console.log("end v1", total, n.get()));
 `
 
-// A script takes over from its earlier version while hits go on: each is counted once, and its event reaches the version
-// whose probe was hit.
+// A script takes over from its earlier version while hits go on: each is counted once, and its event reaches the
+// version whose probe was hit.
 func TestHandOver(t *testing.T) {
 	old := scripttest.New(t, versionText)
 	old.Start()
@@ -98,7 +98,8 @@ probe("a", c => { total++; name = "y"; n.inc(); p.value++; });`)
 	}
 }
 
-// What a script that joined has recorded reaches its callbacks although it leaves at once, and events of processes reach it.
+// What a script that joined has recorded reaches its callbacks although it leaves at once, and events of processes
+// reach it.
 func TestLeaveLosesNothing(t *testing.T) {
 	r := scripttest.New(t, `probe("a", c => {});`)
 	r.Start()
@@ -125,8 +126,8 @@ on("fork", () => forks++); end(() => console.log("left", n, forks));`, func(o *s
 	}
 }
 
-// The exceptions of a run are those of all its scripts: of versions that were replaced, of scripts that have joined, and of those that
-// have left.
+// The exceptions of a run are those of all its scripts: of versions that were replaced, of scripts that have joined,
+// and of those that have left.
 func TestFaultsOfAllScripts(t *testing.T) {
 	const throws = `begin(() => { throw new Error("thrown"); });`
 	old := scripttest.New(t, throws)

@@ -4,11 +4,13 @@ import (
 	"gotap/script/host"
 )
 
-// A watched script is replaced in four steps, so that no record is lost or delivered twice: the new version is loaded beside the running
-// one (Options.Previous); the old one pauses, and records wait in the ring; the probes are exchanged (Plan); the new one takes over, and
-// records of removed probes go to the old callbacks a last time. If the exchange fails, the old one resumes.
+// A watched script is replaced in four steps, so that no record is lost or delivered twice: the new version is loaded
+// beside the running one (Options.Previous); the old one pauses, and records wait in the ring; the probes are exchanged
+// (Plan); the new one takes over, and records of removed probes go to the old callbacks a last time. If the exchange
+// fails, the old one resumes.
 
-// Pause stops the host. Records and lifecycle events wait; no end callback runs. It is called once after each Start or Resume.
+// Pause stops the host. Records and lifecycle events wait; no end callback runs. It is called once after each Start or
+// Resume.
 func (s *Script) Pause() {
 	s.host.Pause()
 	s.out.Flush()
@@ -17,9 +19,10 @@ func (s *Script) Pause() {
 // Resume continues after Pause.
 func (s *Script) Resume() { s.Start() }
 
-// TakeOver ends a paused version that this one follows, after the probes have been exchanged and before Begin and Start. Records in the
-// ring for removed probes reach the old callbacks now; those for this script's own are delivered after Start. Guests of the old version
-// become guests of this one. The old version is closed, with its timers, listeners and end callbacks.
+// TakeOver ends a paused version that this one follows, after the probes have been exchanged and before Begin and
+// Start. Records in the ring for removed probes reach the old callbacks now; those for this script's own are delivered
+// after Start. Guests of the old version become guests of this one. The old version is closed, with its timers,
+// listeners and end callbacks.
 func (s *Script) TakeOver(old *Script) {
 	s.setGuests(append(s.guests, old.guests...))
 	old.guests = nil

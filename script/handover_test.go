@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A variable keeps its value when programs stop to use it, when nothing changes it any more, and when programs begin to use it.
+// A variable keeps its value when programs stop to use it, when nothing changes it any more, and when programs begin to
+// use it.
 func TestValuesAreKeptAcrossSharing(t *testing.T) {
 	text := `
 let number = 1, word = "a", flag = false, part = 1;
@@ -41,7 +42,8 @@ end(() => console.log(number, word, flag, part));
 	scripttest.WantLines(t, last.Once(func() { last.Enter(0, 7) }), "113 ab true 5")
 }
 
-// A variable that nothing changes is a scripttest.Setting: editing it counts, and leaving it alone leaves its probe alone.
+// A variable that nothing changes is a scripttest.Setting: editing it counts, and leaving it alone leaves its probe
+// alone.
 func TestSettingsAreEdited(t *testing.T) {
 	text := `let limit = 3, seen = 0; probe("work", c => { if (c.arg0 < limit) seen++; }); end(() => console.log(limit, seen));`
 	old := scripttest.New(t, text, func(o *script.Options) { o.Keep = true })

@@ -120,7 +120,8 @@ every("1ms", () => stop(3));
 }
 
 func TestEndlessTopLevel(t *testing.T) {
-	// In the first instructions of a round the machine takes the loop for the statement before it, so both stand in one line.
+	// In the first instructions of a round the machine takes the loop for the statement before it, so both stand in one
+	// line.
 	s, list := script.Load(script.Options{Name: "s.js", Text: "\nlet a = 1; while (true) Math.abs(a);\n", Deadline: 200 * time.Millisecond})
 	if s != nil || len(list) != 1 || !strings.Contains(list[0].String(), "s.js:2:") || !strings.Contains(list[0].Text, "still running after 1s: the script was ended") {
 		t.Errorf("script %v, %v", s, list)

@@ -64,8 +64,8 @@ func bytecode(t *testing.T, p *script.Probe) (lines []string) {
 	return lines
 }
 
-// TestNumbersOfAllForms compiles one text as plain JavaScript, as TypeScript, with an import, and as modules of either kind: all have to
-// give the same bytecode, whatever esbuild makes of their numbers.
+// TestNumbersOfAllForms compiles one text as plain JavaScript, as TypeScript, with an import, and as modules of either
+// kind: all have to give the same bytecode, whatever esbuild makes of their numbers.
 func TestNumbersOfAllForms(t *testing.T) {
 	text := numberScript()
 	dir := scripttest.Write(t, map[string]string{

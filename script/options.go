@@ -28,18 +28,19 @@ type Options struct {
 
 	Deadline  time.Duration // of one callback; the top level has five times as long; 0: 2 s
 	HeapLimit uint64        // bytes the heap may grow by while the script runs; 0: 256 MB
-	// Stuck is called on the watchdog's goroutine when a callback cannot be interrupted because it is in a long built-in function. The
-	// process cannot continue: it has to detach from its targets and end.
+	// Stuck is called on the watchdog's goroutine when a callback cannot be interrupted because it is in a long
+	// built-in function. The process cannot continue: it has to detach from its targets and end.
 	Stuck func(err error)
 
-	// Columns is the width of the terminal that output goes to, 0 without one; nil: without one. It is called on the host's goroutine.
+	// Columns is the width of the terminal that output goes to, 0 without one; nil: without one. It is called on the
+	// host's goroutine.
 	Columns func() int
 
 	// FirstProbe is the number of the first probe; 0: 1. A script that joins another's run needs numbers of its own.
 	FirstProbe uint32
 
-	// Others is offered, on the host's goroutine, each record of a probe that is neither the script's nor a guest's, and reports
-	// whether it took it. No thread waits for such a record. It may be nil.
+	// Others is offered, on the host's goroutine, each record of a probe that is neither the script's nor a guest's,
+	// and reports whether it took it. No thread waits for such a record. It may be nil.
 	Others func(rec *record.Record) bool
 
 	// Facilities is where callbacks of facility() are registered, until Close; nil: a table of its own.
@@ -49,12 +50,12 @@ type Options struct {
 	Journal Journal
 	Replay  Replay
 
-	// Keep is for a script that may be followed by a next version: numbers, texts and booleans that its callbacks keep in top-level
-	// variables keep their values there.
+	// Keep is for a script that may be followed by a next version: numbers, texts and booleans that its callbacks keep
+	// in top-level variables keep their values there.
 	Keep bool
 
-	// Previous is the running version of the script. This one takes over its variables and aggregations of the same name and type.
-	// It needs the same Arena.
+	// Previous is the running version of the script. This one takes over its variables and aggregations of the same
+	// name and type. It needs the same Arena.
 	Previous *Script
 }
 

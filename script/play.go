@@ -42,7 +42,8 @@ func (s *Script) journalEnd() {
 	}
 }
 
-// The Play methods play a journal to a script. Start is not called then: they run on the caller's goroutine, between Begin and End.
+// The Play methods play a journal to a script. Start is not called then: they run on the caller's goroutine, between
+// Begin and End.
 
 // PlayRecord delivers a record; false: the script has no such probe.
 func (s *Script) PlayRecord(r Played) bool {
@@ -67,6 +68,6 @@ func (s *Script) PlayTimer(nth int) {
 	}
 }
 
-// PlayValues gives objects the values that programs had given them. Objects that no program of the script uses are not changed:
-// callbacks compute their values.
+// PlayValues gives objects the values that programs had given them. Objects that no program of the script uses are not
+// changed: callbacks compute their values.
 func (s *Script) PlayValues(list []snapshot.Snapshot) { s.objects.Restore(list) }

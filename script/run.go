@@ -61,8 +61,8 @@ func (s *Script) Start() {
 	s.host.Start()
 }
 
-// Lifecycle reports an event of a process. Safe for concurrent use; it does not block: an event that finds the queue full is counted
-// as lost.
+// Lifecycle reports an event of a process. Safe for concurrent use; it does not block: an event that finds the queue
+// full is counted as lost.
 func (s *Script) Lifecycle(e Event) {
 	if s.Stopped() {
 		return
@@ -82,7 +82,8 @@ func (s *Script) Lifecycle(e Event) {
 // Armed reports whether a callback of the script itself gets events of a kind. Safe for concurrent use.
 func (s *Script) Armed(kind string) bool { return s.lib.listeners.Armed(kind) }
 
-// Listens reports whether a callback, also of a script that has joined, may get events of a kind. Safe for concurrent use.
+// Listens reports whether a callback, also of a script that has joined, may get events of a kind. Safe for concurrent
+// use.
 func (s *Script) Listens(kind string) bool { return s.Armed(kind) || s.joined.Load() > 0 }
 
 // deliverEvent calls the listeners, then delivers what the recorders held when the event happened.
@@ -99,9 +100,9 @@ func (s *Script) deliverEvent(e Event, dumps []recorder.Dump) {
 // Lost counts what this package has dropped, by cause. Safe for concurrent use.
 func (s *Script) Lost() map[string]uint64 { return s.host.Lost() }
 
-// PrintAll prints the present content of every aggregation, of guests too, and then calls more, on the host's goroutine. Nothing is
-// cleared, and what the script has not printed itself still prints at the end. It does not block; a call that has not run yet stands for
-// a further one too. Safe for concurrent use.
+// PrintAll prints the present content of every aggregation, of guests too, and then calls more, on the host's
+// goroutine. Nothing is cleared, and what the script has not printed itself still prints at the end. It does not block;
+// a call that has not run yet stands for a further one too. Safe for concurrent use.
 func (s *Script) PrintAll(more func()) {
 	s.host.Ask(func() {
 		s.lib.aggregates.PrintAll()
@@ -112,8 +113,8 @@ func (s *Script) PrintAll(more func()) {
 	})
 }
 
-// End ends the run: it delivers what is in the ring, for ten seconds at most, runs the end callbacks, prints the aggregations that were
-// not printed, and writes everything out. It is called once, after Start or instead of it.
+// End ends the run: it delivers what is in the ring, for ten seconds at most, runs the end callbacks, prints the
+// aggregations that were not printed, and writes everything out. It is called once, after Start or instead of it.
 func (s *Script) End() {
 	s.host.Stop()
 	for _, g := range s.guests {
@@ -138,7 +139,8 @@ func (s *Script) conclude() {
 	s.out.Flush()
 }
 
-// Faults counts the exceptions of callbacks so far: of this script, its earlier versions and its guests. The host must not be running.
+// Faults counts the exceptions of callbacks so far: of this script, its earlier versions and its guests. The host must
+// not be running.
 func (s *Script) Faults() uint64 {
 	n := s.machine.Faults.Total + s.machine.Faults.Earlier
 	for _, g := range s.guests {

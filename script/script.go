@@ -34,8 +34,8 @@ import (
 	"gotap/script/variable"
 )
 
-// Script is a loaded script with its JavaScript machine. Unless a method says otherwise it belongs to the goroutine that called Load,
-// until Start hands it to the host's own.
+// Script is a loaded script with its JavaScript machine. Unless a method says otherwise it belongs to the goroutine
+// that called Load, until Start hands it to the host's own.
 type Script struct {
 	opts   Options
 	out    output.Sink
@@ -78,8 +78,8 @@ type library struct {
 	timers     *timer.Timers
 }
 
-// Load parses a script, runs its top level, and compiles every probe without a place. All errors of a stage are reported together;
-// with errors there is no Script. Warnings can come with one.
+// Load parses a script, runs its top level, and compiles every probe without a place. All errors of a stage are
+// reported together; with errors there is no Script. Warnings can come with one.
 func Load(o Options) (*Script, diag.List) {
 	s, err := newScript(o.withDefaults())
 	if err != nil {
@@ -176,8 +176,9 @@ func (s *Script) load() {
 	}
 }
 
-// compileProbes folds and compiles all probes, so that all errors are reported at once, in the order of the text. Errors may come from
-// objects taken over from the previous version, whose keys have another shape now: such objects are made again.
+// compileProbes folds and compiles all probes, so that all errors are reported at once, in the order of the text.
+// Errors may come from objects taken over from the previous version, whose keys have another shape now: such objects
+// are made again.
 func (s *Script) compileProbes() {
 	list := s.probes.Compile()
 	if list.HasErrors() && s.objects.AnyAdopted() {
@@ -243,17 +244,19 @@ func (s *Script) Status() int { return s.status }
 // Verdict returns the result of the script's expectations, after End.
 func (s *Script) Verdict() Verdict { return s.lib.expect.Verdict }
 
-// Values returns the present values of the script's shared variables, aggregations and maps, in the order of declaration. Safe for
-// concurrent use.
+// Values returns the present values of the script's shared variables, aggregations and maps, in the order of
+// declaration. Safe for concurrent use.
 func (s *Script) Values() []snapshot.Snapshot { return s.objects.Values() }
 
-// TakeValues is Values and Reset in one: what is added meanwhile is either in the result or stays. Safe for concurrent use.
+// TakeValues is Values and Reset in one: what is added meanwhile is either in the result or stays. Safe for concurrent
+// use.
 func (s *Script) TakeValues() []snapshot.Snapshot { return s.objects.TakeValues() }
 
 // Reset sets them all back to their first values. Safe for concurrent use.
 func (s *Script) Reset() { s.objects.Reset() }
 
-// SetValue gives a variable that programs share a value, as text has it. Errors are *shared.SetError. Safe for concurrent use.
+// SetValue gives a variable that programs share a value, as text has it. Errors are *shared.SetError. Safe for
+// concurrent use.
 func (s *Script) SetValue(name, text string) error { return s.objects.Set(name, text) }
 
 // Close frees the machine; after End if Start was called. Closing again does nothing.

@@ -12,8 +12,8 @@ import (
 	"gotap/script/value"
 )
 
-// Tracer places the probes of a script and answers its questions about processes. It is implemented where the engine and the script
-// are joined, so that this package knows nothing of processes. All methods are safe for concurrent use.
+// Tracer places the probes of a script and answers its questions about processes. It is implemented where the engine
+// and the script are joined, so that this package knows nothing of processes. All methods are safe for concurrent use.
 type Tracer interface {
 	probe.Tracer
 	value.Symbolizer
@@ -64,5 +64,6 @@ func SampleOptions() []ProbeOption { return probe.SampleOptions() }
 // EventKinds lists the kinds of events that on() listens to.
 func EventKinds() []EventKind { return listen.Kinds() }
 
-// StackLines returns a stack for the output, a text for each frame; named is the result of Tracer.Stack for its addresses.
+// StackLines returns a stack for the output, a text for each frame; named is the result of Tracer.Stack for its
+// addresses.
 func StackLines(v rtvalue.Value, named []Symbol) []string { return value.StackLines(v, named) }

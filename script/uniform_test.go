@@ -26,7 +26,8 @@ func (r register) Access(path []string) (compile.Access, error) {
 	return compile.Access{Base: compile.BaseConst, Value: r.args[path[0]]}, nil
 }
 
-// TestUniformPlaces compiles programs once for places that are alike, unless they ask for names, which each place resolves by itself.
+// TestUniformPlaces compiles programs once for places that are alike, unless they ask for names, which each place
+// resolves by itself.
 func TestUniformPlaces(t *testing.T) {
 	s := scripttest.New(t, `
 		probe("registers", { enter(c) { this.n = c.arg1; }, leave(c) { if (c.ret < 0) exit({ n: this.n }); } });

@@ -14,7 +14,8 @@ func (c copied) ReadMemory(addr uint64, p []byte) error { copy(p, c[addr-0x2000:
 
 func (copied) WriteMemory(uint64, []byte) error { return nil }
 
-// TestCopyOfCall: the copy of a system call is A32 code with the call, and a load that leads behind the original, in its instruction set.
+// TestCopyOfCall: the copy of a system call is A32 code with the call, and a load that leads behind the original, in
+// its instruction set.
 func TestCopyOfCall(t *testing.T) {
 	for _, c := range []struct {
 		set  arch.Arch

@@ -130,8 +130,8 @@ func sha256Schedule1(d, n, m [4]uint32) (r [4]uint32) {
 	return r
 }
 
-// aesBoxes returns the substitution of AES and its inverse. The first call computes them: the inverse in GF(2^8), then an affine map
-// (FIPS 197, 5.1.1).
+// aesBoxes returns the substitution of AES and its inverse. The first call computes them: the inverse in GF(2^8), then
+// an affine map (FIPS 197, 5.1.1).
 var aesBoxes = sync.OnceValues(func() (box, unbox *[256]byte) {
 	box, unbox = new([256]byte), new([256]byte)
 	for i := range 256 {

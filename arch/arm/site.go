@@ -33,8 +33,9 @@ func (in *inst) refused() string {
 	return in.row.unpredictableReason(in.word)
 }
 
-// OutOfLine returns A32 code that makes the system call and loads the address behind the instruction, with its instruction set, into the
-// program counter. It fails for other instructions. An IT block must not go on behind the instruction.
+// OutOfLine returns A32 code that makes the system call and loads the address behind the instruction, with its
+// instruction set, into the program counter. It fails for other instructions. An IT block must not go on behind the
+// instruction.
 func (s *site) OutOfLine(uint64) ([]byte, error) {
 	const svc, load = 0xef000000, 0xe51ff004 // svc 0; ldr pc, [pc, #-4]
 	if s.Prepared.Control != arch.Syscall {

@@ -7,7 +7,8 @@ import (
 	"gotap/arch"
 )
 
-// TestCopyOfCall: the copy of a system call is the call, and a branch that leads behind the original, as far as a branch reaches.
+// TestCopyOfCall: the copy of a system call is the call, and a branch that leads behind the original, as far as a
+// branch reaches.
 func TestCopyOfCall(t *testing.T) {
 	const svc, reach = 0xd4000001, 1 << 27
 	site, err := A64.Prepare(decoded(t, svc))

@@ -36,8 +36,8 @@ func (in *inst) refused() string {
 // open reports an encoding whose effect the architecture leaves open.
 func (in *inst) open() bool { return in.row.unpredictable != nil && in.row.unpredictable(in.word) }
 
-// OutOfLine returns a system call and a branch to the instruction behind the original. It fails for other instructions, and if the branch
-// does not reach that far: 128 MiB (Arm ARM DDI 0487, C6.2.27).
+// OutOfLine returns a system call and a branch to the instruction behind the original. It fails for other instructions,
+// and if the branch does not reach that far: 128 MiB (Arm ARM DDI 0487, C6.2.27).
 func (s *site) OutOfLine(slot uint64) ([]byte, error) {
 	const branch, reach = 0x14000000, 1 << 27
 	if s.Prepared.Control != arch.Syscall {

@@ -6,8 +6,8 @@ import (
 	"gotap/arch"
 )
 
-// windows is A64 with jumps in the place of instructions. Every instruction is as long as a jump, so a window is one instruction, and nothing
-// can lead into its middle. It may be one that breakpoints are refused at.
+// windows is A64 with jumps in the place of instructions. Every instruction is as long as a jump, so a window is one
+// instruction, and nothing can lead into its middle. It may be one that breakpoints are refused at.
 type windows struct{ a64 }
 
 // Windows is A64 as an arch.WindowArch. A jump is b, which reaches 128 MiB in both directions.
@@ -20,8 +20,8 @@ func (windows) JumpLen() int { return insnLen }
 
 // WindowAt returns the instruction at addr, if a copy of it does the same elsewhere.
 //
-// An instruction at which indirect branches may land stays where it is: bti and the like. In code that the kernel maps as guarded (PROT_BTI)
-// the processor refuses to land on b.
+// An instruction at which indirect branches may land stays where it is: bti and the like. In code that the kernel maps
+// as guarded (PROT_BTI) the processor refuses to land on b.
 func (windows) WindowAt(code []byte, addr uint64) (arch.Window, error) {
 	insn, err := A64.Decode(code, addr)
 	if err != nil {
@@ -74,8 +74,8 @@ func stays(insn arch.Insn) string {
 	return ""
 }
 
-// completes reports whether an instruction raises no exception for certain, except where the stack ends: branches that are not computed, hints,
-// calculations in general registers, and loads and stores relative to the stack pointer.
+// completes reports whether an instruction raises no exception for certain, except where the stack ends: branches that
+// are not computed, hints, calculations in general registers, and loads and stores relative to the stack pointer.
 func completes(insn arch.Insn) bool {
 	in := insn.Op.(*inst)
 	const hint, hintMask = 0xd503201f, 0xfffff01f

@@ -11,8 +11,8 @@ import (
 	"gotap/arch"
 )
 
-// TestWindows goes through the C library. Each entry of a function, and every fifth instruction, is refused for a reason, or a copy of it
-// somewhere within reach takes a thread to the same place, with the same registers and memory.
+// TestWindows goes through the C library. Each entry of a function, and every fifth instruction, is refused for a
+// reason, or a copy of it somewhere within reach takes a thread to the same place, with the same registers and memory.
 func TestWindows(t *testing.T) {
 	r := newRand(t, 21)
 	entries, refused, trials, compared := 0, map[string]int{}, 0, 0
@@ -121,7 +121,8 @@ func TestWindowRefusals(t *testing.T) {
 	}
 }
 
-// TestCompletes: which instructions raise no exception for certain. The texts are what the assembler makes the words of.
+// TestCompletes: which instructions raise no exception for certain. The texts are what the assembler makes the words
+// of.
 func TestCompletes(t *testing.T) {
 	for text, c := range map[string]struct {
 		word uint32

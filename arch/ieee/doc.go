@@ -34,6 +34,6 @@
 //
 // # Limits
 //
-// The package knows no trapped exceptions (the enable bits of FPCR) and no alternate handling (FPCR.AH). Package arm64 refuses to emulate
-// arithmetic while a thread has these bits set (arch.ErrUnsupported), so the processor executes it.
+// The package knows no trapped exceptions (the enable bits of FPCR) and no alternate handling (FPCR.AH). Package arm64
+// refuses to emulate arithmetic while a thread has these bits set (arch.ErrUnsupported), so the processor executes it.
 package ieee

@@ -6,8 +6,8 @@ import (
 	"gotap/arch"
 )
 
-// Branches calls visit for the branches in code, and for lea with a RIP-relative operand, which is how code finds a table
-// of its own.
+// Branches calls visit for the branches in code, and for lea with a RIP-relative operand, which is how code finds a
+// table of its own.
 func (m windows) Branches(code []byte, start uint64, visit func(arch.Branch)) (skipped int) {
 	d := decoder{in: inst{long: true}}
 	for off := 0; off < len(code); {

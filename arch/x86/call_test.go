@@ -24,7 +24,8 @@ func (m words) WriteMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// TestFaultingCall steps calls that fault. Some processors have written the return address by then, which must not be the slot's.
+// TestFaultingCall steps calls that fault. Some processors have written the return address by then, which must not be
+// the slot's.
 func TestFaultingCall(t *testing.T) {
 	const at, slot, sp = 0x1000, 0x2000, 0x10080
 	for _, c := range []struct {

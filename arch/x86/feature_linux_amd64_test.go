@@ -228,8 +228,8 @@ func TestTransactions(t *testing.T) {
 	}
 }
 
-// beginStepped steps xbegin in a slot. want is the outcome of the original instruction, except for the status, where the processor
-// executes it.
+// beginStepped steps xbegin in a slot. want is the outcome of the original instruction, except for the status, where
+// the processor executes it.
 func (c *child) beginStepped(m *isa, code string, regs arch.Regs, want outcome) {
 	insn, err := m.Decode([]byte(code), nativeCode)
 	c.must(err)

@@ -86,8 +86,8 @@ func (in *inst) movesVector() bool {
 	return false
 }
 
-// completes reports whether an instruction raises no exception for certain, except where the stack ends. What it accesses relative to its
-// own address is the data of its module, which is there as long as its code is.
+// completes reports whether an instruction raises no exception for certain, except where the stack ends. What it
+// accesses relative to its own address is the data of its module, which is there as long as its code is.
 func completes(at arch.Insn) bool {
 	switch at.Control {
 	case arch.Jump, arch.CondJump, arch.Call:

@@ -51,8 +51,9 @@ const (
 	wordLen = 8
 )
 
-// movedCall returns the copy of a call: the original return address is pushed, and a jump follows. The address is a word
-// behind the jump, so that one instruction pushes it: a signal handler finds either all of it on the stack or nothing.
+// movedCall returns the copy of a call: the original return address is pushed, and a jump follows. The address is a
+// word behind the jump, so that one instruction pushes it: a signal handler finds either all of it on the stack or
+// nothing.
 func (c copyAt) movedCall() (code []byte, ok bool) {
 	jump, ok := c.site.at(c.slot + pushLen).jumpOfCall()
 	if !ok {

@@ -152,8 +152,8 @@ func (c copyAt) appendTarget(code []byte) []byte {
 	return binary.LittleEndian.AppendUint32(code, uint32(c.insn.Target-end))
 }
 
-// checkSlot refuses addresses of slots from which a direct branch would go to an address that is not canonical: the processor
-// would fault before the branch.
+// checkSlot refuses addresses of slots from which a direct branch would go to an address that is not canonical: the
+// processor would fault before the branch.
 func (c copyAt) checkSlot() error {
 	if !c.isa.long && c.slot+slotSize > 1<<32 || c.isa.long && !canonical(c.slot+slotSize) {
 		return &arch.RefusedError{Addr: c.insn.Addr, Reason: "the slot is outside the address space"}

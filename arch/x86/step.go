@@ -172,8 +172,9 @@ func (s *site) afterCall(regs *arch.Regs, mem arch.Memory, slot uint64, st arch.
 	return true, store(regs, mem, regs[RSP], s.next(), s.in.pushedSize())
 }
 
-// repairFaultingCall corrects the return address that a faulting call has written. Some Intel processors write it below the stack pointer
-// before they check that the target is a canonical address. The program's handler for SIGSEGV can read it there.
+// repairFaultingCall corrects the return address that a faulting call has written. Some Intel processors write it below
+// the stack pointer before they check that the target is a canonical address. The program's handler for SIGSEGV can
+// read it there.
 func (s *site) repairFaultingCall(regs *arch.Regs, mem arch.Memory, slot uint64) error {
 	size := s.in.pushedSize()
 	at := regs[RSP] - uint64(size)

@@ -10,8 +10,8 @@ import (
 )
 
 // Jumps in place of instructions: which instructions a jump of five bytes would overwrite, whether they can run
-// elsewhere, and their copy. Unlike the copy for a single step, which OutOfLine makes, nothing repairs the thread behind
-// this one. So it borrows no register, and what a repair would correct is refused or encoded in another way.
+// elsewhere, and their copy. Unlike the copy for a single step, which OutOfLine makes, nothing repairs the thread
+// behind this one. So it borrows no register, and what a repair would correct is refused or encoded in another way.
 
 // windows is 64-bit mode, the only one in which probes are jumps.
 type windows struct{ *isa }
@@ -245,8 +245,8 @@ func (m windows) CopyWindow(w *arch.Window, at uint64, back bool) (code []byte, 
 	return jumpTo(code, at, w.End()), offsets, nil
 }
 
-// continues reports whether the copy of an instruction may continue behind itself. That of a call does not: the function
-// returns to the window.
+// continues reports whether the copy of an instruction may continue behind itself. That of a call does not: the
+// function returns to the window.
 func continues(in arch.Insn) bool {
 	return in.Control == arch.Plain || in.Control == arch.CondJump
 }

@@ -169,8 +169,8 @@ func (g *generator) runWindow(code []byte, of *arch.Window, tally *windowTally) 
 	}
 }
 
-// steerWindow makes the operands of n instructions lie in the window of memory, as steer does for one instruction. ok is
-// false if one of them cannot run at random.
+// steerWindow makes the operands of n instructions lie in the window of memory, as steer does for one instruction. ok
+// is false if one of them cannot run at random.
 func (g *generator) steerWindow(code []byte, n int) (steered []byte, regs arch.Regs, ok bool) {
 	code = bytes.Clone(code)
 	insts := make([]inst, n)
@@ -227,8 +227,8 @@ func (c *child) walk(code []byte, at uint64, regs arch.Regs) (out outcome, ok bo
 	return out, ok
 }
 
-// TestStatusFlags checks, with instructions of a real library, which flags they use: with flags changed that an instruction
-// does not read, everything else is the same afterwards, the flags that it writes included.
+// TestStatusFlags checks, with instructions of a real library, which flags they use: with flags changed that an
+// instruction does not read, everything else is the same afterwards, the flags that it writes included.
 func TestStatusFlags(t *testing.T) {
 	text := textOf(windowFiles[0])
 	if text == nil {

@@ -15,8 +15,8 @@ var (
 	straceCall  = regexp.MustCompile(`(?m)^(?:\d+ +)?(\w+)\(`)
 )
 
-// sameCalls is "samecalls DATA TRACE [NAME…]": the counts of system calls that gotap printed to DATA are those of strace's TRACE,
-// but for the first call of each NAME there, which gotap cannot have seen.
+// sameCalls is "samecalls DATA TRACE [NAME…]": the counts of system calls that gotap printed to DATA are those of
+// strace's TRACE, but for the first call of each NAME there, which gotap cannot have seen.
 func sameCalls(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: samecalls DATA TRACE [NAME…]")

@@ -35,7 +35,8 @@ func newControl(w *World) control {
 	return control{interrupts, dumps, gone, orphaned}
 }
 
-// samePress is how soon another interrupt is a copy of the first: timeout(1) signals gotap, then its process group. No user is as quick.
+// samePress is how soon another interrupt is a copy of the first: timeout(1) signals gotap, then its process group. No
+// user is as quick.
 const samePress = 200 * time.Millisecond
 
 // presses distinguishes a second interrupt from the first one's copies.

@@ -56,7 +56,8 @@ func onDemo(t *testing.T, name, lasts string) (records []map[string]any, said st
 	return records, errs.String() + out.String(), failed
 }
 
-// TestSamplesOnDemonstration runs samples without a target: each shows something of the demonstration, or says what it lacks.
+// TestSamplesOnDemonstration runs samples without a target: each shows something of the demonstration, or says what it
+// lacks.
 func TestSamplesOnDemonstration(t *testing.T) {
 	testenv.Require(t, testenv.Ptrace, testenv.AMD64)
 	all, err := samples.All()

@@ -8,15 +8,14 @@
 // prints. When the supervisor dies in any way, SIGKILL included, the pipe closes, and the session takes its probes out
 // of the target before it ends; COMMAND goes on, because nobody asked for its end. A session that is killed itself
 // cannot do that. Then the supervisor, which knows the targets, takes the probes out (package guardian). Until then,
-// and when both are killed, the handler of package engine/crashsafe/fallback in the target lets it run on at the remaining
-// breakpoints; "gotap clean" removes them.
+// and when both are killed, the handler of package engine/crashsafe/fallback in the target lets it run on at the
+// remaining breakpoints; "gotap clean" removes them.
 //
 // # A run, from start to end
 //
 // newRun parses the flags into a plan, which opens all files (options.go). A run (session.go) opens a session of
 // package gotap with the plan and with hooks that print, arms it, opens the control socket, starts it, and waits.
-// Signals cancel the session's context. At the end the run closes the session and derives the exit status from its
-// result.
+// Signals cancel the session's context. At the end the run closes the session, whose result gives the exit status.
 //
 // # Goroutines of a session
 //

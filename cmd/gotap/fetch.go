@@ -18,7 +18,7 @@ func (w *World) registerFetch(c *cobra.Command) {
 	c.Flags().BoolVar(&w.fetches, "debuginfod", false, "fetch debug information that is missing from the servers in DEBUGINFOD_URLS, by build ID; GOTAP_DEBUGINFOD=1 means the same")
 }
 
-// fetcher returns the client that fetches debug files, or nil if the user has not asked for that. With quiet it prints nothing.
+// fetcher returns the client that fetches debug files, or nil if the user did not ask for that. A quiet one is silent.
 func (w *World) fetcher(quiet bool) (gotap.Fetcher, error) {
 	if !w.fetches && os.Getenv("GOTAP_DEBUGINFOD") != "1" {
 		return nil, nil

@@ -12,8 +12,8 @@ import (
 // scriptEndings are those of files that can be a further script of a run.
 var scriptEndings = []string{".js", ".ts", ".mjs", ".mts", ".dpdf", ".ppdf"}
 
-// takeFurther keeps the scripts behind the first for the session, and returns the arguments without them. Words that are not all names of
-// scripts mean something else.
+// takeFurther keeps the scripts behind the first for the session, and returns the arguments without them. Words that
+// are not all names of scripts mean something else.
 func (o *runOptions) takeFurther(own []string) []string {
 	isScript := func(arg string) bool { return slices.Contains(scriptEndings, filepath.Ext(arg)) }
 	if len(own) < 2 || slices.ContainsFunc(own[1:], func(arg string) bool { return !isScript(arg) }) {
@@ -28,8 +28,8 @@ func (o *runOptions) hasDefinition() bool {
 	return slices.ContainsFunc(o.further, func(path string) bool { return strings.HasSuffix(path, "pdf") })
 }
 
-// joinFurther has the further scripts join the session before its targets go on. Options of scripts (--arg) are for the first alone, those of
-// definition files for all of them.
+// joinFurther has the further scripts join the session before its targets go on. Options of scripts (--arg) are for the
+// first alone, those of definition files for all of them.
 func (r *run) joinFurther() error {
 	for _, path := range r.plan.further {
 		text, err := readProgram(r.w, []string{path}, "", false)

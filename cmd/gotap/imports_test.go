@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// layer is what the packages of one folder may import: folders of this module, and what is not of the standard library. A folder stands
-// for all below it; its own packages may always import one another.
+// layer is what the packages of one folder may import: folders of this module, and what is not of the standard library.
+// A folder stands for all below it; its own packages may always import one another.
 type layer struct{ folders, outside string }
 
 const (
@@ -20,8 +20,9 @@ const (
 	system = "golang.org/x/sys/unix"
 )
 
-// layers is the direction of imports. What is not here is refused, so that a new folder or dependency has to be argued for in this table:
-// front ends (script, compile) know nothing of processes, executors (engine, arch) nothing of JavaScript, and arch nothing of the host.
+// layers is the direction of imports. What is not here is refused, so that a new folder or dependency has to be argued
+// for in this table: front ends (script, compile) know nothing of processes, executors (engine, arch) nothing of
+// JavaScript, and arch nothing of the host.
 var layers = map[string]layer{
 	"runtime": {"", system},                           // the arena is a memory file
 	"compile": {"runtime", "golang.org/x/text/width"}, // how many columns a character takes below which carets stand
@@ -61,7 +62,8 @@ var special = map[string]string{
 	"engine/image/symname": "engine engine/image/symtab engine/image/module runtime arch", // names alone
 	"engine/link":          "engine/image engine/linux engine/remote arch",                // what a session offers, no more
 	"engine/image/unwind":  "engine compile runtime",                                      // tables and registers
-	// Debug information, from below: entries, then types and functions, then locations and lines, then calling conventions.
+	// Debug information, from below: entries, then types and functions, then locations and lines, then calling
+	// conventions.
 	"engine/image/debuginfo/entry":    "engine compile runtime engine/image/debuginfo",
 	"engine/image/debuginfo/ctype":    debuginfo("function location lines callconv"),
 	"engine/image/debuginfo/function": debuginfo("ctype location lines callconv"),
@@ -103,7 +105,8 @@ func debuginfo(neighbours string) string {
 	return not
 }
 
-// ordered lists the packages of a folder with many, the lowest first: each may import those before it and no other of the folder.
+// ordered lists the packages of a folder with many, the lowest first: each may import those before it and no other of
+// the folder.
 var ordered = map[string][]string{
 	"runtime": {"runtime/hook", "runtime/gate", "runtime/opcode", "runtime/opcode/generate", "runtime/value", "runtime/outcome", "runtime/key",
 		"runtime/record", "runtime/object", "runtime/snapshot", "runtime/arena", "runtime/calls", "runtime/clock", "runtime/ranges", "runtime/element", "runtime", "runtime/facility",
@@ -256,7 +259,8 @@ func TestImportsRefused(t *testing.T) {
 	}
 }
 
-// TestPtraceStaysInEngine: the package of raw trace requests is the engine's own; the command and the front ends go through sessions.
+// TestPtraceStaysInEngine: the package of raw trace requests is the engine's own; the command and the front ends go
+// through sessions.
 func TestPtraceStaysInEngine(t *testing.T) {
 	for folder, paths := range ownImports(t, filepath.Join("..", "..")) {
 		if file, ok := paths["gotap/engine/linux/ptrace"]; ok && !within(folder, "engine") {

@@ -69,8 +69,8 @@ type projectFile struct {
 	ours       bool // overwritten
 }
 
-// writeProject writes what is not there yet; a file of the user's is never overwritten, but the types always are. prog is ""
-// for no program.
+// writeProject writes what is not there yet; a file of the user's is never overwritten, but the types always are. prog
+// is "" for no program.
 func writeProject(w *World, dir, prog, functions string) error {
 	first, _ := samples.Find("hello")
 	files := []projectFile{{"gotap.d.ts", typings.Text(), true}, {"jsconfig.json", typings.Config, false}, {"hello.js", first.Text, false}}

@@ -60,8 +60,8 @@ With -v, 'inline' means that programs can run there without a stop, on x86-64 an
 	return c
 }
 
-// listed returns the specification that a text of list means. A file stands for its functions; a function that is not said to be anywhere
-// is looked for in the C library.
+// listed returns the specification that a text of list means. A file stands for its functions; a function that is not
+// said to be anywhere is looked for in the C library.
 func (w *World) listed(text string, target bool) string {
 	if target || strings.Contains(text, ":") && !isFile(text) || strings.HasPrefix(text, "@") {
 		return text
@@ -143,8 +143,7 @@ func listPlaces(w *World, spec place.Spec, pid string, command []string, detail 
 	return nil, status.With(status.Target, err)
 }
 
-// listCommand starts a program, lists the places in what it maps before its first instruction, and kills it: nothing of
-// it has run.
+// listCommand starts a program, lists the places in what it maps before its first instruction, and kills it unrun.
 func listCommand(all *catalog.Catalog, spec place.Spec, command []string) ([]catalog.Entry, error) {
 	s, err := engine.New(engine.Config{})
 	if err != nil {

@@ -16,8 +16,8 @@ type keyInput struct {
 	noted  bool
 }
 
-// listen begins to read keys if the script wants them and they are not read yet. A script that is replaced may want them
-// later.
+// listen begins to read keys if the script wants them and they are not read yet. A script that is replaced may want
+// them later.
 func (k *keyInput) listen(r *run) {
 	if k.reader != nil || !r.session.ListensToKeys() {
 		return
@@ -38,8 +38,8 @@ func (k *keyInput) listen(r *run) {
 	k.reader, k.file = reader, f
 }
 
-// terminal returns the terminal that keys come from, or why there is none: standard input, unless COMMAND has it, or else
-// the terminal of the process.
+// terminal returns the terminal that keys come from, or why there is none: standard input, unless COMMAND has it, or
+// else the terminal of the process.
 func (k *keyInput) terminal(r *run) (f *os.File, why string) {
 	isTerminal := terminal.Is(r.w.Stdin)
 	switch {

@@ -24,8 +24,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gotap": main})
 }
 
-// needs are what a transcript can ask for with [!NAME] skip, or for one line with [NAME]; where everything has to be there, a
-// missing need fails.
+// needs are what a transcript can ask for with [!NAME] skip, or for one line with [NAME]; where everything has to be
+// there, a missing need fails.
 var needs = map[string][]testenv.Need{
 	"gcc": {testenv.GCC}, "g++": {testenv.GXX}, "gdb": {testenv.GDB}, "python3": {testenv.Python3}, "redis": {testenv.Redis},
 	"m32": {testenv.M32, testenv.IA32}, "ia32": {testenv.IA32}, "ptrace": {testenv.Ptrace}, "amd64": {testenv.AMD64}, "root": {testenv.Root},
@@ -35,7 +35,8 @@ var needs = map[string][]testenv.Need{
 	"cgroups": {testenv.Cgroups}, "musl": {"musl-gcc"},
 }
 
-// patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as long.
+// patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as
+// long.
 const patience = 5 * time.Minute
 
 func TestTranscripts(t *testing.T) {
@@ -91,8 +92,8 @@ func setUp(e *testscript.Env) error {
 	return nil
 }
 
-// sweep ends what a transcript that failed in its middle left running, sessions before their targets: nothing else has its working
-// directory there.
+// sweep ends what a transcript that failed in its middle left running, sessions before their targets: nothing else has
+// its working directory there.
 func sweep(dir string) {
 	self, _ := os.Executable()
 	for _, pid := range gotapsIn(dir, self) {
@@ -188,7 +189,8 @@ func killLater(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(ts.Exec("kill", "-"+args[1], strconv.Itoa(pidFrom(ts, args[0]))))
 }
 
-// checkAlive is "[!] alive FILE": the process whose number a file holds still runs. One that is to end may take its time.
+// checkAlive is "[!] alive FILE": the process whose number a file holds still runs. One that is to end may take its
+// time.
 func checkAlive(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) != 1 {
 		ts.Fatalf("usage: alive PIDFILE")

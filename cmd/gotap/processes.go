@@ -13,8 +13,8 @@ import (
 	"gotap/engine/linux/procfs"
 )
 
-// processes returns the processes that a text of -p means: one by its number, or all with a name. A name is that of the program's file,
-// of the command as it was called, or of the process itself, as pidof and pgrep -x have it.
+// processes returns the processes that a text of -p means: one by its number, or all with a name. A name is that of the
+// program's file, of the command as it was called, or of the process itself, as pidof and pgrep -x have it.
 func (w *World) processes(text string) ([]int, error) {
 	if named := w.processesNamed(text); len(named) > 0 {
 		return named, nil

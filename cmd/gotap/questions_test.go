@@ -21,7 +21,8 @@ const questionsTarget = `
 int main(void) { for (int i = 0; i < 3; i++) if (fopen("/nonexistent", "r")) return 1; return 0; }
 `
 
-// TestDocumentedQuestions runs the commands that docs/json.md shows for records, and holds their answers against the records.
+// TestDocumentedQuestions runs the commands that docs/json.md shows for records, and holds their answers against the
+// records.
 func TestDocumentedQuestions(t *testing.T) {
 	testenv.Require(t, testenv.Ptrace, testenv.GCC, testenv.JQ, testenv.SQLite)
 	dir := t.TempDir()

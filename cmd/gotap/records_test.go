@@ -114,8 +114,8 @@ func TestRecordExamples(t *testing.T) {
 	}
 }
 
-// TestRecordsOfSamples runs every sample that a local program suffices for, and holds what it writes against the page. Only the first
-// script that a user reads may print text for people alone.
+// TestRecordsOfSamples runs every sample that a local program suffices for, and holds what it writes against the page.
+// Only the first script that a user reads may print text for people alone.
 func TestRecordsOfSamples(t *testing.T) {
 	testenv.Require(t, testenv.Ptrace, testenv.GCC)
 	dir, layout, tables, ran := t.TempDir(), readLayout(t), 0, 0

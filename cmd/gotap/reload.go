@@ -10,8 +10,7 @@ import (
 	"gotap/engine"
 )
 
-// openWatch begins to watch the script's files as soon as they have been read: a save while probes are being armed
-// counts too.
+// openWatch begins to watch the script's files as soon as they are read: a save while probes are armed counts, too.
 func (r *run) openWatch(text gotap.Script) (err error) {
 	if !r.plan.watch {
 		return nil

@@ -107,7 +107,8 @@ func (r *run) writeEnd(code int) {
 	})
 }
 
-// phases does the work of run and returns the status. The user's signals call cancel, the function of ctx, until done is closed.
+// phases does the work of run and returns the status. The user's signals call cancel, the function of ctx, until done
+// is closed.
 func (r *run) phases(ctx context.Context, cancel func(), done <-chan struct{}, text gotap.Script) (int, error) {
 	control := newControl(r.w)
 	defer r.dropRecording()

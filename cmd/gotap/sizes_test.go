@@ -12,14 +12,16 @@ import (
 	"testing"
 )
 
-// The limits of what one reader has to hold in mind. Instruction sets are long by nature, so the number of lines does not count in arch.
+// The limits of what one reader has to hold in mind. Instruction sets are long by nature, so the number of lines does
+// not count in arch.
 const (
 	maxFields  = 25   // of a struct; an embedded type is one, padding is none
 	maxMethods = 60   // of a type, or that an interface demands; promoted ones do not count
 	maxLines   = 5000 // of a package, comments included, tests not
 )
 
-// A typeSize is the size of a declared type. Files for different systems may declare a method several times; it counts once.
+// A typeSize is the size of a declared type. Files for different systems may declare a method several times; it counts
+// once.
 type typeSize struct {
 	fields  int
 	methods map[string]bool

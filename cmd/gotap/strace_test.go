@@ -17,7 +17,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// A stracedProgram is run by strace and by gotap, in folders with the files of stracedFiles. It makes the same calls each time.
+// A stracedProgram is run by strace and by gotap, in folders with the files of stracedFiles. It makes the same calls
+// each time.
 type stracedProgram struct {
 	name string
 	argv []string // if empty, the program of testdata/strace with this name
@@ -178,7 +179,8 @@ func changed(lines, form, by string) change {
 
 var changes = []change{
 	changed(``, `\) {2,}= `, ") = "),
-	// Addresses of the stack and of libraries: setarch makes them the same, but gotap adds memory of its own. Their last digits are left.
+	// Addresses of the stack and of libraries: setarch makes them the same, but gotap adds memory of its own. Their
+	// last digits are left.
 	changed(``, `0x7[0-9a-f]{8}([0-9a-f]{3})\b`, "0x7..$1"),
 	changed(`^getrandom`, `\\x[0-9a-f]{2}`, `\xRR`),
 	changed(``, `\b(si_[us]time)=\d+`, "$1=N"),
@@ -205,8 +207,8 @@ var (
 	threadNumber = regexp.MustCompile(`\b\d{2,}\b`)
 )
 
-// normal returns the lines of a thread with what differs from run to run replaced, and apart from them those about ended children and of the
-// end of the handler of their signal, which come between any two of the others.
+// normal returns the lines of a thread with what differs from run to run replaced, and apart from them those about
+// ended children and of the end of the handler of their signal, which come between any two of the others.
 func (all traceOf) normal(of *threadTrace) (lines, children []string) {
 	number := func(text string) string {
 		return threadNumber.ReplaceAllStringFunc(text, func(n string) string {
@@ -309,8 +311,8 @@ func diff(t *testing.T, name string, want, got []string) string {
 	return name + "\n" + string(out)
 }
 
-// TestSyscallsAsStrace compares what the sample syscalls writes about programs with what strace writes: calls, signals and ends of threads, line
-// by line.
+// TestSyscallsAsStrace compares what the sample syscalls writes about programs with what strace writes: calls, signals
+// and ends of threads, line by line.
 func TestSyscallsAsStrace(t *testing.T) {
 	testenv.Require(t, testenv.Ptrace, testenv.Strace, testenv.AMD64, "setarch", "git")
 	for _, p := range stracedPrograms {
@@ -331,7 +333,8 @@ func TestSyscallsAsStrace(t *testing.T) {
 	}
 }
 
-// sampled runs a program under the sample. It does so again when gotap says that it has lost records, as on a machine that is too busy.
+// sampled runs a program under the sample. It does so again when gotap says that it has lost records, as on a machine
+// that is too busy.
 func sampled(t *testing.T, dir string, argv []string) (trace, said string) {
 	t.Helper()
 	for range 10 {
@@ -354,8 +357,9 @@ func stracedC(t *testing.T, name string) string {
 	return binary
 }
 
-// traced runs a program under a tracer, whose argument FILE is where it writes, and returns what it wrote there and what both said. A shell starts the program: gotap
-// does not see the call that starts COMMAND. Addresses are not random.
+// traced runs a program under a tracer, whose argument FILE is where it writes, and returns what it wrote there and
+// what both said. A shell starts the program: gotap does not see the call that starts COMMAND. Addresses are not
+// random.
 func traced(t *testing.T, dir string, argv []string, tracer ...string) (trace, said string) {
 	t.Helper()
 	stracedFiles(t, dir)

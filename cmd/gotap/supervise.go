@@ -65,8 +65,8 @@ func (w *World) waiting() (pids []int) {
 }
 
 // supervise runs this command line again as a session, and stays beside it until it ends (see the package's
-// documentation for why). The session inherits every descriptor, so --ready-fd and shell redirections work. screen: the session has the
-// terminal for its live view.
+// documentation for why). The session inherits every descriptor, so --ready-fd and shell redirections work. screen: the
+// session has the terminal for its live view.
 func supervise(w *World, screen bool) error {
 	exe, err := ownProgram()
 	if err != nil {
@@ -116,8 +116,8 @@ func supervise(w *World, screen bool) error {
 	})
 }
 
-// ownProgram returns the file of this program, from which sessions and the demonstration are started. It is found in /proc,
-// so an error about /proc comes first.
+// ownProgram returns the file of this program, from which sessions and the demonstration are started. It is found in
+// /proc, so an error about /proc comes first.
 func ownProgram() (string, error) {
 	exe, err := os.Executable()
 	if err == nil {

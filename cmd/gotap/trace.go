@@ -17,7 +17,7 @@ import (
 	"gotap/samples"
 )
 
-// traceOptions are the flags of trace besides those of a session. They become arguments of the sample that does the work.
+// traceOptions are the flags of trace besides those of a session. They become arguments of the sample.
 type traceOptions struct {
 	without, from  []string
 	count, latency bool
@@ -94,8 +94,8 @@ func (t *traceOptions) script(o *runOptions, patterns, command []string) (gotap.
 	return sampleScript(name), nil
 }
 
-// sitesOfLibraries is --max-probes of trace --from where it is not given: what one module calls in another is known only at the calls, and
-// 'libc:*' has thousands of functions.
+// sitesOfLibraries is --max-probes of trace --from where it is not given: what one module calls in another is known
+// only at the calls, and 'libc:*' has thousands of functions.
 const sitesOfLibraries = 20_000
 
 // check refuses flags that exclude each other, and programs given as patterns.

@@ -12,8 +12,9 @@ import (
 	"gotap/script"
 )
 
-// sampleWithWords finds a sample behind which there are words, which are the value of its first option, and gives the sample the function
-// of the demonstration where it would take all of a program's. The script has no name when the arguments are something else.
+// sampleWithWords finds a sample behind which there are words, which are the value of its first option, and gives the
+// sample the function of the demonstration where it would take all of a program's. The script has no name when the
+// arguments are something else.
 func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool) (gotap.Script, error) {
 	if len(own) == 0 || eval || isFile(own[0]) {
 		return gotap.Script{}, nil

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Calls are the places of calls of functions that are copied into programs, the innermost first. They can be compared, as a Diagnostic is.
+// Calls are the places of calls of functions that are copied into programs, the innermost first. They can be compared,
+// as a Diagnostic is.
 type Calls struct {
 	at [6]Span
 	n  int // how many there are; those behind the array are not known

@@ -9,7 +9,8 @@
 //	called from trace.js:9:14
 //	hint: use a map(), or separate variables
 //
-// The calls are there in a function that is copied into a program where it is called: what is wrong may depend on the call.
+// The calls are there in a function that is copied into a program where it is called: what is wrong may depend on the
+// call.
 package diag
 
 import (
@@ -103,11 +104,12 @@ type Diagnostic struct {
 	columns  int    // of the terminal, if it is narrow
 }
 
-// wide is the number of columns from which a terminal is wide enough for lines of scripts: what does not fit goes on in the next line.
+// wide is the number of columns from which a terminal is wide enough for lines of scripts: what does not fit goes on in
+// the next line.
 const wide = 80
 
-// Fit returns the diagnostic as it is printed on a terminal of so many columns: on a narrow one the source line is cut around the place, so that
-// the carets stay below it. Without a terminal, columns is 0.
+// Fit returns the diagnostic as it is printed on a terminal of so many columns: on a narrow one the source line is cut
+// around the place, so that the carets stay below it. Without a terminal, columns is 0.
 func (d Diagnostic) Fit(columns int) Diagnostic {
 	if d.columns = 0; columns >= narrowest && columns < wide {
 		d.columns = columns

@@ -156,10 +156,10 @@ func init() {
 	heapCommands()
 }
 
-// exit writes exit: plain, or to a facility. DProbes 5.0 has 1 to 3: the kernel's debugger, a dump of the kernel, a core of
-// the process. Here 3 is the same. 1 stops the process for a debugger, and 2 holds the thread until its record has been
-// handled. Other numbers are accepted, because the file may be for a session that has such a facility; a session without it refuses
-// the program.
+// exit writes exit: plain, or to a facility. DProbes 5.0 has 1 to 3: the kernel's debugger, a dump of the kernel, a
+// core of the process. Here 3 is the same. 1 stops the process for a debugger, and 2 holds the thread until its record
+// has been handled. Other numbers are accepted, because the file may be for a session that has such a facility; a
+// session without it refuses the program.
 func (e *emitter) exit(s statement) {
 	if len(s.operands) == 0 {
 		e.b.Exit(outcome.ExitPlain)
@@ -209,8 +209,8 @@ func stackCommands() {
 	})
 }
 
-// pushers are the commands that push one word and look at nothing else of the stack. Behind one of them a constant that was
-// on top is just below the top.
+// pushers are the commands that push one word and look at nothing else of the stack. Behind one of them a constant that
+// was on top is just below the top.
 var pushers = map[string]bool{
 	"push d": true, "push r": true, "push u": true, "push pid": true, "push procid": true, "push wid": true,
 	"push lp": true, "push plp": true, "push stp": true, "save tsp": true, "save sbp": true,
@@ -222,8 +222,8 @@ func pushesOne(s statement) bool {
 	return pushers[s.name] && !(register && len(s.operands) == 1 && wide(s.operands[0].text()))
 }
 
-// dup writes dup: copies of the top word, as many as the operand says, or as the word below says, which goes. That word has
-// to be a constant, as the depth of the stack has to be known before the hit.
+// dup writes dup: copies of the top word, as many as the operand says, or as the word below says, which goes. That word
+// has to be a constant, as the depth of the stack has to be known before the hit.
 func (e *emitter) dup(s statement) {
 	if len(s.operands) == 1 {
 		if n, ok := e.number(s.operands[0], 0, runtime.MaxStack-1); ok {
@@ -272,7 +272,8 @@ func dataCommands() {
 	commands["vfy rw"] = verify(opcode.Writable)
 }
 
-// wide reports a register of more than 64 bits: a vector register, or one of x86's floating-point unit. It is two words.
+// wide reports a register of more than 64 bits: a vector register, or one of x86's floating-point unit. It is two
+// words.
 func wide(name string) bool {
 	for _, prefix := range []string{"xmm", "fr", "v"} {
 		if n, ok := strings.CutPrefix(name, prefix); ok && n != "" && strings.Trim(n, "0123456789") == "" {

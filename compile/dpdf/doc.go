@@ -1,19 +1,19 @@
 // Package dpdf reads probe definition files: the language of IBM's Dynamic Probes, for programs of users.
 //
-// A file goes through four stages, all in Parse. The scanner cuts lines into tokens that know where they stand. The preprocessor
-// follows directives and replaces macros; a token that a macro made stands where the macro was used. The parser takes the header's
-// keywords, then for each probe its keywords and its commands. The emitter writes each command as commands of package compile.
-// Every probe becomes a program of its own; a label that another probe of the file has brings that probe's commands with it. All
-// errors are reported at once, in the order of the file.
+// A file goes through four stages, all in Parse. The scanner cuts lines into tokens that know where they stand. The
+// preprocessor follows directives and replaces macros; a token that a macro made stands where the macro was used. The
+// parser takes the header's keywords, then for each probe its keywords and its commands. The emitter writes each
+// command as commands of package compile. Every probe becomes a program of its own; a label that another probe of the
+// file has brings that probe's commands with it. All errors are reported at once, in the order of the file.
 //
 // # Where the language differs from DProbes
 //
-// Words have 64 bits. The operand stack has 32 of them and neither wraps nor keeps what an earlier hit left, unless the header
-// says "stack = circular". Every command takes what it uses from the stack: the conditional jumps too. sub is the next
-// word minus the top one, neg is the two's complement, and not the one's complement. jmpmax becomes fuel: as many steps as
-// that many jumps can lead to. An error that no handler takes ends the program and is counted; what it had logged stays.
-// What cannot be verified, and what only a kernel has, is refused with the reason. The whole list, command by command, is in
-// the second part of commands.md of package compile.
+// Words have 64 bits. The operand stack has 32 of them and neither wraps nor keeps what an earlier hit left, unless the
+// header says "stack = circular". Every command takes what it uses from the stack: the conditional jumps too. sub is
+// the next word minus the top one, neg is the two's complement, and not the one's complement. jmpmax becomes fuel: as
+// many steps as that many jumps can lead to. An error that no handler takes ends the program and is counted; what it
+// had logged stays. What cannot be verified, and what only a kernel has, is refused with the reason. The whole list,
+// command by command, is in the second part of commands.md of package compile.
 //
 // # The preprocessor
 //
@@ -25,15 +25,16 @@
 //	#include "PATH", #include <PATH>              beside the file that names it, then where -I says; in <> only there
 //	#error, #warning, #pragma once
 //
-// -D NAME=VALUE defines a macro from outside, as 1 without a value; so does -D 'NAME(a)=VALUE'. __LINE__ and __FILE__ are there.
-// Arguments may go on over several lines, and so may a line that ends in a backslash; but one line stays one command.
-// Numbers may have C's u and l behind them, and a character in single quotes is a number. Nothing is escaped in quotes, so
+// -D NAME=VALUE defines a macro from outside, as 1 without a value; so does -D 'NAME(a)=VALUE'. __LINE__ and __FILE__
+// are there. Arguments may go on over several lines, and so may a line that ends in a backslash; but one line stays one
+// command. Numbers may have C's u and l behind them, and a character in single quotes is a number. Nothing is escaped
+// in quotes, so
 // # takes a quoted text as it is.
 //
 // # Keywords
 //
-// The header, whose first keyword is usually name, stands before the first probe. Numbers are decimal, octal, hexadecimal or
-// expressions of them.
+// The header, whose first keyword is usually name, stands before the first probe. Numbers are decimal, octal,
+// hexadecimal or expressions of them.
 //
 //	name            module: a path, a file's name, or a quoted one
 //	modtype         user; kernel and kmod are refused
@@ -63,9 +64,9 @@
 //
 // # Exceptions
 //
-// "sx L" sets the handler of the frame that runs: of the program, or of the routine that was called last. An error goes to the
-// innermost frame that has one; those within are left. The handler serves once; while it runs its frame has none, unless it sets
-// one. It starts on the stack as it was when its frame was entered, with three words on top:
+// "sx L" sets the handler of the frame that runs: of the program, or of the routine that was called last. An error goes
+// to the innermost frame that has one; those within are left. The handler serves once; while it runs its frame has
+// none, unless it sets one. It starts on the stack as it was when its frame was entered, with three words on top:
 //
 //	code                      p1                                     p2
 //	0x0001  bad address       the address
@@ -77,18 +78,18 @@
 //	0x1000  log overflow      bytes of the log                                only when ex_mask has it
 //	0x8000  by convention     rx takes any code and parameters; no mask stops it
 //
-// ex_mask chooses which errors go to handlers; it is 0x0fff when the probe does not say. An error that is not in it ends the
-// program. DProbes' other codes cannot happen: MAX_JMPS (fuel, which nothing catches), CALL_STACK_OVERFLOW, INVALID_OPCODE and
-// RPN_STACK_WRAP (refused before), SEG_FAULT (not there).
+// ex_mask chooses which errors go to handlers; it is 0x0fff when the probe does not say. An error that is not in it
+// ends the program. DProbes' other codes cannot happen: MAX_JMPS (fuel, which nothing catches), CALL_STACK_OVERFLOW,
+// INVALID_OPCODE and RPN_STACK_WRAP (refused before), SEG_FAULT (not there).
 //
-// The trace shows the frames with what they chose by trace lv, gv and pv. log st appends to it, and "autostacktrace = yes" lets
-// every exception do so; it is logged at the end as one item of at most ex_logmax bytes, beside logmax. Commands in it are numbered
-// as gotap dis shows them.
+// The trace shows the frames with what they chose by trace lv, gv and pv. log st appends to it, and "autostacktrace =
+// yes" lets every exception do so; it is logged at the end as one item of at most ex_logmax bytes, beside logmax.
+// Commands in it are numbered as gotap dis shows them.
 //
 // # Commands
 //
-// The stack is shown before and after, its top on the right. A number behind a comma that is shown in brackets may be left
-// out: it is then taken from the stack.
+// The stack is shown before and after, its top on the right. A number behind a comma that is shown in brackets may be
+// left out: it is then taken from the stack.
 //
 //	nop                      ( -- )
 //	jmp L                    ( -- )

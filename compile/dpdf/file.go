@@ -40,8 +40,8 @@ type Options struct {
 	Unsafe  bool // commands that change the target are allowed
 }
 
-// File is one definition file: a module and its probes. Of a file with several modules it is the first, and Others are those that follow;
-// each has variables of its own.
+// File is one definition file: a module and its probes. Of a file with several modules it is the first, and Others are
+// those that follow; each has variables of its own.
 type File struct {
 	Others        []*File
 	Array         string // what its local variables are called: "lv", with the module where there are several
@@ -71,7 +71,8 @@ type Probe struct {
 	Program      *compile.Program // verified
 }
 
-// Parse reads a definition file. When the list holds errors, there may be no File. The list is in the order of the file.
+// Parse reads a definition file. When the list holds errors, there may be no File. The list is in the order of the
+// file.
 func Parse(src *diag.Source, o Options) (*File, diag.List) {
 	var diags diag.List
 	made := preprocess(src, o, &diags)
@@ -114,8 +115,9 @@ func sections(lines []line) (all [][]line) {
 	return append(all, lines[first:])
 }
 
-// parse goes through the stages, each for all modules of a file. What is wrong with a line does not hide what is wrong with others; but
-// nothing is said of a file that lacks others, and of labels where a directive was wrong: they might be there otherwise.
+// parse goes through the stages, each for all modules of a file. What is wrong with a line does not hide what is wrong
+// with others; but nothing is said of a file that lacks others, and of labels where a directive was wrong: they might
+// be there otherwise.
 func parse(parts []*parser, diags *diag.List) {
 	named := map[string]bool{}
 	for _, p := range parts {

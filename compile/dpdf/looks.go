@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Looks reports whether a text whose file name says nothing is a definition file: what it says first is a keyword and its value, or a
-// line of the preprocessor. A script can begin neither way, except that it could assign to a variable it never declared, and
-// then it would end the line as scripts do.
+// Looks reports whether a text whose file name says nothing is a definition file: what it says first is a keyword and
+// its value, or a line of the preprocessor. A script can begin neither way, except that it could assign to a variable
+// it never declared, and then it would end the line as scripts do.
 func Looks(text string) bool {
 	first, _, _ := strings.Cut(strings.TrimSpace(withoutComments(text)), "\n")
 	if directive, ok := strings.CutPrefix(first, "#"); ok {

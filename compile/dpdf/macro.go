@@ -408,7 +408,8 @@ func (p *preprocessor) join(in *input, l line) line {
 	return l
 }
 
-// openBrackets counts the brackets that are open at the end of a line, from the first macro on whose arguments are not ended.
+// openBrackets counts the brackets that are open at the end of a line, from the first macro on whose arguments are not
+// ended.
 func (p *preprocessor) openBrackets(l line) int {
 	for i := 0; i+1 < len(l); i++ {
 		if l[i+1].text != "(" || l[i].kind != wordToken {

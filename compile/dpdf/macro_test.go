@@ -155,8 +155,8 @@ func TestMacrosAreBounded(t *testing.T) {
 	}
 }
 
-// TestMacrosAreThoseOfC compares random macros with what the C preprocessor makes of them. Those that are refused for what
-// they grow to are not shown to it: it has no limit.
+// TestMacrosAreThoseOfC compares random macros with what the C preprocessor makes of them. Those that are refused for
+// what they grow to are not shown to it: it has no limit.
 func TestMacrosAreThoseOfC(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	random := rand.New(rand.NewSource(7))
@@ -201,8 +201,8 @@ func compareWithC(t *testing.T, all string, texts, made []string) {
 
 var macroNames = []string{"A", "B", "C", "F", "G", "H"}
 
-// randomMacros is a text with a few definitions and uses of them. A macro names those before it, and itself: what becomes of a
-// circle through several, or of arguments behind the end of a replacement, C leaves open in part.
+// randomMacros is a text with a few definitions and uses of them. A macro names those before it, and itself: what
+// becomes of a circle through several, or of arguments behind the end of a replacement, C leaves open in part.
 func randomMacros(r *rand.Rand) string {
 	var b strings.Builder
 	for i, name := range macroNames {

@@ -15,7 +15,8 @@ var arrays = []variables{
 	{"gv", "globals", func(f *File) (int, int) { return f.GlobalVars, f.Globals }},
 }
 
-// declared is the number of the array in the arena and how many variables it has. ok is false, and said, when the header asks for none.
+// declared is the number of the array in the arena and how many variables it has. ok is false, and said, when the
+// header asks for none.
 func (v variables) declared(e *emitter, s statement) (id, size int, ok bool) {
 	id, size = v.array(e.file)
 	if size == 0 {

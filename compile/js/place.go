@@ -56,8 +56,8 @@ type Goroutines interface {
 	Goroutine() (Goroutine, error)
 }
 
-// Goroutine says where the number of the goroutine is that a thread runs: the runtime's g of the thread has its m, which
-// has the g of the goroutine, which has its number. The first two differ while the thread runs on its own stack.
+// Goroutine says where the number of the goroutine is that a thread runs: the runtime's g of the thread has its m,
+// which has the g of the goroutine, which has its number. The first two differ while the thread runs on its own stack.
 type Goroutine struct {
 	Register           string // has the address of the thread's g, 0 in a thread that the runtime does not know
 	Stored             bool   // the g is in memory instead, at an offset from the register
@@ -66,8 +66,8 @@ type Goroutine struct {
 	Module             string // the program, by its path, if the place may be in a process without it
 }
 
-// Uniform is a Place that answers Arg and ReturnType as every Uniform of its word size does. Programs that ask for no more are compiled
-// once for all of them.
+// Uniform is a Place that answers Arg and ReturnType as every Uniform of its word size does. Programs that ask for no
+// more are compiled once for all of them.
 type Uniform interface {
 	Sized
 	Uniform()

@@ -1,11 +1,13 @@
-// Package ppdf reads and writes prebuilt probe files: what a definition file or a script was made into, in one file that
-// needs nothing else, neither the text nor what it included, nor the target.
+// Package ppdf reads and writes prebuilt probe files: what a definition file or a script was made into, in one file
+// that needs nothing else, neither the text nor what it included, nor the target.
 //
-// Build makes a File of a definition, Encode its bytes; Decode reads them, and Bind makes a definition of them that runs in
-// an arena. Places stay symbolic, variables are numbered within the file, so that a file serves any machine. What is in a
-// file is not trusted: Decode checks the form of every part, Bind verifies each program as if it had just been compiled.
+// Build makes a File of a definition, Encode its bytes; Decode reads them, and Bind makes a definition of them that
+// runs in an arena. Places stay symbolic, variables are numbered within the file, so that a file serves any machine.
+// What is in a file is not trusted: Decode checks the form of every part, Bind verifies each program as if it had just
+// been compiled.
 //
-// A file of a script holds its text: callbacks are JavaScript, and its programs depend on values that only running it gives.
+// A file of a script holds its text: callbacks are JavaScript, and its programs depend on values that only running it
+// gives.
 //
 // # Format
 //

@@ -1,10 +1,10 @@
-// Package queue has the order in which the verifier visits the nodes of a program. It has no state of its own, and one goroutine at a time uses a
-// Queue.
+// Package queue has the order in which the verifier visits the nodes of a program. It has no state of its own, and one
+// goroutine at a time uses a Queue.
 package queue
 
 // Queue holds the nodes to be visited. Nodes of earlier blocks come first, so that most nodes are visited after all
-// their predecessors, and few of them twice. It is a binary heap of numbers, block<<32 + node, because package container/heap would
-// allocate for each node.
+// their predecessors, and few of them twice. It is a binary heap of numbers, block<<32 + node, because package
+// container/heap would allocate for each node.
 type Queue []uint64
 
 // Push adds a node. Blocks and nodes are below 1<<32.

@@ -18,12 +18,12 @@ import (
 	"gotap/engine/linux/syscallnames"
 )
 
-// ABI describes an instruction set as Linux runs it: package isa has the instructions, and ABI adds what the kernel defines for
-// tracing and for system calls. Values are made once and never changed.
+// ABI describes an instruction set as Linux runs it: package isa has the instructions, and ABI adds what the kernel
+// defines for tracing and for system calls. Values are made once and never changed.
 type ABI struct {
 	*isa.ISA
-	// Names resolves register names in probes on system calls. On x86 the kernel shows the registers of 32-bit processes in the
-	// places of 64-bit ones, so both kinds of processes have the same names.
+	// Names resolves register names in probes on system calls. On x86 the kernel shows the registers of 32-bit
+	// processes in the places of 64-bit ones, so both kinds of processes have the same names.
 	Names arch.Arch
 
 	// Breakpoints.
@@ -44,7 +44,8 @@ type ABI struct {
 
 	// NeedsStopWorld reports whether the other threads must be stopped while an instruction is emulated; nil: never.
 	NeedsStopWorld func(arch.Insn) bool
-	// LoadVectors and StoreVectors convert vector registers between the kernel's form and the emulator's; nil unless Stepless.
+	// LoadVectors and StoreVectors convert vector registers between the kernel's form and the emulator's; nil unless
+	// Stepless.
 	LoadVectors  func(*ptrace.FPRegs, *arch.Vectors)
 	StoreVectors func(*ptrace.FPRegs, *arch.Vectors)
 
@@ -55,9 +56,9 @@ type ABI struct {
 	InCall    func(*arch.Regs) bool // reports whether the thread is in a system call, or returns from one
 }
 
-// Restarts reports whether the registers belong to a system call that a signal interrupted and that the kernel restarts after the
-// signal: it moves the program counter back by the length of the instruction. A probe on the instruction is then hit twice for one
-// call.
+// Restarts reports whether the registers belong to a system call that a signal interrupted and that the kernel restarts
+// after the signal: it moves the program counter back by the length of the instruction. A probe on the instruction is
+// then hit twice for one call.
 func (a *ABI) Restarts(r *arch.Regs) bool {
 	return (a.Calls.Original < 0 || a.InCall(r)) && syscallnames.Restarts(a.SyscallRet(r))
 }
@@ -75,11 +76,13 @@ type CallTable struct {
 	Close, Madvise             uint64 // of these four those of 32-bit processes are not needed
 	Recvmsg, Socketpair        uint64
 	Clone, Fork, Vfork, Clone3 uint64 // or none
-	// NeverRestarted lists the calls that fail with EINTR when a tracer stops them, although no signal is delivered (signal(7)).
-	// Those of sockets do if the socket has a time limit (SO_RCVTIMEO, SO_SNDTIMEO), and have done nothing then.
+	// NeverRestarted lists the calls that fail with EINTR when a tracer stops them, although no signal is delivered
+	// (signal(7)). Those of sockets do if the socket has a time limit (SO_RCVTIMEO, SO_SNDTIMEO), and have done nothing
+	// then.
 	NeverRestarted []uint64
-	// exactly lists the calls that continue unchanged when a tracer stops them: they have no time-out, or one that the kernel
-	// remembers. On ARM the kernel forgets time-outs when it restarts a call, so calls with a time-out are not listed.
+	// exactly lists the calls that continue unchanged when a tracer stops them: they have no time-out, or one that the
+	// kernel remembers. On ARM the kernel forgets time-outs when it restarts a call, so calls with a time-out are not
+	// listed.
 	exactly []uint64
 	untimed map[uint64]timeout // calls that continue unchanged if they have no time-out
 }

@@ -33,8 +33,8 @@ var ARM64 = ABI{
 	LoadVectors:    loadVectors64, StoreVectors: storeVectors64,
 }
 
-// armABI is 32-bit ARM with its two instruction sets (AAPCS32 with vector registers, EABI; arch/arm/tools/syscall.tbl). What does not
-// depend on the set is asked of A32.
+// armABI is 32-bit ARM with its two instruction sets (AAPCS32 with vector registers, EABI; arch/arm/tools/syscall.tbl).
+// What does not depend on the set is asked of A32.
 var armABI = ABI{
 	ISA: isa.ARM, Names: arm.A32,
 	FlagsRegister: -1, TrapCode: ptrace.CodeBreakpoint, Native: fallback.ARM, AuditArch: seccomp.ArchARM,
@@ -43,8 +43,8 @@ var armABI = ABI{
 	Calls: CallTable{
 		Insn: []byte{0x00, 0x00, 0x00, 0xef}, Thumb: []byte{0x00, 0xdf}, Number: 7, Original: -1, Args: [6]int{0, 1, 2, 3, 4, 5},
 		Mmap: 192, Munmap: 91, Sigaction: 174, Procmask: 175, Tgkill: 268, Prctl: 172, Clone: 120, Fork: 2, Vfork: 190, Clone3: 435,
-		// rt_sigtimedwait io_getevents epoll_wait semop semtimedop epoll_pwait io_pgetevents io_pgetevents_time64 semtimedop_time64
-		// rt_sigtimedwait_time64 epoll_pwait2
+		// rt_sigtimedwait io_getevents epoll_wait semop semtimedop epoll_pwait io_pgetevents io_pgetevents_time64
+		// semtimedop_time64 rt_sigtimedwait_time64 epoll_pwait2
 		NeverRestarted: []uint64{177, 245, 252, 298, 312, 346, 399, 416, 420, 421, 441, 289, 290, 291, 292, 296, 297, 365},
 		exactly:        []uint64{3, 4, 145, 146, 29, 285, 366, 114, 280, 179}, // as above, and pause
 		// futex poll _newselect ppoll pselect6, and those of 64-bit time

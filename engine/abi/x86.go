@@ -24,8 +24,8 @@ var AMD64 = ABI{
 		Mmap: 9, Munmap: 11, Sigaction: 13, Procmask: 14, Tgkill: 234, Prctl: 157, Close: 3, Madvise: 28, Recvmsg: 47, Socketpair: 53, Clone: 56, Fork: 57, Vfork: 58, Clone3: 435,
 		// semop rt_sigtimedwait io_getevents semtimedop epoll_wait epoll_pwait io_pgetevents epoll_pwait2
 		NeverRestarted: []uint64{65, 128, 208, 220, 232, 281, 333, 441, 44, 45, 46, 47, 299},
-		// restart_syscall read write poll select pause nanosleep accept wait4 accept4 futex clock_nanosleep pselect6 ppoll waitid
-		// rt_sigsuspend; epoll_wait and epoll_pwait are repeated (repairCall)
+		// restart_syscall read write poll select pause nanosleep accept wait4 accept4 futex clock_nanosleep pselect6
+		// ppoll waitid rt_sigsuspend; epoll_wait and epoll_pwait are repeated (repairCall)
 		exactly: []uint64{219, 0, 1, 7, 23, 34, 35, 43, 61, 288, 202, 230, 270, 271, 247, 130},
 		untimed: map[uint64]timeout{232: {3, "0xffffffff"}, 281: {3, "0xffffffff"}},
 	},
@@ -57,8 +57,9 @@ func xmm(f *ptrace.FPRegs, n int) (uint64, bool) {
 	return f.XMM(n), true
 }
 
-// fxsaveWord is a word of the floating-point state, as package isa numbers them: the FXSAVE image has each control register at a
-// place of its own, the unit's stack from byte 32 and the vectors from byte 160 on, 16 bytes each (Intel SDM, volume 1, 10.5.1).
+// fxsaveWord is a word of the floating-point state, as package isa numbers them: the FXSAVE image has each control
+// register at a place of its own, the unit's stack from byte 32 and the vectors from byte 160 on, 16 bytes each (Intel
+// SDM, volume 1, 10.5.1).
 func fxsaveWord(f *ptrace.FPRegs, n int) (uint64, bool) {
 	const stack, vectors = 32, 160
 	le := binary.LittleEndian

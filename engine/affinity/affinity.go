@@ -36,12 +36,14 @@ type Target interface {
 	// nothing else.
 	Modules() []module.Loaded
 	IsLibC(*module.Loaded) bool
-	// Watch calls on, with the number of the system call, before a thread makes the call at a site of a module. It returns false
-	// if the site cannot be watched. Watching it twice has no effect. Forked children, whose memory is a copy, are watched too.
+	// Watch calls on, with the number of the system call, before a thread makes the call at a site of a module. It
+	// returns false if the site cannot be watched. Watching it twice has no effect. Forked children, whose memory is a
+	// copy, are watched too.
 	Watch(m *module.Loaded, at Site, on func(tid int, number uint64)) bool
 	// Unwatch ends all watching.
 	Unwatch()
-	// RecordPinned and ForgetPinned write and remove the record by which the masks are put back if the session is killed.
+	// RecordPinned and ForgetPinned write and remove the record by which the masks are put back if the session is
+	// killed.
 	RecordPinned(former, given cpumask.Mask) bool
 	ForgetPinned()
 }
@@ -257,8 +259,8 @@ func (k *Keeper) joinWith(t Target) (why string) {
 	return k.pin(t, mask)
 }
 
-// masks returns the masks of a thread and of this process; nil if they cannot be read. The first thread of this process is never
-// the tracing thread.
+// masks returns the masks of a thread and of this process; nil if they cannot be read. The first thread of this process
+// is never the tracing thread.
 func masks(tid int) (mask, ours cpumask.Mask) {
 	mask, ok := cpumask.Of(tid)
 	ours, known := cpumask.Of(os.Getpid())
@@ -332,7 +334,8 @@ func (k *Keeper) learn(tid int, mask cpumask.Mask) (err error) {
 	return err
 }
 
-// Apart separates the two, if they are together, and keeps them apart until stops have been frequent for some time. why says why.
+// Apart separates the two, if they are together, and keeps them apart until stops have been frequent for some time. why
+// says why.
 func (k *Keeper) Apart(why string) {
 	k.busy, k.wait = 0, 0
 	if k.with != nil {
@@ -356,9 +359,9 @@ func (k *Keeper) separate() {
 	p.target.ForgetPinned()
 }
 
-// restore restores the target's mask. The mask that is in force stays if it is no longer the one that was set. Then somebody else
-// has set it, or the CPU has left the target's cpuset, in which case the kernel still remembers our mask for the time when the
-// CPU comes back, and must not.
+// restore restores the target's mask. The mask that is in force stays if it is no longer the one that was set. Then
+// somebody else has set it, or the CPU has left the target's cpuset, in which case the kernel still remembers our mask
+// for the time when the CPU comes back, and must not.
 func (p *pair) restore() error {
 	now, ok := cpumask.Of(p.tid)
 	switch {
@@ -381,8 +384,8 @@ func (k *Keeper) refuse(why string) {
 	}
 }
 
-// Added is called when the session gets to know a thread, before the thread runs. A thread that was created while its creator was
-// together with the tracing thread has inherited the mask.
+// Added is called when the session gets to know a thread, before the thread runs. A thread that was created while its
+// creator was together with the tracing thread has inherited the mask.
 func (k *Keeper) Added(tid int) {
 	if k.off || k.last.target == nil || tid == k.last.tid {
 		return

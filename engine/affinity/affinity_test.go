@@ -248,7 +248,8 @@ func run(w *world, argv ...string) {
 
 func procfsName(pid int) string { return strings.Fields(procfs.Read(pid, "stat"))[0] }
 
-// TestCalls: a program that reads its CPUs is let go, and for good if it does so again and again; one that sets them is at once.
+// TestCalls: a program that reads its CPUs is let go, and for good if it does so again and again; one that sets them is
+// at once.
 func TestCalls(t *testing.T) {
 	w := newWorld(t)
 	w.join()
@@ -308,8 +309,8 @@ func TestEvents(t *testing.T) {
 	w.expectTogether()
 }
 
-// TestInherited: a child that was created while the two were together gets its creator's CPUs, also if it is reported later; what a
-// program has set for a child stays.
+// TestInherited: a child that was created while the two were together gets its creator's CPUs, also if it is reported
+// later; what a program has set for a child stays.
 func TestInherited(t *testing.T) {
 	w := newWorld(t)
 	w.join()
@@ -368,7 +369,8 @@ func TestChangedByOthers(t *testing.T) {
 	}
 }
 
-// BenchmarkChoosingAgain measures what the tracing thread does about every second, besides the stops that are apart meanwhile.
+// BenchmarkChoosingAgain measures what the tracing thread does about every second, besides the stops that are apart
+// meanwhile.
 func BenchmarkChoosingAgain(b *testing.B) {
 	w := newWorld(b)
 	w.join()

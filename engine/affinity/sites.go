@@ -16,8 +16,8 @@ const (
 	GetAffinity = 204 // sched_getaffinity
 )
 
-// Site is a place in a file at which the program may be about to read or set its affinity: a syscall instruction, or the start of
-// syscall(2).
+// Site is a place in a file at which the program may be about to read or set its affinity: a syscall instruction, or
+// the start of syscall(2).
 type Site struct {
 	Addr  uint64 // in the file
 	Entry bool   // of syscall(2): the call's number is the first argument
@@ -31,10 +31,11 @@ var syscallInsn = []byte{0x0f, 0x05}
 //   - all syscall instructions of functions that load the number of such a call into any register;
 //   - the start of syscall(2).
 //
-// An error means that the file has another syscall instruction whose number may be passed by a caller. A breakpoint on such an
-// instruction would be hit by any call, and a probed system call can delay signals that are withheld from a thread (package sigqueue).
-// In the C library there is none: its functions of this kind get their numbers from the library, where every function that loads
-// one of the two numbers makes the call itself. In a static program it cannot be told from the program's own code.
+// An error means that the file has another syscall instruction whose number may be passed by a caller. A breakpoint on
+// such an instruction would be hit by any call, and a probed system call can delay signals that are withheld from a
+// thread (package sigqueue). In the C library there is none: its functions of this kind get their numbers from the
+// library, where every function that loads one of the two numbers makes the call itself. In a static program it cannot
+// be told from the program's own code.
 func findSites(f *module.File, libC bool) (found []Site, err error) {
 	for _, text := range f.Text() {
 		code, err := f.Code(text.Start, int(text.End-text.Start))
@@ -120,8 +121,8 @@ func (d *decoded) insn(i int) []byte {
 	return d.code[from:max(from, to)]
 }
 
-// sites returns the syscall instructions of a function that loads one of the two numbers. Otherwise open is one whose number is
-// not a constant, or 0.
+// sites returns the syscall instructions of a function that loads one of the two numbers. Otherwise open is one whose
+// number is not a constant, or 0.
 func (d *decoded) sites() (found []Site, open uint64) {
 	loads := slices.ContainsFunc(d.constants(-1), func(n uint64) bool { return n == GetAffinity || n == SetAffinity })
 	for i, at := range d.insns {
@@ -167,8 +168,8 @@ func constant(in []byte) (register int, v uint64, ok bool) {
 // reach is how many instructions before a system call its number is searched for.
 const reach = 16
 
-// fixed reports whether the number of the system call at an index is a constant: the instructions before it load one, or copy a
-// register for which the function has one, and none in between may change it.
+// fixed reports whether the number of the system call at an index is a constant: the instructions before it load one,
+// or copy a register for which the function has one, and none in between may change it.
 func (d *decoded) fixed(i int) bool {
 	for j := i - 1; j >= 0 && j >= i-reach; j-- {
 		in := d.insn(j)
@@ -216,7 +217,8 @@ func keepsRAX(in []byte) bool {
 	if len(in) == 1 {
 		return in[0] == 0x90 || in[0]&0xf8 == 0x50 || in[0]&0xf8 == 0x58 && (in[0]&7 != 0 || rex&1 != 0) // nop, push, pop
 	}
-	// The operands of instructions with a ModRM byte: the register of its reg field, and memory or the register of its rm field.
+	// The operands of instructions with a ModRM byte: the register of its reg field, and memory or the register of its
+	// rm field.
 	reg := in[1]>>3&7 != 0 || rex&4 != 0
 	rm := in[1]>>6 != 3 || in[1]&7 != 0 || rex&1 != 0
 	switch in[0] {

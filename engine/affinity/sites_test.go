@@ -34,8 +34,8 @@ func libraries(t testing.TB) (found []string) {
 	return found
 }
 
-// disassembled returns the addresses of all syscall instructions as objdump has them, and of those that a number of ours is
-// loaded for in the few lines before.
+// disassembled returns the addresses of all syscall instructions as objdump has them, and of those that a number of
+// ours is loaded for in the few lines before.
 func disassembled(t *testing.T, path string) (all, ours []uint64) {
 	t.Helper()
 	out, err := exec.Command("objdump", "-d", "--no-show-raw-insn", path).Output()

@@ -107,7 +107,8 @@ func (k *Keeper) Called(tid int, number uint64) {
 	}
 }
 
-// Replaced is called when the target runs another program, before it runs anything of it, or has mapped further modules.
+// Replaced is called when the target runs another program, before it runs anything of it, or has mapped further
+// modules.
 func (k *Keeper) Replaced() {
 	k.Apart("the target has just executed a program or opened a library")
 }

@@ -21,8 +21,8 @@ type Process interface {
 	HasVDSO() bool
 	// Gone reports whether its memory no longer exists.
 	Gone() bool
-	// ArmSpecial arms a probe at a target that is not plain code, in a module of the target's file. done is false when the target is
-	// plain code.
+	// ArmSpecial arms a probe at a target that is not plain code, in a module of the target's file. done is false when
+	// the target is plain code.
 	ArmSpecial(pr *registry.Probe, spec place.Spec, t place.Target, m *module.Loaded) (done bool, err error)
 	// Attach attaches a placement to the point at an address, which is made when there is none.
 	Attach(pl *registry.Placement, addr uint64, m *module.Loaded) error
@@ -120,7 +120,8 @@ func (a *Armer) code(p Process, pr *registry.Probe, spec place.Spec, t place.Tar
 	return fmt.Errorf("cannot probe %s: %w", t.Name, err)
 }
 
-// Attach attaches a placement to the point at an address, and refuses leave handlers that are not at the start of a function.
+// Attach attaches a placement to the point at an address, and refuses leave handlers that are not at the start of a
+// function.
 func Attach(p Process, pl *registry.Placement, addr uint64, m *module.Loaded) error {
 	if pl.Code.Leave != nil && !pl.Target.Entry() {
 		return &place.RefusedError{Place: pl.Target.Name, Reason: "leave() needs a function entry"}

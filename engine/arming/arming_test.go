@@ -15,7 +15,8 @@ import (
 	"gotap/runtime"
 )
 
-// target is a process in which points are only noted, and a back end whose one file has the functions that a test names.
+// target is a process in which points are only noted, and a back end whose one file has the functions that a test
+// names.
 type target struct {
 	mods      []module.Loaded
 	functions map[string]uint64 // and where they are in the file
@@ -89,7 +90,8 @@ func part(bias, offset uint64) module.Loaded {
 		Mappings: []module.Mapping{{Start: bias + offset, End: bias + offset + 0x1000, Offset: offset}}}
 }
 
-// TestModules: a place is armed in every copy of its file that has it; a copy of a part of the file ends with its mappings.
+// TestModules: a place is armed in every copy of its file that has it; a copy of a part of the file ends with its
+// mappings.
 func TestModules(t *testing.T) {
 	p := &target{functions: map[string]uint64{"f": 0x1010, "g": 0x2010}, mods: []module.Loaded{whole(0x10000), part(0x50000, 0x1000)}}
 	if _, err := arm(t, p, registry.Handlers{}, function("f"), function("g")); err != nil {
@@ -130,7 +132,8 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// TestKinds: leave handlers need the start of a function; what is not plain code is armed by the back end; the vdso is noted.
+// TestKinds: leave handlers need the start of a function; what is not plain code is armed by the back end; the vdso is
+// noted.
 func TestKinds(t *testing.T) {
 	p := &target{functions: map[string]uint64{"f": 0x10}, mods: []module.Loaded{whole(0)}}
 	if _, err := arm(t, p, registry.Handlers{Leave: new(runtime.Code)}, function("f")); err == nil || !strings.Contains(err.Error(), "f") {

@@ -18,10 +18,10 @@ const Done = "gotap guest done: "
 // empties its translation cache at each system call. Traced programs do not see any of it.
 const kernelOptions = "console=ttyAMA0 quiet panic=-1 nokaslr kpti=off mitigations=off"
 
-// clock makes the machine's time a function of the instructions that it has executed, two nanoseconds each. Where it idles, its time
-// jumps to the next timer: waiting costs nothing, and on a busy host the time limits of tests do not run out while the
-// machine itself gets no processor time. Without it, QEMU's thread for timers and that of the processor also wake each other
-// thousands of times a second, which takes a third of all processor time.
+// clock makes the machine's time a function of the instructions that it has executed, two nanoseconds each. Where it
+// idles, its time jumps to the next timer: waiting costs nothing, and on a busy host the time limits of tests do not
+// run out while the machine itself gets no processor time. Without it, QEMU's thread for timers and that of the
+// processor also wake each other thousands of times a second, which takes a third of all processor time.
 const clock = "shift=1,sleep=off"
 
 // Boot boots a machine with a kernel and an initramfs, and returns its console output when it has switched itself off.
@@ -35,8 +35,8 @@ func (m Machine) Boot(kernel, image string, patience time.Duration) (string, err
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Start()
 	if err == nil {
-		// Each machine is one thread, and the longest of all tests: what else runs waits for it rather than it for them. Only root
-		// may do so, and without it the tests take longer.
+		// Each machine is one thread, and the longest of all tests: what else runs waits for it rather than it for
+		// them. Only root may do so, and without it the tests take longer.
 		syscall.Setpriority(syscall.PRIO_PROCESS, cmd.Process.Pid, -5)
 		err = cmd.Wait()
 	}

@@ -60,7 +60,8 @@ func checkKilled(t *testing.T, out string, sessions int) {
 // inlineCounts is a script whose program runs inside the victim all the time, and rings at every 64th hit.
 const inlineCounts = `let n = 0; probe("leaf", c => { n++; if (n % 64 == 0) print(c.comm) });` + "\n"
 
-// inlineKilled returns commands that kill such sessions: one whose supervisor survives, and some without a supervisor, at random moments.
+// inlineKilled returns commands that kill such sessions: one whose supervisor survives, and some without a supervisor,
+// at random moments.
 func inlineKilled(set string) []string {
 	return []string{
 		"ENGINE=inline killed /inline.js /programs/" + set + "/victim 1",

@@ -52,22 +52,23 @@ type Config struct {
 	MaxProbes int // physical probe points at most; 0: 1000, and any number with Inline
 	Unsafe    bool
 	Arena     *arena.Arena
-	// Own are the processes that wait for this one, and this one itself. They are not attached to: gotap would wait for a process
-	// that waits for gotap.
+	// Own are the processes that wait for this one, and this one itself. They are not attached to: gotap would wait for
+	// a process that waits for gotap.
 	Own []int
 	// Notify is called for every lifecycle event; it must not block.
 	Notify func(Event)
-	// SignalStacks reports whether events of signals are to have PC and Stack, which cost registers and unwinding; nil: no. It
-	// must not block.
+	// SignalStacks reports whether events of signals are to have PC and Stack, which cost registers and unwinding; nil:
+	// no. It must not block.
 	SignalStacks func() bool
 	// Warn reports, once each, what the user should know (skipped sites, refused places); it must not block.
 	Warn func(string)
-	// LateFallback puts the fallback (package fallback) into a launched program with its first hit, or some time after its start,
-	// instead of before its first instruction: until then a program that reads its signal actions finds them as they are without
-	// probes. It is for sessions that another process protects from being killed alone.
+	// LateFallback puts the fallback (package fallback) into a launched program with its first hit, or some time after
+	// its start, instead of before its first instruction: until then a program that reads its signal actions finds them
+	// as they are without probes. It is for sessions that another process protects from being killed alone.
 	LateFallback bool
-	// Explain makes queries say of every place whether Mixed would run its programs natively, and why not. That takes a while for thousands
-	// of places. Without it a place is what it is so far: it has a breakpoint until it has been hit often.
+	// Explain makes queries say of every place whether Mixed would run its programs natively, and why not. That takes a
+	// while for thousands of places. Without it a place is what it is so far: it has a breakpoint until it has been hit
+	// often.
 	Explain bool
 	// Fetch fetches debug files that are not on this machine; nil: nothing is fetched.
 	Fetch module.Fetcher
@@ -78,8 +79,8 @@ type Config struct {
 	Dumped func(pid int, path string, size int64, err error)
 	// Changed reports every change that programs make to targets (Unsafe). It must not block.
 	Changed func(hit.Change)
-	// Quit ends the placing of probes when it is closed: Add and the other calls that place probes return ErrInterrupted then, and
-	// nothing of what they placed stays. nil: nothing ends it.
+	// Quit ends the placing of probes when it is closed: Add and the other calls that place probes return
+	// ErrInterrupted then, and nothing of what they placed stays. nil: nothing ends it.
 	Quit   <-chan struct{}
 	Budget float64 // share of the time for which targets may be stopped: above 0, to 1; 0: no limit
 	// Overloaded reports every step to stay within the budget. It must not block.

@@ -34,8 +34,8 @@ type Event struct {
 	Stack  []uint64 // signal: its call stack, innermost first, if Config.SignalStacks asks for it
 }
 
-// Member is a member of a siginfo_t, as SigInfo.Members of package ptrace names them. Besides there is "restart", with which the kernel has ended a
-// system call that the signal interrupts (-ERESTARTSYS and related codes).
+// Member is a member of a siginfo_t, as SigInfo.Members of package ptrace names them. Besides there is "restart", with
+// which the kernel has ended a system call that the signal interrupts (-ERESTARTSYS and related codes).
 type Member struct {
 	Name  string
 	Value int64

@@ -83,8 +83,8 @@ func TestForkRefused(t *testing.T) {
 	}
 }
 
-// TestFork: the child stops behind its exec, runs when it is let go, and has the files, directory and environment of the command. A file without
-// "#!" runs in a shell.
+// TestFork: the child stops behind its exec, runs when it is let go, and has the files, directory and environment of
+// the command. A file without "#!" runs in a shell.
 func TestFork(t *testing.T) {
 	goruntime.LockOSThread() // it traces the child
 	defer goruntime.UnlockOSThread()

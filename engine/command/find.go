@@ -11,8 +11,8 @@ import (
 	"gotap/engine/backend"
 )
 
-// Find returns the file of a command, for which it searches as execvp does. The path is as execve wants it in the command's directory: see At.
-// Errors match os.ErrNotExist, os.ErrPermission or exec.ErrNotFound.
+// Find returns the file of a command, for which it searches as execvp does. The path is as execve wants it in the
+// command's directory: see At. Errors match os.ErrNotExist, os.ErrPermission or exec.ErrNotFound.
 func Find(c *backend.Command) (path string, err error) {
 	if strings.ContainsRune(c.Path, '/') {
 		return c.Path, executable(At(c, c.Path))

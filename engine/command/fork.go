@@ -8,10 +8,10 @@ import (
 	"gotap/engine/backend"
 )
 
-// Fork creates a child of the calling thread that is traced by it (PTRACE_TRACEME) and stops behind its exec of the file that Find has returned. If
-// it is leashed, the kernel kills it when this thread ends. Only the three standard files
-// are passed on. Signal mask and dispositions are those that we were started with. A file that the kernel cannot run is
-// passed to the shell, as execvp does. Errors are those of execve, with the cause where the file shows it.
+// Fork creates a child of the calling thread that is traced by it (PTRACE_TRACEME) and stops behind its exec of the
+// file that Find has returned. If it is leashed, the kernel kills it when this thread ends. Only the three standard
+// files are passed on. Signal mask and dispositions are those that we were started with. A file that the kernel cannot
+// run is passed to the shell, as execvp does. Errors are those of execve, with the cause where the file shows it.
 func Fork(c *backend.Command, path string, leashed bool) (pid int, err error) {
 	std := func(f, ours *os.File) uintptr {
 		if f == nil {

@@ -8,11 +8,12 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// Seize takes over a child that Fork has created and that has not been waited for. A child can only request the old kind of tracing for itself.
-// Seize replaces it with the new kind (PTRACE_SEIZE), without which job-control stops cannot be distinguished from others and left
-// alone. The child stops at its exec, before its first instruction. Seize detaches it with a SIGSTOP, which stops it
-// again before that instruction, seizes it in that stop and continues it with a SIGCONT, which is not delivered. The child is then stopped, and
-// has run nothing meanwhile. options are those of PTRACE_SETOPTIONS. Tests are told of each step (checkpoint).
+// Seize takes over a child that Fork has created and that has not been waited for. A child can only request the old
+// kind of tracing for itself. Seize replaces it with the new kind (PTRACE_SEIZE), without which job-control stops
+// cannot be distinguished from others and left alone. The child stops at its exec, before its first instruction. Seize
+// detaches it with a SIGSTOP, which stops it again before that instruction, seizes it in that stop and continues it
+// with a SIGCONT, which is not delivered. The child is then stopped, and has run nothing meanwhile. options are those
+// of PTRACE_SETOPTIONS. Tests are told of each step (checkpoint).
 func Seize(pid int, options uintptr, checkpoint func()) error {
 	if st, ok := await(pid); !ok || !st.Stopped() {
 		return errors.New("it ended before it began")

@@ -12,7 +12,8 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// TestSeize: the child is taken over before it has run anything, and nothing that it could notice is left: no pending signal, and it ends as it should.
+// TestSeize: the child is taken over before it has run anything, and nothing that it could notice is left: no pending
+// signal, and it ends as it should.
 func TestSeize(t *testing.T) {
 	goruntime.LockOSThread() // it traces the child
 	defer goruntime.UnlockOSThread()

@@ -101,12 +101,13 @@ func (x *Thread) storeOwn(own fallback.Action) error {
 	return x.t.Memory().Poke(sp.Base, head, x.t.Tid)
 }
 
-// wantAtCall is want for the breakpoint on the call by which the program sets its action. The thread gets the registers home, which it has
-// behind the call, but t.Regs stay: the caller moves on. If the session is killed meanwhile, the thread makes the call itself (SetAction in
-// package inject). What the call returns, the previous action, is therefore written before.
+// wantAtCall is want for the breakpoint on the call by which the program sets its action. The thread gets the registers
+// home, which it has behind the call, but t.Regs stay: the caller moves on. If the session is killed meanwhile, the
+// thread makes the call itself (SetAction in package inject). What the call returns, the previous action, is therefore
+// written before.
 //
-// The hit itself may have reset the handler and the blocked bit. Once the handler is installed again nothing shows that, so wantAtCall
-// repairs it first.
+// The hit itself may have reset the handler and the blocked bit. Once the handler is installed again nothing shows
+// that, so wantAtCall repairs it first.
 func (x *Thread) wantAtCall(own fallback.Action, home arch.Regs) error {
 	if x.Taken() && x.calls.Filtered() == "" {
 		if err := x.putBack(); err != nil {
@@ -125,9 +126,10 @@ func (x *Thread) wantAtCall(own fallback.Action, home arch.Regs) error {
 	return err
 }
 
-// wantOf is wantAtCall for a program that may share its memory, and so the region, with others. A child that posix_spawn creates does, and
-// resets its parent's actions before it executes a program. It keeps the handler, without which it would have none until then, and
-// which execve resets anyway. In other cases wantOf reports that the kernel has to set the action.
+// wantOf is wantAtCall for a program that may share its memory, and so the region, with others. A child that
+// posix_spawn creates does, and resets its parent's actions before it executes a program. It keeps the handler, without
+// which it would have none until then, and which execve resets anyway. In other cases wantOf reports that the kernel
+// has to set the action.
 func (x *Thread) wantOf(own fallback.Action, home arch.Regs) bool {
 	if x.space().on.Users() <= 1 {
 		return x.wantAtCall(own, home) == nil
@@ -160,7 +162,8 @@ func (x *Thread) PassTrap() {
 	}
 }
 
-// markSent marks a SIGTRAP that was sent to the program and is about to be delivered, for the fallback's handler (fallback.SentCode).
+// markSent marks a SIGTRAP that was sent to the program and is about to be delivered, for the fallback's handler
+// (fallback.SentCode).
 func (x *Thread) markSent() {
 	code, sent := fallback.SentCode(x.t.SignalCode())
 	if sent && x.process().ours && x.t.Info.Signal() == ptrace.SIGTRAP {
@@ -176,8 +179,8 @@ func (x *Thread) setTrapAction() error {
 	return err
 }
 
-// setTrapActionOver is setTrapAction when own has just been queried and stored. A thread that runs may have set another one since: that is
-// then the program's own.
+// setTrapActionOver is setTrapAction when own has just been queried and stored. A thread that runs may have set another
+// one since: that is then the program's own.
 func (x *Thread) setTrapActionOver(own fallback.Action) error {
 	base := x.space().Base
 	for {

@@ -6,9 +6,9 @@ import (
 	"gotap/engine/linux/procfs"
 )
 
-// Threads that sleep in the kernel are not disturbed while the fallback is installed and removed. One that wakes up at such a moment sees the
-// fallback's handler if it asks for the action for SIGTRAP, because its call is not watched then. The program may set later what it has seen, so
-// the region stays mapped, with the program's own action in it.
+// Threads that sleep in the kernel are not disturbed while the fallback is installed and removed. One that wakes up at
+// such a moment sees the fallback's handler if it asks for the action for SIGTRAP, because its call is not watched
+// then. The program may set later what it has seen, so the region stays mapped, with the program's own action in it.
 
 // NoteAsleep notes which threads of the process sleep.
 func (p *Process) NoteAsleep() {

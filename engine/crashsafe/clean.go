@@ -35,10 +35,10 @@ type Undoer interface {
 const cleanPatience = 6 * time.Second
 
 // Clean removes from a process what a session left in it that was killed before it could do so: breakpoints, the action
-// for SIGTRAP, and the CPUs that were set. It finds breakpoints in the table of the fallback. If there is no table, or it was full, Clean
-// compares the code with the files it is mapped from. A breakpoint instruction in memory, where the file has the start
-// of another instruction, was left behind. All other differences belong to the process. To restore the action, Clean
-// attaches briefly, as any session would.
+// for SIGTRAP, and the CPUs that were set. It finds breakpoints in the table of the fallback. If there is no table, or
+// it was full, Clean compares the code with the files it is mapped from. A breakpoint instruction in memory, where the
+// file has the start of another instruction, was left behind. All other differences belong to the process. To restore
+// the action, Clean attaches briefly, as any session would.
 //
 // Writing one byte of an instruction while threads run is safe: a thread fetches either the old or the new byte, and
 // both form whole instructions (see Poke).
@@ -74,8 +74,8 @@ type remains struct {
 	cpus     string         // that the process may run on again
 }
 
-// restoreRegions restores what the regions say that earlier sessions left in a process: the instructions in their tables,
-// and the CPUs.
+// restoreRegions restores what the regions say that earlier sessions left in a process: the instructions in their
+// tables, and the CPUs.
 func restoreRegions(pid int, mem *ptrace.Memory) (left remains, err error) {
 	a, e := abi.OfProcess(procfs.Living(pid))
 	if e != nil || a.Native == nil {
@@ -167,8 +167,8 @@ func placeOf(mods []module.Loaded, addr uint64) string {
 // clearPatience is how long Clean waits for a moment in which all threads are seen to be outside the code.
 const clearPatience = 10 * time.Second
 
-// clearStubs zeroes code that earlier sessions left in the padding of a process, as soon as no thread is in it. A session
-// that is killed while it makes a process call the kernel leaves such code (package inject).
+// clearStubs zeroes code that earlier sessions left in the padding of a process, as soon as no thread is in it. A
+// session that is killed while it makes a process call the kernel leaves such code (package inject).
 func clearStubs(s Undoer, left []module.Range) error {
 	for end := time.Now().Add(clearPatience); ; time.Sleep(time.Millisecond) {
 		cleared := true

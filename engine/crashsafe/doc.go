@@ -6,17 +6,18 @@
 //
 // Only the tracing thread of the session uses Guards, Space, Process and Thread. Methods of Thread need the thread in a
 // stop; those that make it call the kernel (Protect, ProtectAtHit, Unprotect, Restore, InstallAgain) need its registers
-// read and leave it in another kind of stop. Hooks run in the stop of a hit. Clean may be called from any goroutine; what
-// it does with threads, it does through a session (Undoer).
+// read and leave it in another kind of stop. Hooks run in the stop of a hit. Clean may be called from any goroutine;
+// what it does with threads, it does through a session (Undoer).
 //
 // # One process, from start to end
 //
 // The fallback is installed before the first breakpoint of an address space is planted (it may be later in a launched
-// program: see engine.Config.LateFallback). In a launched program, the thread that is stopped at the start installs it, after
-// the call that made the image. At an attach, a thread is interrupted for it: one that runs, or one that sleeps in a
-// call that the kernel restarts exactly. If there is no such thread, the fallback is installed at the first stop. It
-// costs four system calls made by the target, once. The other threads that run are held from the last of these calls until the calls are watched by
-// which the program would see the handler (hooks.go, mask.go); asleep.go has the threads that sleep.
+// program: see engine.Config.LateFallback). In a launched program, the thread that is stopped at the start installs it,
+// after the call that made the image. At an attach, a thread is interrupted for it: one that runs, or one that sleeps
+// in a call that the kernel restarts exactly. If there is no such thread, the fallback is installed at the first stop.
+// It costs four system calls made by the target, once. The other threads that run are held from the last of these calls
+// until the calls are watched by which the program would see the handler (hooks.go, mask.go); asleep.go has the threads
+// that sleep.
 //
 // # Order of writes
 //
@@ -61,6 +62,7 @@
 // While the session runs, the handler has to stay the action for SIGTRAP: action.go restores it when the kernel has
 // reset it, and hooks.go answers the program's own calls that would set it. SIGTRAP has to stay unblocked: mask.go and
 // open.go see to that. At the end of the session Unprotect restores the program's own action. If the session was killed
-// instead, the next session takes over what it left (takeover.go), or Clean removes it (clean.go, compare.go). The CPUs that
-// a session has set for its target (package affinity) are recorded in the region and put back in the same ways (pinned.go).
+// instead, the next session takes over what it left (takeover.go), or Clean removes it (clean.go, compare.go). The CPUs
+// that a session has set for its target (package affinity) are recorded in the region and put back in the same ways
+// (pinned.go).
 package crashsafe

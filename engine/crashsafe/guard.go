@@ -57,8 +57,9 @@ func (x *Thread) install() error {
 	return x.unseen(func() error { return x.setTrapActionOver(own) })
 }
 
-// unseen calls set, which makes the handler the action for SIGTRAP, and watches the calls by which the program would see that. The threads that
-// run are held meanwhile. Those that sleep in the kernel are not disturbed; one that wakes may see the handler.
+// unseen calls set, which makes the handler the action for SIGTRAP, and watches the calls by which the program would
+// see that. The threads that run are held meanwhile. Those that sleep in the kernel are not disturbed; one that wakes
+// may see the handler.
 func (x *Thread) unseen(set func() error) error {
 	sp, p := x.space(), x.process()
 	p.NoteAsleep()
@@ -72,7 +73,8 @@ func (x *Thread) unseen(set func() error) error {
 	return nil
 }
 
-// hold stops the threads of an address space that run code, until release is called. If they are held already, it does nothing.
+// hold stops the threads of an address space that run code, until release is called. If they are held already, it does
+// nothing.
 func (g *Guards) hold(sp *Space) (release func()) {
 	if g.held == sp {
 		return func() {}
@@ -128,8 +130,8 @@ func (x *Thread) ProtectAtHit(p *Point) {
 }
 
 // Unprotect restores a process's own action for SIGTRAP, using a stopped thread, and reports whether the handler is
-// removed. First SIGTRAP is blocked in the stopped threads that block it for the program: with the handler gone, one that was sent to them would
-// end the process if the session were killed.
+// removed. First SIGTRAP is blocked in the stopped threads that block it for the program: with the handler gone, one
+// that was sent to them would end the process if the session were killed.
 func (x *Thread) Unprotect() (gone bool) {
 	tr := x.process()
 	if !tr.ours || !x.t.GetRegs() {

@@ -14,8 +14,8 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// This file observes the actions that the program sets for signals, by watching the functions that set them where their calls are not
-// found (sites.go). See action.go.
+// This file observes the actions that the program sets for signals, by watching the functions that set them where their
+// calls are not found (sites.go). See action.go.
 
 // Watch watches the functions with which programs set signal handlers, in newly loaded modules. The
 // breakpoints there have a second use: if the session has been killed and the program reaches one of them, the fallback
@@ -40,7 +40,8 @@ func (g *Guards) Watch(sp *Space, mods []module.Loaded) {
 	}
 }
 
-// watchLibC watches the calls of a C library that set masks and actions. If no calls are found that set actions, it watches the functions instead.
+// watchLibC watches the calls of a C library that set masks and actions. If no calls are found that set actions, it
+// watches the functions instead.
 func (g *Guards) watchLibC(sp *Space, m *module.Loaded) {
 	if sites := g.watchSignalCalls(sp, m); len(sites.actions) > 0 {
 		return
@@ -52,7 +53,8 @@ func (g *Guards) watchLibC(sp *Space, m *module.Loaded) {
 // signalNames are the names of the C library's function that sets an action and returns the handler before.
 var signalNames = []string{"signal", "ssignal", "bsd_signal"}
 
-// sigactionNames returns the names of the C library's functions that set actions. glibc has an inner one, which posix_spawn calls.
+// sigactionNames returns the names of the C library's functions that set actions. glibc has an inner one, which
+// posix_spawn calls.
 func sigactionNames(f *module.File) []string {
 	const inner = "__libc_sigaction"
 	if len(f.Lookup(inner)) > 0 {
@@ -241,8 +243,8 @@ func (x call) readAction(addr uint64) (a fallback.Action, ok bool) {
 	return a, true
 }
 
-// writeAction writes the C library's struct sigaction. How a handler returns is the library's own affair: it chooses that when the program
-// sets the action again.
+// writeAction writes the C library's struct sigaction. How a handler returns is the library's own affair: it chooses
+// that when the program sets the action again.
 func (x call) writeAction(addr uint64, a fallback.Action) {
 	word := x.t.ABI().WordSize()
 	p := make([]byte, word+libMask+4)

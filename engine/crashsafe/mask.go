@@ -26,9 +26,9 @@ import (
 //     at the first hit. That hit is repaired as action.go describes, and SIGTRAP stays unblocked from then on.
 //
 // At the same instructions, the engine answers the program's queries of its mask with the bit that the program expects.
-// Where no such instructions are found, SIGTRAP is blocked again after each hit. If SIGTRAP is
-// sent to a thread in such a section, the engine blocks it there (Withhold), so it stays pending as the
-// program wants; if the session has been killed, the fallback's handler does so. The end of the session sets the bit again.
+// Where no such instructions are found, SIGTRAP is blocked again after each hit. If SIGTRAP is sent to a thread in such
+// a section, the engine blocks it there (Withhold), so it stays pending as the program wants; if the session has been
+// killed, the fallback's handler does so. The end of the session sets the bit again.
 //
 // A thread that blocks SIGTRAP but not every other signal that instructions raise blocks it on purpose, and keeps its
 // mask.
@@ -61,9 +61,10 @@ func (g *Guards) watchSignalCalls(sp *Space, m *module.Loaded) (found signalSite
 	shows := len(sites.begins)+len(sites.masks) > 0
 	in := func(o *Space) bool { return o == sp }
 	if shows {
-		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked. So would one that sleeps
-		// now, and wakes and begins a section before the breakpoints are planted that show it. So threads are looked at before, and
-		// after each kind has been planted: a thread that began a section before the first kind was there is found before it can hit one of the others.
+		// A thread that is inside a section now would hit the first of these breakpoints with SIGTRAP blocked. So would
+		// one that sleeps now, and wakes and begins a section before the breakpoints are planted that show it. So
+		// threads are looked at before, and after each kind has been planted: a thread that began a section before the
+		// first kind was there is found before it can hit one of the others.
 		defer g.hold(sp)()
 		sp.seesMasks = true
 		g.OpenBlockers(in)
@@ -97,9 +98,9 @@ func (g *Guards) guarded(sp *Space) bool {
 	return sp.Base != 0
 }
 
-// CallKind is the kind of a breakpoint on such an instruction. They are planted in this order and removed in the reverse order. While
-// only some of them are planted, as when the session is killed at that moment, no section of the C library begins unseen
-// that leads to another of them; watchSignalCalls looks for those that began before.
+// CallKind is the kind of a breakpoint on such an instruction. They are planted in this order and removed in the
+// reverse order. While only some of them are planted, as when the session is killed at that moment, no section of the C
+// library begins unseen that leads to another of them; watchSignalCalls looks for those that began before.
 type CallKind int
 
 const (

@@ -21,8 +21,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestSignalCallsLikeObjdump compares the instructions that are found to call rt_sigprocmask and rt_sigaction in the C library with a
-// disassembler's listing: those to which the number is loaded last.
+// TestSignalCallsLikeObjdump compares the instructions that are found to call rt_sigprocmask and rt_sigaction in the C
+// library with a disassembler's listing: those to which the number is loaded last.
 func TestSignalCallsLikeObjdump(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.GCC)
 	var cache module.Cache
@@ -90,8 +90,8 @@ var callListings = map[string]callListing{
 	"32":    {"", `mov\s+\$(0x[0-9a-f]+),%eax|(call\s+\*%gs:0x10|int\s+\$0x80)|.*,%eax$`, "0xaf", "0xae"},
 }
 
-// TestCallsLikeObjdump compares the instructions that are found to call rt_sigprocmask and rt_sigaction in the C libraries of IA32 and ARM with a
-// disassembler's listing: those to which the number is loaded last, and no others.
+// TestCallsLikeObjdump compares the instructions that are found to call rt_sigprocmask and rt_sigaction in the C
+// libraries of IA32 and ARM with a disassembler's listing: those to which the number is loaded last, and no others.
 func TestCallsLikeObjdump(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM, testenv.GCCARM64, testenv.M32)
 	for name, path := range map[string]string{
@@ -101,7 +101,8 @@ func TestCallsLikeObjdump(t *testing.T) {
 	}
 }
 
-// TestCallsOfStrippedLikeObjdump is the same for static programs without symbols; the listing is that of the program with symbols.
+// TestCallsOfStrippedLikeObjdump is the same for static programs without symbols; the listing is that of the program
+// with symbols.
 func TestCallsOfStrippedLikeObjdump(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM, testenv.GCCARM64)
 	for _, name := range []string{"a64", "thumb"} {
@@ -143,9 +144,9 @@ func likeObjdump(t *testing.T, c callListing, listed, path string) {
 	}
 }
 
-// numberedCalls returns the addresses of the calls in a listing to which a number is loaded last. line matches the load of a number, its first
-// group, and a call, its second group. If the listing has __libc_do_syscall of Thumb, the group is the called address, and only calls
-// of that function count.
+// numberedCalls returns the addresses of the calls in a listing to which a number is loaded last. line matches the load
+// of a number, its first group, and a call, its second group. If the listing has __libc_do_syscall of Thumb, the group
+// is the called address, and only calls of that function count.
 func numberedCalls(listing []byte, line *regexp.Regexp, number string) (calls []uint64) {
 	helper, push, loaded := "", "", ""
 	called := map[uint64]string{}
@@ -179,7 +180,8 @@ func numberedCalls(listing []byte, line *regexp.Regexp, number string) (calls []
 	return calls
 }
 
-// TestDirectMaskCalls finds the calls in code that a compiler made of system calls which are written like those of musl: with svc.
+// TestDirectMaskCalls finds the calls in code that a compiler made of system calls which are written like those of
+// musl: with svc.
 func TestDirectMaskCalls(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM)
 	for _, mode := range []string{"-marm", "-mthumb"} {

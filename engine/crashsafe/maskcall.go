@@ -13,8 +13,8 @@ import (
 	"gotap/engine/tracee"
 )
 
-// pending is a call of the kernel that a thread is about to make, at a breakpoint of watchSignalCalls, with the instruction
-// by which it makes the call.
+// pending is a call of the kernel that a thread is about to make, at a breakpoint of watchSignalCalls, with the
+// instruction by which it makes the call.
 type pending struct {
 	*Thread
 	insn callInsn
@@ -41,8 +41,8 @@ func (x *Thread) MakeCall(p *Point) bool {
 	return true
 }
 
-// helperNumber and linkRegister are registers of 32-bit ARM: the one in which callHelper gets the number, and the one in
-// which a call leaves the return address.
+// helperNumber and linkRegister are registers of 32-bit ARM: the one in which callHelper gets the number, and the one
+// in which a call leaves the return address.
 const (
 	helperNumber = 12
 	linkRegister = 14
@@ -59,8 +59,8 @@ func (x pending) number() uint64 {
 // arg returns an argument of the pending call, the first of which is 0.
 func (x pending) arg(n int) uint64 { return x.t.Regs[x.t.ABI().Calls.Args[n]] }
 
-// notPlain reports whether more happens at the call's instruction than the call: the program steps itself, or the instruction
-// is in an IT block of Thumb, where it may have a condition and counts.
+// notPlain reports whether more happens at the call's instruction than the call: the program steps itself, or the
+// instruction is in an IT block of Thumb, where it may have a condition and counts.
 func (x pending) notPlain() bool {
 	a, r := x.t.ABI(), &x.t.Regs
 	return a.FlagsRegister >= 0 && r[a.FlagsRegister]&tracee.TrapFlag != 0 || a.Is32BitARM() && r[isa.CPSR]&isa.BlockState != 0
@@ -106,9 +106,10 @@ func (x pending) setsMask() bool {
 	return true
 }
 
-// filtered reports whether filters of system calls decide about the pending call. Where nothing is stepped, a call that the thread itself has
-// to make may begin at an instruction elsewhere (armcall.go in package stepping), where the thread would stay if the session were killed and there
-// were no slot. So filters that let the call pass do not count there.
+// filtered reports whether filters of system calls decide about the pending call. Where nothing is stepped, a call that
+// the thread itself has to make may begin at an instruction elsewhere (armcall.go in package stepping), where the
+// thread would stay if the session were killed and there were no slot. So filters that let the call pass do not count
+// there.
 func (x pending) filtered() bool {
 	if x.t.Status("Seccomp") == "0" {
 		return false
@@ -116,9 +117,9 @@ func (x pending) filtered() bool {
 	return !x.t.ABI().Stepless || !x.calls.Allows(x.t.ABI().Calls.Procmask, x.arg(0), x.arg(1), x.arg(2), x.arg(3))
 }
 
-// passWithMask is setOwnMask for the mask that the pending call sets. If the session were killed when the mask is set and the thread is
-// still in front of the call, the thread would make the call itself: the kernel would then store the new mask as the previous one, and the
-// program would never get its own mask back. So both change together.
+// passWithMask is setOwnMask for the mask that the pending call sets. If the session were killed when the mask is set
+// and the thread is still in front of the call, the thread would make the call itself: the kernel would then store the
+// new mask as the previous one, and the program would never get its own mask back. So both change together.
 func (x pending) passWithMask(mask uint64) bool {
 	at, open, meant, isClear := x.t.Regs, x.open, x.meant, x.clear
 	mask = x.leaveTrapOpen(mask)
@@ -145,8 +146,8 @@ func (x pending) retarget(blocked uint64) {
 	}
 }
 
-// setsAction makes an rt_sigaction call for SIGTRAP. It reports the program's previous action, and stores the new one where the fallback's
-// handler finds it. So the handler is installed at every moment.
+// setsAction makes an rt_sigaction call for SIGTRAP. It reports the program's previous action, and stores the new one
+// where the fallback's handler finds it. So the handler is installed at every moment.
 func (x pending) setsAction(p *Point) bool {
 	act, old := x.arg(1), x.arg(2)
 	if x.process().Unguarded() && act != 0 {
@@ -183,8 +184,8 @@ func (x pending) change() (now, next uint64, ok bool) {
 	return now, next, ok
 }
 
-// read reads an argument of the pending call, as the kernel would. The constants of the C library are often in pages that no one has read
-// before.
+// read reads an argument of the pending call, as the kernel would. The constants of the C library are often in pages
+// that no one has read before.
 func (x pending) read(addr uint64, p []byte) bool {
 	return x.t.Memory().FaultIn(addr, len(p)) && x.t.Memory().ReadMemory(addr, p) == nil
 }

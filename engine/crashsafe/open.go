@@ -59,8 +59,9 @@ func (g *Guards) OpenBlockers(in func(*Space) bool) {
 	}
 }
 
-// Hindered reports whether a breakpoint in a process could do harm for a moment: one of its threads blocks all signals and cannot be stopped, as while it waits
-// for a child of vfork, or a traced child that uses its memory does not have the handler yet.
+// Hindered reports whether a breakpoint in a process could do harm for a moment: one of its threads blocks all signals
+// and cannot be stopped, as while it waits for a child of vfork, or a traced child that uses its memory does not have
+// the handler yet.
 func (g *Guards) Hindered(pid int) bool {
 	return slices.ContainsFunc(procfs.Threads(pid), func(tid int) bool {
 		return blocksAll(procfs.SignalSet(tid, "SigBlk")) && strings.HasPrefix(procfs.Status(tid, "State"), "D")
@@ -141,10 +142,11 @@ func (x *Thread) stillOpen() bool {
 	return x.open
 }
 
-// Withhold is called when a stopped thread is about to be resumed with SIGTRAP, and reports whether the signal was sent to it and the program believes
-// that the thread blocks it. Then SIGTRAP is blocked: the kernel makes a signal pending again that the thread blocks when it is resumed with it, as
-// it does if the session is killed (ptrace_signal in kernel/signal.c). So the signal has its siginfo, and from Linux 5.17 on is again one for the whole
-// process if it was. SIGTRAP is not unblocked again in this section.
+// Withhold is called when a stopped thread is about to be resumed with SIGTRAP, and reports whether the signal was sent
+// to it and the program believes that the thread blocks it. Then SIGTRAP is blocked: the kernel makes a signal pending
+// again that the thread blocks when it is resumed with it, as it does if the session is killed (ptrace_signal in
+// kernel/signal.c). So the signal has its siginfo, and from Linux 5.17 on is again one for the whole process if it was.
+// SIGTRAP is not unblocked again in this section.
 func (x *Thread) Withhold() bool {
 	if !x.stillOpen() || x.t.SignalCode() > 0 || x.t.Info.Signal() != ptrace.SIGTRAP || fallback.IsOwnCode(x.t.Info.Code()) {
 		return false

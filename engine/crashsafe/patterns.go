@@ -11,11 +11,13 @@ import (
 	"gotap/engine/image/module"
 )
 
-// Calls of rt_sigprocmask and rt_sigaction in code of IA32 and of ARM. The number is loaded as a constant shortly before the call.
+// Calls of rt_sigprocmask and rt_sigaction in code of IA32 and of ARM. The number is loaded as a constant shortly
+// before the call.
 //
-// glibc's Thumb code does not use svc for most calls: r7, which has the number, may be the frame pointer there. It loads the number into
-// r12 and calls a function that moves it to r7 and back (__libc_do_syscall, which has no symbol in a stripped library).
-// A breakpoint is then set on that call, and not in the function, through which nearly all system calls go.
+// glibc's Thumb code does not use svc for most calls: r7, which has the number, may be the frame pointer there. It
+// loads the number into r12 and calls a function that moves it to r7 and back (__libc_do_syscall, which has no symbol
+// in a stripped library). A breakpoint is then set on that call, and not in the function, through which nearly all
+// system calls go.
 
 // callPattern holds the instructions of one instruction set by which a call is recognised.
 type callPattern struct {
@@ -132,7 +134,8 @@ func (set *callPattern) callBehind(f *module.File, code []byte, load int, start 
 	return 0, callInsn{}
 }
 
-// length returns the length of the instruction at the start of code, in bytes; on IA32 1, because any byte may begin one.
+// length returns the length of the instruction at the start of code, in bytes; on IA32 1, because any byte may begin
+// one.
 func (set *callPattern) length(code []byte) int {
 	const firstWide = 0xe800 // from this first halfword on, instructions of Thumb have 32 bits (Arm ARM DDI 0406, A6.1)
 	if set.align == 2 && binary.LittleEndian.Uint16(code) >= firstWide {
@@ -153,8 +156,8 @@ func callsHelper(f *module.File, code []byte, vaddr uint64) bool {
 	return err == nil && bytes.Equal(to, callHelper)
 }
 
-// first returns which constant is loaded last as the first argument of a call; -1: none that is known. code ends at the call, and what is in
-// front of an earlier call in it does not count.
+// first returns which constant is loaded last as the first argument of a call; -1: none that is known. code ends at the
+// call, and what is in front of an earlier call in it does not count.
 func (set *callPattern) first(code []byte) int {
 	for _, call := range set.calls {
 		code = code[bytes.LastIndex(code, call)+1:]

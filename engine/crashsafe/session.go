@@ -112,8 +112,8 @@ type Space struct {
 // Init sets the address space.
 func (sp *Space) Init(on Memory) { sp.on = on }
 
-// Copy makes sp the fallback of a forked child, whose memory is a copy of another's. It makes the region agree with that
-// of from, which may have changed since the fork, or finds that the child has no region.
+// Copy makes sp the fallback of a forked child, whose memory is a copy of another's. It makes the region agree with
+// that of from, which may have changed since the fork, or finds that the child has no region.
 func (sp *Space) Copy(from *Space) {
 	*sp = Space{Region: from.Clone(), on: sp.on, tried: from.tried, seesMasks: from.seesMasks}
 	if sp.Base != 0 && !sp.Table.Check(sp.on.Memory(), sp.Base, sp.on.ABI().WordSize()) {
@@ -191,8 +191,9 @@ func (p *Process) Lost() bool { return p.lost }
 // Due reports whether the action may have changed, so that Restore has to query it.
 func (p *Process) Due() bool { return p.due }
 
-// KeepsRegion reports whether the region has to stay mapped at the end: the program has a handler for SIGTRAP of its own, which may still return through it,
-// or a thread may have seen the fallback's handler, so that the program may set that.
+// KeepsRegion reports whether the region has to stay mapped at the end: the program has a handler for SIGTRAP of its
+// own, which may still return through it, or a thread may have seen the fallback's handler, so that the program may set
+// that.
 func (p *Process) KeepsRegion() bool { return p.own.Caught() || p.seen }
 
 // Point is what this package knows of a breakpoint.

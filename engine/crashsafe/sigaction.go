@@ -7,7 +7,8 @@ import (
 	"gotap/engine/tracee"
 )
 
-// signalActions asks the kernel for the signal actions of a process and changes them, by calls that a stopped thread makes.
+// signalActions asks the kernel for the signal actions of a process and changes them, by calls that a stopped thread
+// makes.
 type signalActions struct {
 	t     *tracee.Thread
 	calls *inject.Caller
@@ -21,7 +22,8 @@ func (a signalActions) queryTrapAction() (fallback.Action, error) {
 // QueryAction asks the kernel for the process's action for a signal, using a stopped thread.
 func (a signalActions) QueryAction(sig int) (fallback.Action, error) { return a.replaceAction(sig, 0) }
 
-// replaceAction makes the action at an address that of the process for a signal, if the address is not 0, and returns the one before.
+// replaceAction makes the action at an address that of the process for a signal, if the address is not 0, and returns
+// the one before.
 func (a signalActions) replaceAction(sig int, act uint64) (fallback.Action, error) {
 	var p [fallback.ActionSize]byte
 	err := a.withScratch(func(addr uint64) error {

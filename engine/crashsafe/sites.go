@@ -9,8 +9,8 @@ import (
 	"gotap/engine/isa"
 )
 
-// signalSites holds the instructions in a file that call rt_sigprocmask and rt_sigaction. begins
-// are rt_sigprocmask calls with a constant set (in code of x86-64) or with SIG_BLOCK (in other code), restores those that set a whole
+// signalSites holds the instructions in a file that call rt_sigprocmask and rt_sigaction. begins are rt_sigprocmask
+// calls with a constant set (in code of x86-64) or with SIG_BLOCK (in other code), restores those that set a whole
 // mask, which is how sections end, and masks all others. actions are the rt_sigaction calls.
 type signalSites struct{ begins, masks, restores, actions []callSite }
 

@@ -32,8 +32,8 @@ type LeftRegion struct {
 	Head fallback.Head
 }
 
-// FindRegions finds the regions in a process's memory. The kernel may have merged the mapping with others of its kind, so
-// it examines every page that a region can begin at.
+// FindRegions finds the regions in a process's memory. The kernel may have merged the mapping with others of its kind,
+// so it examines every page that a region can begin at.
 func FindRegions(mem *ptrace.Memory, maps []module.Mapping, word int) (found []LeftRegion) {
 	const page = 4096
 	for _, m := range maps {
@@ -75,9 +75,9 @@ func (all mappings) data(addr uint64) bool {
 	return false
 }
 
-// undoJumps restores the code that jumps of earlier sessions have replaced. The threads that run code are stopped. One that
-// sleeps in the kernel could wake up and come to the place in the nanoseconds in which five bytes are copied; no thread is behind a
-// jump's first byte.
+// undoJumps restores the code that jumps of earlier sessions have replaced. The threads that run code are stopped. One
+// that sleeps in the kernel could wake up and come to the place in the nanoseconds in which five bytes are copied; no
+// thread is behind a jump's first byte.
 func (x *Thread) undoJumps(maps mappings) {
 	left := leftJumps(x.t.Memory(), maps)
 	if len(left) == 0 {

@@ -10,7 +10,8 @@ import (
 
 // Host is what an emulation asks of the session about its thread.
 type Host interface {
-	// FPRegs returns the floating-point and vector registers, which are read at most once per hit, or nil if they cannot be read.
+	// FPRegs returns the floating-point and vector registers, which are read at most once per hit, or nil if they
+	// cannot be read.
 	FPRegs() *ptrace.FPRegs
 	// Touched returns the watchpoints of the process that an access hits: bit i is watch i.
 	Touched(addr uint64, n int, write bool) uint64
@@ -41,8 +42,8 @@ func (m *Thread) Memory() *Memory {
 // Met returns the watchpoints that the last instruction's accesses have hit: bit i is watch i of the process.
 func (m *Thread) Met() uint64 { return m.memory.met }
 
-// Complete emulates an instruction on the thread's registers, which are at it. On error nothing has changed. Met returns the watchpoints
-// that its accesses have hit.
+// Complete emulates an instruction on the thread's registers, which are at it. On error nothing has changed. Met
+// returns the watchpoints that its accesses have hit.
 func (m *Thread) Complete(site arch.Site) error {
 	mem := m.Memory()
 	v, ok := site.(arch.VectorSite)

@@ -94,15 +94,16 @@ func siteAt(t *testing.T, p *target, th *tracee.Thread) arch.Site {
 	return site
 }
 
-// general returns the registers that an instruction defines completely: all but the flags, and the number of the last system call.
+// general returns the registers that an instruction defines completely: all but the flags, and the number of the last
+// system call.
 func general(th *tracee.Thread) arch.Regs {
 	r := th.Regs
 	r[abi.AMD64.FlagsRegister], r[abi.AMD64.Calls.Original] = 0, 0
 	return r
 }
 
-// TestComplete runs a program's loader. Each instruction is emulated, its writes are undone, and the processor executes it: both must come to the
-// same registers, and the bytes that were written must be the same.
+// TestComplete runs a program's loader. Each instruction is emulated, its writes are undone, and the processor executes
+// it: both must come to the same registers, and the bytes that were written must be the same.
 func TestComplete(t *testing.T) {
 	p, th := stopped(t)
 	var m Thread
@@ -145,8 +146,8 @@ func TestComplete(t *testing.T) {
 	t.Logf("%d instructions were emulated", emulated)
 }
 
-// TestTry: with protection keys in use, an access outside the stack is refused, and nothing has changed; one to the stack and an instruction
-// without memory are emulated.
+// TestTry: with protection keys in use, an access outside the stack is refused, and nothing has changed; one to the
+// stack and an instruction without memory are emulated.
 func TestTry(t *testing.T) {
 	p, th := stopped(t)
 	buf := *th.PC() &^ 0xfff // the loader's code: far from the stack, and may be read

@@ -25,8 +25,8 @@ import (
 // (init_pkru_value in the kernel's arch/x86/mm/pkeys.c).
 const firstRights = 0x55555554
 
-// allRights forbid nothing, whatever keys there are. Some virtual machines report them for every thread (seen with PVM); keys are not
-// detected there.
+// allRights forbid nothing, whatever keys there are. Some virtual machines report them for every thread (seen with
+// PVM); keys are not detected there.
 const allRights = 0
 
 // nearStack is the distance from the stack pointer within which an access counts as one to the stack.
@@ -57,8 +57,8 @@ func (m *keyMemory) WriteMemory(addr uint64, p []byte) error {
 	return m.Memory.WriteMemory(addr, p)
 }
 
-// Try emulates an instruction on the thread's registers, which are at it, and reports whether it could. If not, nothing has changed, and the
-// processor has to execute it.
+// Try emulates an instruction on the thread's registers, which are at it, and reports whether it could. If not, nothing
+// has changed, and the processor has to execute it.
 func (m *Thread) Try(site arch.Site) bool {
 	var mem arch.Memory = m.t.Memory()
 	if m.keys != nil {
@@ -99,7 +99,8 @@ type Keys struct {
 	state []byte // buffer for a thread's saved state up to the register
 }
 
-// Keyed is what is known of protection keys in an address space. The zero value is for one in which none have been seen.
+// Keyed is what is known of protection keys in an address space. The zero value is for one in which none have been
+// seen.
 type Keyed struct{ used bool }
 
 // NewKeys returns the reader of a session, or nil if the processor has no keys.

@@ -25,16 +25,17 @@ type Executor interface {
 	Name() string
 	// Fits returns nil if it can run the programs of a place, and otherwise why it cannot.
 	Fits(p Place) error
-	// Install makes the programs of places run, which are of one address space and have not been installed. It returns those that it
-	// could not install, with the reasons; for them nothing has changed.
+	// Install makes the programs of places run, which are of one address space and have not been installed. It returns
+	// those that it could not install, with the reasons; for them nothing has changed.
 	Install(places ...Place) []Failure
-	// Replace is called when the owners of an installed place may have changed. If it fails, the place is as it was before.
+	// Replace is called when the owners of an installed place may have changed. If it fails, the place is as it was
+	// before.
 	Replace(p Place) error
 	// Remove undoes Install for places of one address space. A place whose code somebody else has changed since is left
 	// alone; that is not an error.
 	Remove(places ...Place) []Failure
-	// Verify checks that nothing is left of what was installed at places and removed. It removes what is left, and returns an error
-	// for what it cannot remove.
+	// Verify checks that nothing is left of what was installed at places and removed. It removes what is left, and
+	// returns an error for what it cannot remove.
 	Verify(places []Place) error
 	// How says how it runs the programs of a place, as `gotap list -v` shows it: "emulated".
 	How(p Place) string

@@ -9,8 +9,8 @@ import (
 	"gotap/engine/isa"
 )
 
-// shortestInsn is how many bytes are compared with the file if code does not decode: the length of the shortest instruction
-// that may be there on machines whose instructions have no single byte.
+// shortestInsn is how many bytes are compared with the file if code does not decode: the length of the shortest
+// instruction that may be there on machines whose instructions have no single byte.
 const shortestInsn = 2
 
 // Target is what Prepare needs to know of a target.
@@ -33,8 +33,9 @@ type Site struct {
 	Orig []byte // the bytes that it displaces, of the same length
 }
 
-// Prepare decodes the instruction at an address and prepares it. set is the instruction set there, nil for data. mod is the module
-// there, or nil. The error says why no program can run there; it is an arch.RefusedError unless the bytes do not decode.
+// Prepare decodes the instruction at an address and prepares it. set is the instruction set there, nil for data. mod is
+// the module there, or nil. The error says why no program can run there; it is an arch.RefusedError unless the bytes do
+// not decode.
 func Prepare(t *Target, addr uint64, set arch.Arch, mod *module.Loaded) (Site, error) {
 	refuse := func(reason string) (Site, error) {
 		return Site{}, &arch.RefusedError{Addr: addr, Reason: reason}

@@ -11,8 +11,8 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// Spot is what the places of all back ends have in common: an address with its instruction, its owners, and the breakpoint that is
-// written there or would be. Back ends embed it in their own places. It implements Place.
+// Spot is what the places of all back ends have in common: an address with its instruction, its owners, and the
+// breakpoint that is written there or would be. Back ends embed it in their own places. It implements Place.
 type Spot struct {
 	retprobe.Point
 	Addr    uint64

@@ -8,8 +8,8 @@ import (
 // maxGenerated is how many processes that have ended keep the names of the code that they generated.
 const maxGenerated = 64
 
-// Generated notes that a process, which still exists, runs code of no module: what it says of that code is looked for. It may be called at
-// each stack.
+// Generated notes that a process, which still exists, runs code of no module: what it says of that code is looked for.
+// It may be called at each stack.
 func (h *History) Generated(pid int) {
 	h.mu.Lock()
 	p := h.code[pid]
@@ -21,7 +21,8 @@ func (h *History) Generated(pid int) {
 	p.Look()
 }
 
-// endGenerated forgets the generated code of the process that ended longest ago when there are too many. The lock is held.
+// endGenerated forgets the generated code of the process that ended longest ago when there are too many. The lock is
+// held.
 func (h *History) endGenerated(pid int) {
 	p := h.code[pid]
 	if p == nil {

@@ -35,8 +35,8 @@ func New() *History {
 	return &History{mods: map[int][]module.Loaded{}, living: map[int]bool{}, code: map[int]*jit.Process{}}
 }
 
-// Keep notes the modules of a process. Those that it has closed are kept at the end of the list, the latest first, so that an address
-// in such a library can be named as long as nothing else is mapped there.
+// Keep notes the modules of a process. Those that it has closed are kept at the end of the list, the latest first, so
+// that an address in such a library can be named as long as nothing else is mapped there.
 func (h *History) Keep(pid int, mods []module.Loaded) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -101,7 +101,8 @@ func (h *History) Modules(pid int) []module.Loaded {
 	return slices.Clone(h.mods[pid])
 }
 
-// Symbol names an address of a process, which may have ended; of process 0, an address of the first process that has a module there.
+// Symbol names an address of a process, which may have ended; of process 0, an address of the first process that has a
+// module there.
 func (h *History) Symbol(pid int, addr uint64) symbols.Symbol {
 	m := h.find(pid, addr)
 	if m == nil {
@@ -110,8 +111,8 @@ func (h *History) Symbol(pid int, addr uint64) symbols.Symbol {
 	return h.Name(m, addr)
 }
 
-// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses. Calls that the
-// compiler inlined become entries of their own.
+// Stack names the addresses of a stack, innermost first: the first is an instruction, the others are return addresses.
+// Calls that the compiler inlined become entries of their own.
 func (h *History) Stack(pid int, pcs []uint64) []symbols.Symbol {
 	find := func(addr uint64) *module.Loaded { return h.find(pid, addr) }
 	return h.Files.StackWith(pcs, find, func(addr, at uint64) symbols.Symbol { return h.generated(pid, addr, at) })

@@ -11,7 +11,8 @@ func at(addr uint64) []module.Loaded {
 	return []module.Loaded{{Path: "module", File: &module.File{}, Mappings: []module.Mapping{{Start: addr, End: addr + 1, Exec: true}}}}
 }
 
-// TestHistoryIsBounded: of processes that have ended the latest are known, and so are all that live, whatever ended before with their number.
+// TestHistoryIsBounded: of processes that have ended the latest are known, and so are all that live, whatever ended
+// before with their number.
 func TestHistoryIsBounded(t *testing.T) {
 	h := New()
 	const living, again, first = 1, 2, 10

@@ -2,8 +2,9 @@ package history
 
 import "gotap/engine/image/symbols"
 
-// interpreted is the frames of interpreted functions that were seen. Their names are read while the thread is stopped, because the program reuses
-// the memory of these objects. A stack has a number in place of each name; no program has code at such an address.
+// interpreted is the frames of interpreted functions that were seen. Their names are read while the thread is stopped,
+// because the program reuses the memory of these objects. A stack has a number in place of each name; no program has
+// code at such an address.
 type interpreted struct {
 	numbers map[symbols.Symbol]uint64
 	all     []symbols.Symbol
@@ -19,8 +20,8 @@ const (
 // overflow stands for all frames beyond maxFrames.
 var overflow = symbols.Symbol{Func: "? (too many different frames)", Module: "python"}
 
-// Interpreted returns the number that stands for a frame in stacks: a function, the line that it is at and its file, and whose module it is.
-// Equal frames have the same number.
+// Interpreted returns the number that stands for a frame in stacks: a function, the line that it is at and its file,
+// and whose module it is. Equal frames have the same number.
 func (h *History) Interpreted(frame symbols.Symbol) uint64 {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,7 +6,8 @@ import (
 	"gotap/engine/image/symbols"
 )
 
-// TestInterpreted: equal frames share a number, numbers are named among addresses, and too many frames are told from others.
+// TestInterpreted: equal frames share a number, numbers are named among addresses, and too many frames are told from
+// others.
 func TestInterpreted(t *testing.T) {
 	h := New()
 	f := symbols.Symbol{Func: "f", File: "a.py", Line: 3, Module: "python"}

@@ -11,13 +11,15 @@ import (
 	"gotap/engine/tracee"
 )
 
-// SetAction makes own the program's action for SIGTRAP in place of a stopped thread that is about to set it, and gives the thread the
-// registers home, which it has behind its call. store writes own into the region, where the fallback's handler finds it; SetAction then
-// has the thread install the action over it. It must be in a process with the fallback's region.
+// SetAction makes own the program's action for SIGTRAP in place of a stopped thread that is about to set it, and gives
+// the thread the registers home, which it has behind its call. store writes own into the region, where the fallback's
+// handler finds it; SetAction then has the thread install the action over it. It must be in a process with the
+// fallback's region.
 //
-// If the session is killed before store, or between store and the call that installs the action, the thread is at code that first hits a
-// breakpoint, by which the handler removes all breakpoints, and then sets own itself, as the program would have done. A thread that was in front of
-// its own call instead would get back the fallback's action, which by then stands for own, as the previous one.
+// If the session is killed before store, or between store and the call that installs the action, the thread is at code
+// that first hits a breakpoint, by which the handler removes all breakpoints, and then sets own itself, as the program
+// would have done. A thread that was in front of its own call instead would get back the fallback's action, which by
+// then stands for own, as the previous one.
 func (j *Caller) SetAction(own fallback.Action, store func() error, home arch.Regs) error {
 	region := j.t.Of.Region()
 	trap, ownAt := j.t.ABI().Native.StubTrap(region)
@@ -76,8 +78,8 @@ func (j *Caller) allowsAction(at uint64) error {
 // loadAction loads the registers for the call that sets the action for SIGTRAP which is at an address.
 func (j *Caller) loadAction(at uint64) { j.loadCall(j.t.ABI().Calls.Sigaction, actionArgs(at)) }
 
-// toActionCall writes code that sets the action own and continues with a mask and the registers home, and sets t.Regs to those with which
-// the thread begins it, at its breakpoint.
+// toActionCall writes code that sets the action own and continues with a mask and the registers home, and sets t.Regs
+// to those with which the thread begins it, at its breakpoint.
 func (j *Caller) toActionCall(trap, ownAt uint64, own fallback.Action, mask uint64, home *arch.Regs) error {
 	mem, word := j.t.Memory(), j.t.ABI().WordSize()
 	j.t.Regs = *home

@@ -56,9 +56,10 @@ func (j *Caller) callElsewhere(number uint64, args ...uint64) (uint64, error) {
 	return j.callAndReturn(home, ^uint64(0), mask, tracee.InCall)
 }
 
-// toMaskCallElsewhere is toMaskCall on ARM. The call of ReturnCode blocks all signals, and rt_sigreturn then sets the mask: behind the
-// call the stack pointer is the frame's address, where no handler can write its own frame. The call leaves of scalable registers no more
-// than rt_sigreturn does (the kernel's Documentation/arch/arm64/sve.rst), and the program is at a system call.
+// toMaskCallElsewhere is toMaskCall on ARM. The call of ReturnCode blocks all signals, and rt_sigreturn then sets the
+// mask: behind the call the stack pointer is the frame's address, where no handler can write its own frame. The call
+// leaves of scalable registers no more than rt_sigreturn does (the kernel's Documentation/arch/arm64/sve.rst), and the
+// program is at a system call.
 func (j *Caller) toMaskCallElsewhere(mask uint64, home arch.Regs) error {
 	room, err := j.returnRoom()
 	if err != nil {

@@ -24,8 +24,9 @@
 // The stub lies in the fallback's region. Before that exists, the stub lies temporarily in the padding behind a
 // module's code; the padding is checked to be all zeros, and is zeroed again afterwards (padding.go).
 //
-// SetMask and SetAction make a call of the program's own in its place (mask.go and action.go in package crashsafe). The thread is at code that would
-// complete the call by itself, so that what the call changes and the thread's registers change together if the tracer dies.
+// SetMask and SetAction make a call of the program's own in its place (mask.go and action.go in package crashsafe). The
+// thread is at code that would complete the call by itself, so that what the call changes and the thread's registers
+// change together if the tracer dies.
 //
 // On ARM the thread runs through different code (arm.go). Where there is no room for it, the thread is sent to a system
 // call instruction of its own program (gadget.go).

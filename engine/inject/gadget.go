@@ -13,8 +13,8 @@ type Gadget struct {
 	Thumb bool
 }
 
-// FindGadget finds an instruction with which the thread's process can call the kernel. The result is kept for
-// the address space, and checked before each use: a probe may have been placed on it, or the memory may no longer exist.
+// FindGadget finds an instruction with which the thread's process can call the kernel. The result is kept for the
+// address space, and checked before each use: a probe may have been placed on it, or the memory may no longer exist.
 func (j *Caller) FindGadget() (Gadget, bool) {
 	kept := j.on.Gadget()
 	if g := *kept; g.At != 0 && j.isGadget(g) {

@@ -22,7 +22,8 @@ type Caller struct {
 
 // Target is the thread in its session.
 type Target interface {
-	// OwnMask returns the thread's own signal mask, if a different one is in force because signals are withheld from it.
+	// OwnMask returns the thread's own signal mask, if a different one is in force because signals are withheld from
+	// it.
 	OwnMask() (mask uint64, differs bool)
 	// BlocksTrap reports whether SIGTRAP has to stay blocked in the thread, although the kernel has unblocked it.
 	BlocksTrap() bool
@@ -121,9 +122,9 @@ func (j *Caller) callAndReturn(home arch.Regs, blocked, mask uint64, at tracee.M
 	return result, err
 }
 
-// SetMask gives a stopped thread another signal mask, which set does, and the registers home, which it is to have with it. If the session is killed
-// in between, the thread has both or neither of them: once it is at the code of toMaskCall, it sets the mask itself. It must be
-// in a process with the fallback's region.
+// SetMask gives a stopped thread another signal mask, which set does, and the registers home, which it is to have with
+// it. If the session is killed in between, the thread has both or neither of them: once it is at the code of
+// toMaskCall, it sets the mask itself. It must be in a process with the fallback's region.
 func (j *Caller) SetMask(mask uint64, set func(), home arch.Regs) error {
 	toMaskCall := j.toMaskCall
 	if j.t.ABI().Stepless {
@@ -143,8 +144,8 @@ func (j *Caller) SetMask(mask uint64, set func(), home arch.Regs) error {
 	return nil
 }
 
-// toMaskCall writes code that sets the mask and continues with the registers home, and sets t.Regs to those with which the thread
-// begins it, on x86.
+// toMaskCall writes code that sets the mask and continues with the registers home, and sets t.Regs to those with which
+// the thread begins it, on x86.
 func (j *Caller) toMaskCall(mask uint64, home arch.Regs) error {
 	stub, done, err := j.stubPlace()
 	if err != nil {

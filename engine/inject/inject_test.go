@@ -45,8 +45,8 @@ func TestGapNear(t *testing.T) {
 	}
 }
 
-// TestGapBelowKernel: a program at low addresses, with too little room in front of its heap, has the room above the heap. That in front of
-// the vsyscall page belongs to the kernel, though it is near when addresses wrap around.
+// TestGapBelowKernel: a program at low addresses, with too little room in front of its heap, has the room above the
+// heap. That in front of the vsyscall page belongs to the kernel, though it is near when addresses wrap around.
 func TestGapBelowKernel(t *testing.T) {
 	const brk, size = 0x3f9f000, 0x2199000
 	maps := []module.Mapping{{Start: 0x400000, End: 0x31d4000, Path: "/usr/local/go/bin/go"}, {Start: 0x7f4e07065000, End: 0x7f4e0716d000},
@@ -114,7 +114,8 @@ func TestUnfiltered(t *testing.T) {
 	}
 }
 
-// TestGapNearLoader has the first mappings of a 32-bit program: between its heap and its loader is room for both, and nowhere else is any.
+// TestGapNearLoader has the first mappings of a 32-bit program: between its heap and its loader is room for both, and
+// nowhere else is any.
 func TestGapNearLoader(t *testing.T) {
 	const size, loader, brk = 1 << 20, 0xf7fae000, 0x565e0000
 	for name, heap := range map[string][]module.Mapping{"no heap yet": nil, "a heap": {{Start: brk, End: brk + 0x22000, Path: "[heap]"}}} {

@@ -32,8 +32,9 @@ func (e NoRoomError) Error() string {
 // Unwrap returns the kernel's refusal.
 func (e NoRoomError) Unwrap() error { return e.Cause }
 
-// MapNear maps memory in the gap of the address space nearest to an address. Its start is closer to the address than reach. The error is a
-// NoRoomError if the process has no such memory, and wraps ErrNotNow if the thread cannot map any at this moment.
+// MapNear maps memory in the gap of the address space nearest to an address. Its start is closer to the address than
+// reach. The error is a NoRoomError if the process has no such memory, and wraps ErrNotNow if the thread cannot map any
+// at this moment.
 func (j *Caller) MapNear(addr, size, reach uint64) (uint64, error) {
 	if err := j.ready(); err != nil {
 		return 0, err
@@ -77,8 +78,8 @@ func notNow(err error) error {
 	return err
 }
 
-// apart is how far memory in a gap stays from the mapping below it, which may grow, and aboveHeap how far it stays from the heap: where the heap cannot
-// grow, brk fails, and programs notice.
+// apart is how far memory in a gap stays from the mapping below it, which may grow, and aboveHeap how far it stays from
+// the heap: where the heap cannot grow, brk fails, and programs notice.
 const (
 	apart     = 1 << 20
 	aboveHeap = 1 << 29

@@ -24,8 +24,8 @@ func (w *words) Poke(addr uint64, p []byte, _ int) error {
 	return nil
 }
 
-// TestJumpsOfARM64: one write of a word turns a breakpoint into a jump, and back. A later session finds the jump and restores the instruction, and does
-// not take a breakpoint for a part of a jump.
+// TestJumpsOfARM64: one write of a word turns a breakpoint into a jump, and back. A later session finds the jump and
+// restores the instruction, and does not take a breakpoint for a part of a jump.
 func TestJumpsOfARM64(t *testing.T) {
 	const base, place = 8 << 20, 0x1000
 	mem, form := &words{data: make([]byte, base+IslandSize)}, FormOf(elf.EM_AARCH64)

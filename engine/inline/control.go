@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OwnerDied is the bit that the kernel sets in a robust futex whose owner has ended: FUTEX_OWNER_DIED in its uapi/linux/futex.h.
+// OwnerDied is the bit that the kernel sets in a robust futex whose owner has ended: FUTEX_OWNER_DIED in its
+// uapi/linux/futex.h.
 const OwnerDied = 1 << 30
 
 // robust is a list of one robust futex, in the kernel's layout (struct robust_list_head and robust_list in its
@@ -30,15 +31,16 @@ type keptList struct {
 // robustHead is the size of struct robust_list_head.
 const robustHead = 3 * unsafe.Sizeof(uintptr(0))
 
-// Enable makes word enable the stubs of a session until the calling thread ends. The calling goroutine must be locked to its thread
-// for good. The kernel sets bit 30 of the word when the thread ends, also when the process is killed.
+// Enable makes word enable the stubs of a session until the calling thread ends. The calling goroutine must be locked
+// to its thread for good. The kernel sets bit 30 of the word when the thread ends, also when the process is killed.
 //
-// The kernel accepts the list because its entries are in our memory, wherever the futex is: the word may be in memory that
-// is shared. The Go runtime has no robust futexes of its own.
+// The kernel accepts the list because its entries are in our memory, wherever the futex is: the word may be in memory
+// that is shared. The Go runtime has no robust futexes of its own.
 func Enable(word *uint32) error {
 	tid := unix.Gettid()
 	k := &keptList{}
-	// The kernel follows addresses, not Go pointers: k stays reachable through keptLists, and the heap of Go does not move.
+	// The kernel follows addresses, not Go pointers: k stays reachable through keptLists, and the heap of Go does not
+	// move.
 	k.next = uintptr(unsafe.Pointer(&k.entry))
 	k.entry = uintptr(unsafe.Pointer(&k.robust))
 	k.offset = int(uintptr(unsafe.Pointer(word)) - k.next)

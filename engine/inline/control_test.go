@@ -16,8 +16,9 @@ import (
 // enabledFile is the variable with which the test starts itself as the process that is killed.
 const enabledFile = "GOTAP_TEST_ENABLED"
 
-// TestDisabledByDeath: the control word enables the stubs while its thread lives. The kernel disables them when the thread ends, and when
-// the whole process is killed with SIGKILL; another process sees that in the memory that they share.
+// TestDisabledByDeath: the control word enables the stubs while its thread lives. The kernel disables them when the
+// thread ends, and when the whole process is killed with SIGKILL; another process sees that in the memory that they
+// share.
 func TestDisabledByDeath(t *testing.T) {
 	if os.Getenv(enabledFile) != "" {
 		holdEnabled()

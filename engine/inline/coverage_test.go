@@ -18,14 +18,16 @@ import (
 	"gotap/engine/inline"
 )
 
-// bodies are the programs whose sites are counted. Quick runs use the first, GOTAP_LONG=1 all; what is not there is skipped.
+// bodies are the programs whose sites are counted. Quick runs use the first, GOTAP_LONG=1 all; what is not there is
+// skipped.
 var bodies = []string{
 	"/lib/x86_64-linux-gnu/libc.so.6", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
 	"/usr/lib/x86_64-linux-gnu/libsqlite3.so.0", "/usr/bin/python3.*[0-9]", "/usr/local/go/bin/go",
 }
 
-// TestSiteCoverage lists the share of entries, returns and instructions where a jump can be written, and why it cannot be at the others.
-// The tables in docs/performance.md are what it prints: GOTAP_LONG=1 go test ./engine/inline -run TestSiteCoverage -v
+// TestSiteCoverage lists the share of entries, returns and instructions where a jump can be written, and why it cannot
+// be at the others. The tables in docs/performance.md are what it prints: GOTAP_LONG=1 go test ./engine/inline -run
+// TestSiteCoverage -v
 func TestSiteCoverage(t *testing.T) {
 	if os.Getenv("GOTAP_LONG") == "" {
 		bodies = bodies[:1]

@@ -10,9 +10,9 @@ import (
 
 // Functions of Go.
 //
-// A function of Go begins with a check of its stack, which may move the stack and run the function from its start again. The place of a
-// probe at the entry is behind this check (registry.PlantedAt), and so is what a stub runs: the jump is at the entry, and the check runs
-// in the stub, in front of the programs.
+// A function of Go begins with a check of its stack, which may move the stack and run the function from its start
+// again. The place of a probe at the entry is behind this check (registry.PlantedAt), and so is what a stub runs: the
+// jump is at the entry, and the check runs in the stub, in front of the programs.
 //
 //   - There is room on the stack only behind the check. In front of it, and in functions without one, not a word may be free: the linker
 //     lets chains of such functions use the stack to its end (cmd/link/internal/ld/stackcheck.go).
@@ -27,8 +27,8 @@ import (
 //     the fault for one outside of Go, and end the program.
 //   - A stub keeps all registers, R14 and X15 included, and the flags.
 
-// GoRoom is how many bytes of its stack native code may use in a function of Go: behind the check more than 900 are free (stackGuard in
-// runtime/stack.go), and handlers of signals have a stack of their own.
+// GoRoom is how many bytes of its stack native code may use in a function of Go: behind the check more than 900 are
+// free (stackGuard in runtime/stack.go), and handlers of signals have a stack of their own.
 const GoRoom = 512
 
 // Reasons why a place in a program of Go gets no jump.
@@ -38,8 +38,8 @@ var (
 	errGoFault   = errors.New("the instruction may fault, which the runtime of Go would not understand")
 )
 
-// checks are the instructions that compare a stack pointer with the limit in the goroutine that R14 points to: cmp 16(%r14),%rsp, and
-// cmp 16(%r14),%r12 in functions with a larger frame.
+// checks are the instructions that compare a stack pointer with the limit in the goroutine that R14 points to: cmp
+// 16(%r14),%rsp, and cmp 16(%r14),%r12 in functions with a larger frame.
 var checks = [][]byte{{0x49, 0x3b, 0x66, 0x10}, {0x4d, 0x3b, 0x66, 0x10}}
 
 // goSite is SiteOf for a program of Go.

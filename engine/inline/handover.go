@@ -38,8 +38,8 @@ const arenaSlack = 8 << 20
 // Map makes the target map an island near an address, and the arena: the file fd, of which used bytes are in
 // use.
 //
-// The file is handed over through a socket pair, which works in any namespace and needs no path. If the session is killed
-// meanwhile, the target keeps at most three open files, which it does not know of; they are closed at exec.
+// The file is handed over through a socket pair, which works in any namespace and needs no path. If the session is
+// killed meanwhile, the target keeps at most three open files, which it does not know of; they are closed at exec.
 func (t Target) Map(form *Form, near uint64, fd int, used uint64) (*Island, error) {
 	const page = 4096
 	size := (used + arenaSlack + page - 1) &^ (page - 1)
@@ -62,8 +62,9 @@ func (t Target) Map(form *Form, near uint64, fd int, used uint64) (*Island, erro
 	return i, nil
 }
 
-// room makes the target map room for an island near an address, and for size bytes of the arena. They are one mapping if jumps reach beyond both. Otherwise
-// only the island has to be near: the arena is large, and code reaches data farther away than it can jump.
+// room makes the target map room for an island near an address, and for size bytes of the arena. They are one mapping
+// if jumps reach beyond both. Otherwise only the island has to be near: the arena is large, and code reaches data
+// farther away than it can jump.
 func (t Target) room(form *Form, near, size uint64) (base, arena uint64, err error) {
 	if form.Reach >= isa.SlotReach {
 		base, err = t.Calls.MapNear(near, IslandSize+size, form.Reach)
@@ -78,8 +79,9 @@ func (t Target) room(form *Form, near, size uint64) (base, arena uint64, err err
 	return base, arena, err
 }
 
-// Populate makes the target map all pages of a part of the arena now, whose memory the session has provided. Otherwise the first write to
-// each page is a fault, which takes longer than the writing of ten records. Where the kernel cannot do it (before 5.14) the faults remain.
+// Populate makes the target map all pages of a part of the arena now, whose memory the session has provided. Otherwise
+// the first write to each page is a fault, which takes longer than the writing of ten records. Where the kernel cannot
+// do it (before 5.14) the faults remain.
 func (t Target) Populate(i *Island, part Range) {
 	i.Populated = true
 	t.Calls.Call(t.numbers().Madvise, i.Arena+part.Start, part.End-part.Start, unix.MADV_POPULATE_WRITE)
@@ -107,8 +109,9 @@ func (t Target) mapArena(at, size uint64, fd int) error {
 	return errors.Join(err, closed)
 }
 
-// hand gives our file fd to the target, and returns its number there. For that it uses a page of the memory at an address, which is ours. A page that
-// the kernel chooses might be where another thread has just unmapped something, in order to map something else there.
+// hand gives our file fd to the target, and returns its number there. For that it uses a page of the memory at an
+// address, which is ours. A page that the kernel chooses might be where another thread has just unmapped something, in
+// order to map something else there.
 func (t Target) hand(fd int, scratch uint64) (theirs uint64, err error) {
 	const readWrite, private = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_FIXED
 	if _, err := t.Calls.Call(t.numbers().Mmap, scratch, scratchSize, readWrite, private, ^uint64(0), 0); err != nil {

@@ -42,8 +42,8 @@ type Memory interface {
 	Poke(addr uint64, p []byte, stopped int) error
 }
 
-// Island is memory of a target near the code of some of its modules. It holds stubs, and the table by which everything can
-// be undone without the session that made it. Its zero value is not usable: see Open.
+// Island is memory of a target near the code of some of its modules. It holds stubs, and the table by which everything
+// can be undone without the session that made it. Its zero value is not usable: see Open.
 type Island struct {
 	Base      uint64
 	Arena     uint64 // address of the arena's mapping, within reach of the stubs
@@ -84,9 +84,10 @@ func (i *Island) Clone() *Island {
 	return &c
 }
 
-// Next returns the address at which the stub for a jump at from can lie. No byte of that jump's offset is that of a breakpoint. What
-// restores code after a kill looks for breakpoints at all places that had one, and some of those may be behind the first byte of the
-// jump: an exit in front of which it begins, or a place of a session before. It would restore a byte in the middle of the jump.
+// Next returns the address at which the stub for a jump at from can lie. No byte of that jump's offset is that of a
+// breakpoint. What restores code after a kill looks for breakpoints at all places that had one, and some of those may
+// be behind the first byte of the jump: an exit in front of which it begins, or a place of a session before. It would
+// restore a byte in the middle of the jump.
 func (i *Island) Next(from uint64) (uint64, error) {
 	if !i.form.breaks && i.next < IslandSize { // a breakpoint there is as long as the jump
 		return i.Base + i.next, nil
@@ -117,8 +118,8 @@ func highestBreakpoint(offset uint32) int {
 // Contains reports whether an address is in the island.
 func (i *Island) Contains(addr uint64) bool { return addr >= i.Base && addr < i.Base+IslandSize }
 
-// Add writes a stub for a place whose first bytes are orig; at is what Next returned for it. The memory of a stub is never used again:
-// a thread may be in it, or return to it.
+// Add writes a stub for a place whose first bytes are orig; at is what Next returned for it. The memory of a stub is
+// never used again: a thread may be in it, or return to it.
 func (i *Island) Add(mem Memory, addr uint64, orig [JumpSize]byte, at uint64, stub []byte, stopped int) error {
 	size := (uint64(len(stub)) + stubAlign - 1) &^ (stubAlign - 1)
 	n, known := i.index[addr]
@@ -152,8 +153,9 @@ type Jump struct {
 	Orig [JumpSize]byte // the bytes that the jump displaces
 	Code [JumpSize]byte // the jump
 
-	// Under is what is there without the jump: Orig, with the breakpoints of the session. It need not begin with one. If it does
-	// not, a thread may come to a breakpoint at Addr while Insert or Remove write, and has to run the place again.
+	// Under is what is there without the jump: Orig, with the breakpoints of the session. It need not begin with one.
+	// If it does not, a thread may come to a breakpoint at Addr while Insert or Remove write, and has to run the place
+	// again.
 	Under [JumpSize]byte
 }
 
@@ -192,14 +194,14 @@ func (j *Jump) leadsInto(base uint64) bool {
 // a64Jump is the length of a jump on 64-bit ARM.
 const a64Jump = 4
 
-// IsHalf reports whether what is at the place may be a part of a jump, behind the breakpoint that stands there while a jump of several writes is
-// written.
+// IsHalf reports whether what is at the place may be a part of a jump, behind the breakpoint that stands there while a
+// jump of several writes is written.
 func (j *Jump) IsHalf(now [JumpSize]byte) bool {
 	return j.Len == JumpSize && now[0] == breakpoint && now != j.Under
 }
 
-// Jumps returns the places whose jump leads into the island, or whose code a session was killed while it changed. Of the latter Code
-// begins with a breakpoint. isData is as for fallback.Restore.
+// Jumps returns the places whose jump leads into the island, or whose code a session was killed while it changed. Of
+// the latter Code begins with a breakpoint. isData is as for fallback.Restore.
 func (l Left) Jumps(mem Memory, isData func(addr uint64) bool) (found []Jump) {
 	table := make([]byte, l.count*entrySize)
 	if mem.Peek(l.Base+tableAt, table) != nil {
@@ -215,19 +217,20 @@ func (l Left) Jumps(mem Memory, isData func(addr uint64) bool) (found []Jump) {
 	return found
 }
 
-// Undo restores the code at a place in one write. The threads of the process are stopped, so that none sees a part of the write. A
-// breakpoint in the first byte, as Remove has it, would end a thread that blocks SIGTRAP: nothing has kept it from that
-// since the session was killed.
+// Undo restores the code at a place in one write. The threads of the process are stopped, so that none sees a part of
+// the write. A breakpoint in the first byte, as Remove has it, would end a thread that blocks SIGTRAP: nothing has kept
+// it from that since the session was killed.
 func (j Jump) Undo(mem Memory) error { return mem.Poke(j.Addr, j.Orig[:j.Len], 0) }
 
-// InOnePage reports whether the bytes of a jump at an address are in one page, so that the kernel writes them all or none.
+// InOnePage reports whether the bytes of a jump at an address are in one page, so that the kernel writes them all or
+// none.
 func InOnePage(addr uint64) bool {
 	const page = 4096
 	return addr%page <= page-JumpSize
 }
 
-// Find returns the islands in the memory of a process that start at an address of the given mappings: those of anonymous
-// memory that can be executed. The kernel may have merged an island's mapping with others of its kind.
+// Find returns the islands in the memory of a process that start at an address of the given mappings: those of
+// anonymous memory that can be executed. The kernel may have merged an island's mapping with others of its kind.
 func Find(mem Memory, mappings iter.Seq[Range]) (found []Left) {
 	const page = 4096
 	for m := range mappings {

@@ -14,8 +14,8 @@ type nowhere struct{}
 func (nowhere) Peek(uint64, []byte) error      { return nil }
 func (nowhere) Poke(uint64, []byte, int) error { return nil }
 
-// TestNoBreakpointInJump adds stubs for jumps from all distances: no byte of an offset is that of a breakpoint, stubs do not overlap, and
-// a place that no such jump can leave is refused.
+// TestNoBreakpointInJump adds stubs for jumps from all distances: no byte of an offset is that of a breakpoint, stubs
+// do not overlap, and a place that no such jump can leave is refused.
 func TestNoBreakpointInJump(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	refused := 0

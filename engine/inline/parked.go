@@ -9,13 +9,13 @@ import (
 
 // Threads that would continue in the middle of bytes that change.
 //
-// A thread stands there itself, or a signal has interrupted it there and it runs the handler now. In the second case the
-// address is on the stack that the handler uses, in the frame that the kernel has made: Parked looks for it there. It takes any
-// word that looks like such an address for one, so it may find too much.
+// A thread stands there itself, or a signal has interrupted it there and it runs the handler now. In the second case
+// the address is on the stack that the handler uses, in the frame that the kernel has made: Parked looks for it there.
+// It takes any word that looks like such an address for one, so it may find too much.
 //
 // It does not find a frame on another stack than the thread's present one: that of a handler on an alternate stack
-// which was interrupted in a handler on the thread's own stack, or a context that a handler has left by swapcontext. Both
-// need a thread that was interrupted exactly there.
+// which was interrupted in a handler on the thread's own stack, or a context that a handler has left by swapcontext.
+// Both need a thread that was interrupted exactly there.
 
 // Stacks with more bytes in use than scanLimit are not read to their end.
 const scanLimit = 1 << 20
@@ -43,8 +43,8 @@ func (all Ranges) find(addr uint64) int {
 	return i
 }
 
-// Parked calls found with each range in which a thread stands whose program counter and stack pointer are given, or to which a
-// handler that it runs may return. complete is false if its stack could not be read.
+// Parked calls found with each range in which a thread stands whose program counter and stack pointer are given, or to
+// which a handler that it runs may return. complete is false if its stack could not be read.
 func (all Ranges) Parked(mem Memory, maps []module.Mapping, pc, sp uint64, found func(Range)) (complete bool) {
 	if i := all.find(pc); i >= 0 {
 		found(all[i])

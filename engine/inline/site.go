@@ -24,8 +24,9 @@ var (
 	errIndirect = errors.New("a call through a pointer is among the first instructions")
 )
 
-// SiteOf finds the site of a place in a file, which must be the start of an instruction. With around, the jump may be in front of the
-// place. The error, which matches no other, says why there is none; it is an *arch.WindowError if the instructions are the reason.
+// SiteOf finds the site of a place in a file, which must be the start of an instruction. With around, the jump may be
+// in front of the place. The error, which matches no other, says why there is none; it is an *arch.WindowError if the
+// instructions are the reason.
 //
 // The first call for a file decodes all of its code: see module.Windows.
 func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
@@ -71,7 +72,8 @@ func siteA64(f *module.File, vaddr uint64) (s Site, err error) {
 
 var errRecords = errors.New("the instruction may fault, and a record must not be seen then")
 
-// Records returns why programs that write records cannot run there, or nil: native code writes them before the instruction.
+// Records returns why programs that write records cannot run there, or nil: native code writes them before the
+// instruction.
 func (s *Site) Records() error {
 	if s.Window.Completes || s.Go {
 		return nil

@@ -5,17 +5,18 @@ import "fmt"
 // Writing jumps.
 //
 // A jump is five bytes, which are not written atomically. While threads run, they must not see a part of it. So a
-// breakpoint of one byte stands in its first byte whenever the other four change: a thread that comes there meanwhile stops,
-// and runs the first byte again after the change. No thread is behind the breakpoint, in the middle of the bytes that change:
-// the caller has made sure of that before it calls Insert, and a jump leaves no instruction boundary there at which a thread
-// could be when it calls Remove.
+// breakpoint of one byte stands in its first byte whenever the other four change: a thread that comes there meanwhile
+// stops, and runs the first byte again after the change. No thread is behind the breakpoint, in the middle of the bytes
+// that change: the caller has made sure of that before it calls Insert, and a jump leaves no instruction boundary there
+// at which a thread could be when it calls Remove.
 
-// On 64-bit ARM a jump is one instruction, as long as the breakpoint that it replaces, and both are among the instructions that may be changed
-// into one another while other threads run them (Arm ARM DDI 0487, B2.2.5). So one write changes it.
+// On 64-bit ARM a jump is one instruction, as long as the breakpoint that it replaces, and both are among the
+// instructions that may be changed into one another while other threads run them (Arm ARM DDI 0487, B2.2.5). So one
+// write changes it.
 //
-// If the session is killed in between, the crash handler must not restore the first byte in front of bytes that do not belong to
-// it. From before Insert on, the handler's table has all bytes that the jump displaces (fallback.LongOrig), and the handler restores
-// the first one last.
+// If the session is killed in between, the crash handler must not restore the first byte in front of bytes that do not
+// belong to it. From before Insert on, the handler's table has all bytes that the jump displaces (fallback.LongOrig),
+// and the handler restores the first one last.
 
 // breakpoint is int3.
 const breakpoint = 0xcc

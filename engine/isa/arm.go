@@ -28,16 +28,16 @@ var ARM = &ISA{
 	set:       setOf32, boundaries: armBoundaries, trap: isUDF, exits: arm.Exits, exclusives: arm.ExclusiveRuns, pointer: interworking,
 }
 
-// CPSR is the index of the program status register of 32-bit ARM; Thumb is its bit that selects the Thumb set, BlockState those
-// with the state of an IT block (Arm ARM DDI 0406, B1.3.3).
+// CPSR is the index of the program status register of 32-bit ARM; Thumb is its bit that selects the Thumb set,
+// BlockState those with the state of an IT block (Arm ARM DDI 0406, B1.3.3).
 const (
 	CPSR       = 16
 	Thumb      = 1 << 5
 	BlockState = 3<<25 | 0x3f<<10
 )
 
-// PState is the index of the processor state of 64-bit ARM; BranchType are its bits with the kind of indirect branch that led
-// to the instruction (Arm ARM DDI 0487, PSTATE.BTYPE).
+// PState is the index of the processor state of 64-bit ARM; BranchType are its bits with the kind of indirect branch
+// that led to the instruction (Arm ARM DDI 0487, PSTATE.BTYPE).
 const (
 	PState     = 33
 	BranchType = 3 << 10

@@ -11,10 +11,10 @@ import (
 	"gotap/engine/image/module"
 )
 
-// Callees returns where the calls of a function lead whose code is at vaddr in a file, each once: direct calls, and jumps out of
-// the code, which may be calls at a function's end. Calls through the procedure linkage table, or through a pointer in memory that
-// the loader fills in, lead to a symbol. Calls through other pointers are not found. Where code cannot be decoded, the calls
-// in front of it are returned with the error.
+// Callees returns where the calls of a function lead whose code is at vaddr in a file, each once: direct calls, and
+// jumps out of the code, which may be calls at a function's end. Calls through the procedure linkage table, or through
+// a pointer in memory that the loader fills in, lead to a symbol. Calls through other pointers are not found. Where
+// code cannot be decoded, the calls in front of it are returned with the error.
 func Callees(f *module.File, code []byte, vaddr uint64) ([]module.Callee, error) {
 	a := Of(f.Machine)
 	if a == nil {
@@ -116,8 +116,8 @@ func (c *calls) follow(set arch.Arch, pc uint64, most int) (module.Callee, bool)
 // maxInsn is the length in bytes of the longest instruction.
 const maxInsn = 16
 
-// slots is the memory of a file as it is before a process runs. The first read of a pointer to a function that the loader fills in is
-// remembered and fails.
+// slots is the memory of a file as it is before a process runs. The first read of a pointer to a function that the
+// loader fills in is remembered and fails.
 type slots struct {
 	file   *module.File
 	callee module.Callee

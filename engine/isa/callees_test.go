@@ -45,7 +45,8 @@ func TestCalleesLikeObjdump(t *testing.T) {
 	}
 }
 
-// TestCalleesOfTheCLibrary compares all functions of the C library, which has calls of indirect functions, and jump tables.
+// TestCalleesOfTheCLibrary compares all functions of the C library, which has calls of indirect functions, and jump
+// tables.
 func TestCalleesOfTheCLibrary(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.Objdump)
 	path, err := exec.Command("gcc", "-print-file-name=libc.so.6").Output()
@@ -108,7 +109,7 @@ type branch struct {
 	name     string
 }
 
-// branchLine matches "  1139:	e8 f2 fe ff ff       	call   1030 <puts@plt>", and "call *0x2fd2(%rip)        # 3fe0 <puts@GLIBC_2.2.5>".
+// branchLine matches " 1139: e8 f2 fe ff ff call 1030 <puts@plt>", and "call *0x2fd2(%rip) # 3fe0 <puts@GLIBC_2.2.5>".
 var branchLine = regexp.MustCompile(`(?m)^ *([0-9a-f]+):\t[0-9a-f ]+\t(?:bnd |notrack |addr32 |data16 |cs )*(call|j[a-z]+|b[a-z]*|cbn?z|tbn?z)(?:[.,]\w+)?\s+(.*?)([0-9a-f]+) <([^>]+)>`)
 
 // listedBranches are the branches to known addresses.

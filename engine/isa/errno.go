@@ -10,8 +10,8 @@ import (
 // errnoNames are the functions by which C libraries find errno of the calling thread: of glibc, musl and Android.
 var errnoNames = []string{"__errno_location", "__errno"}
 
-// ErrnoFunction is the function by which the C library of a process finds errno. It is searched for when it is first needed, and again
-// while there is none and modules are added. The zero value is that of a new process.
+// ErrnoFunction is the function by which the C library of a process finds errno. It is searched for when it is first
+// needed, and again while there is none and modules are added. The zero value is that of a new process.
 type ErrnoFunction struct {
 	entry  uint64 // 0: unknown
 	looked int    // number of modules when none was found

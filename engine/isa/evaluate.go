@@ -136,7 +136,8 @@ func (m *asideMemory) WriteSystem(r arm64.Register, _ uint64) error {
 // MaintainCache implements arm64.System.
 func (m *asideMemory) MaintainCache(arm64.Operation, uint64) error { return arch.ErrUnsupported }
 
-// SignsPointers implements arm64.PointerSigner: instructions that sign pointers are refused where the machine signs them.
+// SignsPointers implements arm64.PointerSigner: instructions that sign pointers are refused where the machine signs
+// them.
 func (m *asideMemory) SignsPointers() bool {
 	s, ok := m.Memory.(arm64.PointerSigner)
 	return ok && s.SignsPointers()

@@ -45,8 +45,8 @@ func (m *image) ReadSystem(r arm64.Register) (v uint64, err error) { return m.th
 // threads is where the test's thread has its thread-local storage.
 const threads = 0x7f000000
 
-// TestErrno: errno is found where the ELF specification of thread-local storage puts the symbol (ELF Handling For Thread-Local
-// Storage, 3.4: variant I behind the thread pointer and its block of two words, variant II before it).
+// TestErrno: errno is found where the ELF specification of thread-local storage puts the symbol (ELF Handling For
+// Thread-Local Storage, 3.4: variant I behind the thread pointer and its block of two words, variant II before it).
 func TestErrno(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.AMD64, testenv.GCCARM, testenv.GCCARM64)
 	for _, c := range []struct {
@@ -92,8 +92,8 @@ func TestErrno(t *testing.T) {
 	}
 }
 
-// tlsImage is what a static program's segments hold, with the offset of errno in its thread-local storage and the size of all of
-// that. Offset and size are aligned as the segment is.
+// tlsImage is what a static program's segments hold, with the offset of errno in its thread-local storage and the size
+// of all of that. Offset and size are aligned as the segment is.
 func tlsImage(t *testing.T, path string) (mem *image, offset, whole uint64) {
 	t.Helper()
 	f, err := elf.Open(path)

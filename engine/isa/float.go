@@ -5,16 +5,17 @@ import (
 	"strings"
 )
 
-// Words of the floating-point state of a thread. The numbers are the same for all instruction sets: half h (0: lower) of vector register n
-// is word 2n+h, and behind the vectors follow the stack of x86's floating-point unit, from its top on, and the control registers. On 32-bit
-// ARM, where double words are the registers, word n is d<n>.
+// Words of the floating-point state of a thread. The numbers are the same for all instruction sets: half h (0: lower)
+// of vector register n is word 2n+h, and behind the vectors follow the stack of x86's floating-point unit, from its top
+// on, and the control registers. On 32-bit ARM, where double words are the registers, word n is d<n>.
 const (
 	FloatStack   = 64 // fr0's 64 bits of significand, then its 16 of sign and exponent, fr1's, …
 	FloatControl = 80
 )
 
-// The control registers of x86, from FloatControl on: those of the floating-point unit as FXSAVE has them in its 64-bit form (Intel SDM,
-// volume 1, 10.5.1: the tag word is the abridged one of 8 bits; selectors are not kept), and that of the vector unit.
+// The control registers of x86, from FloatControl on: those of the floating-point unit as FXSAVE has them in its 64-bit
+// form (Intel SDM, volume 1, 10.5.1: the tag word is the abridged one of 8 bits; selectors are not kept), and that of
+// the vector unit.
 const (
 	FCW = FloatControl + iota
 	FSW

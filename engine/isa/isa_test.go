@@ -30,7 +30,8 @@ func build(t *testing.T, compiler string, flags ...string) *module.File {
 	return f
 }
 
-// TestBoundariesLikeObjdump: the instructions of functions are those that binutils find, literals between them left out.
+// TestBoundariesLikeObjdump: the instructions of functions are those that binutils find, literals between them left
+// out.
 func TestBoundariesLikeObjdump(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.AMD64, testenv.Objdump, testenv.GCCARM, testenv.ObjdumpARM, testenv.GCCARM64, testenv.ObjdumpARM64)
 	for _, c := range []struct {

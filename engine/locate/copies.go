@@ -10,7 +10,8 @@ import (
 	"gotap/engine/registry"
 )
 
-// copiesKey is what inlined copies are remembered for: those of a function, or, without an address, of a name that has none.
+// copiesKey is what inlined copies are remembered for: those of a function, or, without an address, of a name that has
+// none.
 type copiesKey struct {
 	file  *module.File
 	name  string
@@ -27,8 +28,8 @@ func names(spec place.Spec) bool {
 	return spec.Kind == place.Function && spec.Of == place.Named && !spec.HasOff && !spec.Every && spec.File == "" && !spec.Relative && !spec.Pattern()
 }
 
-// withCopies adds to the targets of a specification the inlined copies of its functions. A name that no function has may be
-// one whose calls were all inlined.
+// withCopies adds to the targets of a specification the inlined copies of its functions. A name that no function has
+// may be one whose calls were all inlined.
 func (l *Locator) withCopies(pr *registry.Probe, spec place.Spec, targets []place.Target, files []*module.File, err error) ([]place.Target, error) {
 	var missing *place.NotFoundError
 	switch {

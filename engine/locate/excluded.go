@@ -11,8 +11,8 @@ import (
 //     breakpoint displaced. Functions of the C library for which the loader chooses code there (time, gettimeofday) are refused with it;
 //   - the vsyscall page, which is not memory of the process: the kernel itself makes its three calls, and what is there cannot be written.
 //
-// A place that was named outright is refused with its reason. Where a pattern of modules means the vdso, a query reports that the vdso
-// is left out.
+// A place that was named outright is refused with its reason. Where a pattern of modules means the vdso, a query
+// reports that the vdso is left out.
 
 // kernelModules are the names of code that the kernel maps, as /proc/PID/maps, ldd and debuggers show them.
 var kernelModules = []string{"linux-vdso.so.1", "linux-gate.so.1", "[vdso]", "[vsyscall]"}

@@ -63,7 +63,8 @@ func probe(t *testing.T, optional bool, n *int, specs ...place.Spec) *registry.P
 	return pr
 }
 
-// TestAnswersAreKept: the same question about the same files is asked once, whether the place was found or not. Failures may pass.
+// TestAnswersAreKept: the same question about the same files is asked once, whether the place was found or not.
+// Failures may pass.
 func TestAnswersAreKept(t *testing.T) {
 	h := &files{has: map[string]bool{"f": true}}
 	l := New(h, new(symbols.Files))
@@ -90,7 +91,8 @@ func TestAnswersAreKept(t *testing.T) {
 	}
 }
 
-// TestPrepare: what is not there is an error with its position in the list, unless the probe is optional or the place may still come.
+// TestPrepare: what is not there is an error with its position in the list, unless the probe is optional or the place
+// may still come.
 func TestPrepare(t *testing.T) {
 	procs := []Process{{Pid: 1, Mods: one}, {Pid: 2, Mods: one}}
 	for _, c := range []struct {
@@ -160,7 +162,8 @@ func TestKernelCode(t *testing.T) {
 	}
 }
 
-// TestLeftOut: a probe leaves out what it names so, in any module unless it names one; a probe of which nothing is left has an error.
+// TestLeftOut: a probe leaves out what it names so, in any module unless it names one; a probe of which nothing is left
+// has an error.
 func TestLeftOut(t *testing.T) {
 	procs := []Process{{Pid: 1, Mods: one}}
 	inOther := place.Spec{Kind: place.Function, Module: "/b", Name: "f"}

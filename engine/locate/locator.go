@@ -32,8 +32,8 @@ type Host interface {
 	Info(spec place.Spec, t place.Target) registry.PlaceInfo
 	// NoModule explains why nothing can be probed at an address of a process where no module is mapped.
 	NoModule(pid int, spec place.Spec) error
-	// Awaits reports whether the places of a specification, which were not found for a reason, may come with a module that is mapped
-	// later. The error then says why the module, which can be read already, does not have them.
+	// Awaits reports whether the places of a specification, which were not found for a reason, may come with a module
+	// that is mapped later. The error then says why the module, which can be read already, does not have them.
 	Awaits(spec place.Spec, reason error) (bool, error)
 }
 
@@ -153,7 +153,8 @@ func mapped(mods []module.Loaded, addr uint64) *module.Loaded {
 	return nil
 }
 
-// Place makes or finds a probe's placement at a target, and compiles it the first time. It is nil when the target is compiled later.
+// Place makes or finds a probe's placement at a target, and compiles it the first time. It is nil when the target is
+// compiled later.
 func (l *Locator) Place(pr *registry.Probe, spec place.Spec, t place.Target) (*registry.Placement, error) {
 	info := l.host.Info(spec, t)
 	if info == nil {
@@ -223,7 +224,8 @@ func (l *Locator) unfit(pr *registry.Probe, spec place.Spec, t place.Target) boo
 	return err != nil
 }
 
-// compile makes the placements of a probe at targets. Inlined copies that it does not fit are left out, unless there is nothing else.
+// compile makes the placements of a probe at targets. Inlined copies that it does not fit are left out, unless there is
+// nothing else.
 func (l *Locator) compile(pr *registry.Probe, spec place.Spec, targets []place.Target) error {
 	var unfit error
 	placed := 0

@@ -60,7 +60,8 @@ func samePath(a, b string) bool {
 }
 
 // fileAt returns a function that reports whether a module is the file at a path, whatever its process calls it. In a
-// container the root directory differs: the path may be what the process sees, or lead to its file below /proc/PID/root.
+// container the root directory differs: the path may be what the process sees, or lead to its file below
+// /proc/PID/root.
 func fileAt(path string) func(*module.File) bool {
 	root, inside, rooted := procfs.InRoot(path)
 	if rooted {

@@ -178,8 +178,8 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 	return p.function(s, from, to)
 }
 
-// moduleColon finds the colon behind the module: the one in front of a set's word, or the first one. A path may contain colons, so behind a path it is the
-// last one, or the one before a source line.
+// moduleColon finds the colon behind the module: the one in front of a set's word, or the first one. A path may contain
+// colons, so behind a path it is the last one, or the one before a source line.
 func (p parser) moduleColon(from, to int) int {
 	if at := p.setColon(from, to); at >= 0 {
 		return at

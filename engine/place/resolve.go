@@ -18,8 +18,8 @@ import (
 
 // Lines is the line table of a module.
 type Lines interface {
-	// AddrsOf returns the addresses in the file at which a source line starts, one for each copy of its code. The file is
-	// named by the last components of its path, or as in the debug information. When no code belongs to the line,
+	// AddrsOf returns the addresses in the file at which a source line starts, one for each copy of its code. The file
+	// is named by the last components of its path, or as in the debug information. When no code belongs to the line,
 	// nearest are the lines of the file that have code, or nothing when the file is unknown.
 	AddrsOf(file string, line int) (addrs []uint64, nearest []int, err error)
 }
@@ -31,8 +31,8 @@ type Resolver struct {
 	// Boundaries returns the addresses of the instructions in code, which is a function that starts at vaddr. Addresses
 	// returned with an error are valid. If it is nil, offsets are not checked and "+*" is refused.
 	Boundaries func(f *module.File, code []byte, vaddr uint64) ([]uint64, error)
-	// Callees returns where the calls in code lead, which is a function that starts at vaddr. Calls returned with an error are
-	// valid. If it is nil, the callees of functions are not found.
+	// Callees returns where the calls in code lead, which is a function that starts at vaddr. Calls returned with an
+	// error are valid. If it is nil, the callees of functions are not found.
 	Callees func(f *module.File, code []byte, vaddr uint64) ([]module.Callee, error)
 }
 
@@ -149,7 +149,8 @@ func Candidates(s Spec, files []*module.File) []*module.File {
 // MainProgram is the module part that means the main program, whatever its name is.
 const MainProgram = "a.out"
 
-// InModule reports whether the module part of a specification means a file among those of a process. An empty one means every file.
+// InModule reports whether the module part of a specification means a file among those of a process. An empty one means
+// every file.
 func InModule(s Spec, f *module.File, files []*module.File) bool {
 	return s.Module == "" || slices.Contains(Candidates(s, files), f)
 }

@@ -400,8 +400,8 @@ func TestListOfMarks(t *testing.T) {
 	}
 }
 
-// TestModuleByItsFile: a path means the file that it leads to, whatever the process calls it: in a container, whose files are below
-// /proc/PID/root, the name is another, and on an overlay the numbers of the file are, too.
+// TestModuleByItsFile: a path means the file that it leads to, whatever the process calls it: in a container, whose
+// files are below /proc/PID/root, the name is another, and on an overlay the numbers of the file are, too.
 func TestModuleByItsFile(t *testing.T) {
 	f := build(t, "gcc", "prog.c", "-Wl,--build-id")
 	other := build(t, "gcc", "prog.c", "-DSECOND", "-Wl,--build-id")

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// The limits of the period of samples. More often than every millisecond, stopping threads costs more than what it shows.
+// The limits of the period of samples. More often than every millisecond, stopping threads costs more than what it
+// shows.
 const (
 	ShortestPeriod = time.Millisecond
 	longestPeriod  = time.Hour

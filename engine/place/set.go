@@ -11,8 +11,8 @@ import (
 	"gotap/engine/image/symtab"
 )
 
-// setAt returns the set whose word is at a position of the text, and the position behind its quote. The quotes tell it from
-// the C++ name callees(int).
+// setAt returns the set whose word is at a position of the text, and the position behind its quote. The quotes tell it
+// from the C++ name callees(int).
 func (p parser) setAt(from, to int) (Set, int) {
 	for set, word := range setWords {
 		if text := p.text[from:to]; word != "" && (strings.HasPrefix(text, word+`("`) || strings.HasPrefix(text, word+`('`)) {
@@ -81,9 +81,9 @@ func (r *Resolver) noFunction(s Spec, f *module.File) *NotFoundError {
 	return e
 }
 
-// callees resolves callees("NAME"): the functions that those of the name in one of the searched files call. A function of the
-// same file is known by its address. One that is called by name, through the procedure linkage table, is looked for in all files
-// that export it.
+// callees resolves callees("NAME"): the functions that those of the name in one of the searched files call. A function
+// of the same file is known by its address. One that is called by name, through the procedure linkage table, is looked
+// for in all files that export it.
 func (r *Resolver) callees(s Spec, searched, files []*module.File) ([]Target, error) {
 	callers := Spec{Kind: Function, Module: s.Module, Name: s.Name}
 	missing := r.noFunction(callers, searched[0])
@@ -118,8 +118,8 @@ func (r *Resolver) callees(s Spec, searched, files []*module.File) ([]Target, er
 	return nil, missing
 }
 
-// calledBy returns where functions of a file lead, their pieces included. The error is that of the first function that cannot be
-// decoded to its end.
+// calledBy returns where functions of a file lead, their pieces included. The error is that of the first function that
+// cannot be decoded to its end.
 func (r *Resolver) calledBy(f *module.File, callers []symtab.Match) (called []module.Callee, first error) {
 	if r.Callees == nil {
 		return nil, errors.New("no decoder for its processor")
@@ -138,8 +138,8 @@ func (r *Resolver) calledBy(f *module.File, callers []symtab.Match) (called []mo
 	return called, first
 }
 
-// targetsOf returns the functions to which a call of a file leads. An address that is not the entry of a named function is none: a
-// jump there stays in the caller.
+// targetsOf returns the functions to which a call of a file leads. An address that is not the entry of a named function
+// is none: a jump there stays in the caller.
 func targetsOf(f *module.File, c module.Callee, files []*module.File) (found []Target) {
 	if c.Symbol == "" {
 		fn, ok := f.FuncAt(c.Addr)
@@ -177,8 +177,8 @@ func distinct(targets []Target) []Target {
 	})
 }
 
-// ListCallees is List for a specification with Callees, among the files of a process or of a program: the functions that are
-// called may be in any of them.
+// ListCallees is List for a specification with Callees, among the files of a process or of a program: the functions
+// that are called may be in any of them.
 func (r *Resolver) ListCallees(s Spec, files []*module.File) ([]Listed, error) {
 	targets, err := r.ResolveAll(s, files)
 	var lines []Listed

@@ -15,8 +15,8 @@ import (
 
 // Spans is what a line table tells besides Lines.
 type Spans interface {
-	// PlacesIn returns the addresses in the file at which lines from first to last start, and the line of each; with a column
-	// that is not 0 only of what begins in it.
+	// PlacesIn returns the addresses in the file at which lines from first to last start, and the line of each; with a
+	// column that is not 0 only of what begins in it.
 	PlacesIn(file string, first, last, column int) (addrs []uint64, lines []int, err error)
 	// Declared returns the file and the line in which the function at an address is declared; the file may be "".
 	Declared(vaddr uint64) (file string, line int, err error)
@@ -214,8 +214,8 @@ func (p parser) relative(from, to int) int {
 	return from + colon
 }
 
-// fileAtSign finds the @ of FUNCTION@FILE, or -1. What is behind the @ of a version of a symbol, GLIBC_2.14, is not the name of a
-// source file, which ends in a dot and a letter and more.
+// fileAtSign finds the @ of FUNCTION@FILE, or -1. What is behind the @ of a version of a symbol, GLIBC_2.14, is not the
+// name of a source file, which ends in a dot and a letter and more.
 func fileAtSign(name string) int {
 	at := strings.LastIndexByte(name, '@')
 	if at <= 0 || name[at-1] == '@' {

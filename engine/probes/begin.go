@@ -13,12 +13,13 @@ import (
 	"gotap/runtime/outcome"
 )
 
-// Probes in a program's first moments. Most places are known only when the loader has mapped the libraries; but the loader makes system
-// calls on its way there, and has functions of its own. So a program may be started in two halves, and probes be begun in between: the
-// part of a probe that needs nothing that is mapped later is armed then, and the rest when the probe is added.
+// Probes in a program's first moments. Most places are known only when the loader has mapped the libraries; but the
+// loader makes system calls on its way there, and has functions of its own. So a program may be started in two halves,
+// and probes be begun in between: the part of a probe that needs nothing that is mapped later is armed then, and the
+// rest when the probe is added.
 //
-// A begun probe is a whole one in every other respect: it counts, may be disabled, and removes itself. It is dropped by DropBegun when it
-// has not been added until then.
+// A begun probe is a whole one in every other respect: it counts, may be disabled, and removes itself. It is dropped by
+// DropBegun when it has not been added until then.
 
 // begun is a probe that was begun.
 type begun struct {
@@ -26,13 +27,14 @@ type begun struct {
 	armed []bool // by specification
 }
 
-// ErrStops is for probes that are not begun: a process that is left stopped in its loader would keep all other probes from being placed.
+// ErrStops is for probes that are not begun: a process that is left stopped in its loader would keep all other probes
+// from being placed.
 var ErrStops = errors.New("it may leave the process stopped")
 
-// Begin registers a probe in a program that has a loader which has yet to map its libraries, and arms what the probe has on system calls
-// and in the loader: armed is the number of these specifications. Add with the same number does the rest, and reports what is wrong
-// with it. An error says that nothing was registered; the probe may be added nevertheless. It is backend.ErrSettled where nothing can be
-// begun.
+// Begin registers a probe in a program that has a loader which has yet to map its libraries, and arms what the probe
+// has on system calls and in the loader: armed is the number of these specifications. Add with the same number does the
+// rest, and reports what is wrong with it. An error says that nothing was registered; the probe may be added
+// nevertheless. It is backend.ErrSettled where nothing can be begun.
 func (s *Set) Begin(spec registry.Spec) (armed int, err error) {
 	launcher, ok := s.tracer.(Launcher)
 	if !ok {
@@ -85,8 +87,8 @@ func begin(l Launcher, pr *registry.Probe, procs []locate.Process, do Do) (b *be
 	return b, first, err
 }
 
-// isEarly reports whether a specification means nothing that the loader has yet to map: a system call, or code of the loader itself,
-// which has to be named since functions of the program come first.
+// isEarly reports whether a specification means nothing that the loader has yet to map: a system call, or code of the
+// loader itself, which has to be named since functions of the program come first.
 func isEarly(l Launcher, spec place.Spec, procs []locate.Process) bool {
 	switch {
 	case spec.Kind == place.Syscall:
@@ -123,8 +125,9 @@ func stops(i runtime.Inst) bool {
 	return i.Op == opcode.Exit && (kind == outcome.ExitStop || kind == outcome.ExitFacility)
 }
 
-// complete arms what the probe that was begun with a number lacks; done is false when none was. Where the rest cannot be resolved the
-// probe stays as it was, so that it may be added in another way; when something cannot be armed nothing stays of it.
+// complete arms what the probe that was begun with a number lacks; done is false when none was. Where the rest cannot
+// be resolved the probe stays as it was, so that it may be added in another way; when something cannot be armed nothing
+// stays of it.
 func (s *Set) complete(spec registry.Spec, procs []locate.Process, do Do) (done bool, err error) {
 	var b *begun
 	err = do(func() error {

@@ -15,8 +15,8 @@ type Exchange struct {
 	remove []uint32
 }
 
-// Prepare resolves and compiles probes that are to replace others, while those stay armed. Errors are as for Add; nothing has changed
-// then. The probes without an error can be exchanged nevertheless.
+// Prepare resolves and compiles probes that are to replace others, while those stay armed. Errors are as for Add;
+// nothing has changed then. The probes without an error can be exchanged nevertheless.
 func (s *Set) Prepare(add []registry.Spec, remove []uint32) (*Exchange, error) {
 	x := &Exchange{s: s, remove: remove}
 	var all error
@@ -28,8 +28,8 @@ func (s *Set) Prepare(add []registry.Spec, remove []uint32) (*Exchange, error) {
 	return x, all
 }
 
-// Add resolves and compiles one more probe. On error the exchange is as it was. A probe that was begun (Set.Begin) is completed at once:
-// its program has not started yet.
+// Add resolves and compiles one more probe. On error the exchange is as it was. A probe that was begun (Set.Begin) is
+// completed at once: its program has not started yet.
 func (x *Exchange) Add(spec registry.Spec) error {
 	pr, err := registry.New(spec, x.s.cfg.Arena)
 	if err != nil {
@@ -47,14 +47,15 @@ func (x *Exchange) Add(spec registry.Spec) error {
 	})
 }
 
-// Commit makes the exchange between two hits: every hit runs either the programs of before or those of after. What is new is planted in
-// one stop of the target. Breakpoints that both have stay planted. When a new probe cannot be armed none is, and the old ones stay.
+// Commit makes the exchange between two hits: every hit runs either the programs of before or those of after. What is
+// new is planted in one stop of the target. Breakpoints that both have stay planted. When a new probe cannot be armed
+// none is, and the old ones stay.
 func (x *Exchange) Commit() error {
 	return x.commit(func(add []*registry.Probe) error { return x.s.registerEach(add, true).Err(add) })
 }
 
-// CommitEach is Commit for probes that are independent of each other: those that cannot be armed are left out, and their errors are
-// returned (registry.ProbeError).
+// CommitEach is Commit for probes that are independent of each other: those that cannot be armed are left out, and
+// their errors are returned (registry.ProbeError).
 func (x *Exchange) CommitEach() error {
 	var left error
 	err := x.commit(func(add []*registry.Probe) error {
@@ -71,8 +72,8 @@ func (x *Exchange) CommitEach() error {
 	return left
 }
 
-// commit makes the exchange with new probes registered by a function. When a process replaces its program, the probes are prepared again
-// for the program that it then runs.
+// commit makes the exchange with new probes registered by a function. When a process replaces its program, the probes
+// are prepared again for the program that it then runs.
 func (x *Exchange) commit(register func([]*registry.Probe) error) error {
 	if len(x.remove) > 0 {
 		defer x.s.tracer.AwaitPrograms()

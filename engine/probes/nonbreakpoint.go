@@ -8,8 +8,8 @@ import (
 	"gotap/engine/registry"
 )
 
-// Parts of probes that breakpoints do not serve: on system calls (package syscallprobe), on data (package watchpoint), samples, and the semaphores of
-// static marks (package semaphore), which are breakpoints besides.
+// Parts of probes that breakpoints do not serve: on system calls (package syscallprobe), on data (package watchpoint),
+// samples, and the semaphores of static marks (package semaphore), which are breakpoints besides.
 
 // addNonBreakpoints arms the system calls, watchpoints, samples and semaphores of a probe.
 func (s *Set) addNonBreakpoints(pr *registry.Probe) (all error) {
@@ -43,8 +43,8 @@ func (s *Set) watch(pr *registry.Probe, spec place.Spec) (all error) {
 	return all
 }
 
-// watchIn adds the watchpoints of a specification to a process. A name that means nothing there may appear later: whether it means anything
-// at all was decided when the probe was prepared.
+// watchIn adds the watchpoints of a specification to a process. A name that means nothing there may appear later:
+// whether it means anything at all was decided when the probe was prepared.
 func watchIn(p Process, pr *registry.Probe, spec place.Spec) error {
 	in, ok := p.Watchable(spec)
 	if !ok {
@@ -62,7 +62,8 @@ func watchIn(p Process, pr *registry.Probe, spec place.Spec) error {
 	return fmt.Errorf("cannot watch %s: %w", spec, err)
 }
 
-// nonBreakpointsAppeared arms watchpoints in modules that a process has just mapped, and updates the semaphores of its marks.
+// nonBreakpointsAppeared arms watchpoints in modules that a process has just mapped, and updates the semaphores of its
+// marks.
 func (s *Set) nonBreakpointsAppeared(p Process) {
 	for _, pr := range s.list.All() {
 		for _, spec := range pr.Spec.Specs {
@@ -77,8 +78,8 @@ func (s *Set) nonBreakpointsAppeared(p Process) {
 	s.warnOf(errors.Join(s.tracer.SyncWatches(), s.syncMarks(p.AddressSpace())))
 }
 
-// dropNonBreakpoints removes a probe, which is disabled, from everything that is not a breakpoint. The first sync is for back ends that know
-// only what is in the lists, the second for those where watchpoints have numbers, which change.
+// dropNonBreakpoints removes a probe, which is disabled, from everything that is not a breakpoint. The first sync is
+// for back ends that know only what is in the lists, the second for those where watchpoints have numbers, which change.
 func (s *Set) dropNonBreakpoints(pr *registry.Probe) {
 	s.warnOf(s.syncNonBreakpoints())
 	s.tracer.Calls().Drop(pr)

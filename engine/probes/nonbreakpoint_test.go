@@ -66,7 +66,8 @@ func TestNonBreakpointsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestClearMarks: what is added to semaphores is taken back, also in a memory that is given up while its probes stay armed.
+// TestClearMarks: what is added to semaphores is taken back, also in a memory that is given up while its probes stay
+// armed.
 func TestClearMarks(t *testing.T) {
 	m, s := newMachine()
 	add(t, s, spec(1, "mark"))

@@ -97,8 +97,8 @@ func TestReplacedProgram(t *testing.T) {
 	}
 }
 
-// TestExchange: new probes come when the old ones go; calls under way of the old ones are kept. When one fails the old ones stay, or it
-// alone is left out.
+// TestExchange: new probes come when the old ones go; calls under way of the old ones are kept. When one fails the old
+// ones stay, or it alone is left out.
 func TestExchange(t *testing.T) {
 	m, s := newMachine()
 	add(t, s, spec(1, "f"))
@@ -125,8 +125,8 @@ func TestExchange(t *testing.T) {
 	}
 }
 
-// TestBegin: of a begun probe the system calls are armed at once, and the rest when it is added; the positions of errors are those of
-// the whole list.
+// TestBegin: of a begun probe the system calls are armed at once, and the rest when it is added; the positions of
+// errors are those of the whole list.
 func TestBegin(t *testing.T) {
 	m, s := newMachine()
 	if _, err := s.Begin(spec(1, "getpid")); !errors.Is(err, backend.ErrSettled) {

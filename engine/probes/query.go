@@ -6,7 +6,8 @@ import (
 	"gotap/engine/registry"
 )
 
-// Query returns the state of every probe, in the order of declaration. When the session is over it is the state at its end.
+// Query returns the state of every probe, in the order of declaration. When the session is over it is the state at its
+// end.
 func (s *Set) Query() []registry.State {
 	var all []registry.State
 	err := s.tracer.Read(func() { all = s.States() })
@@ -31,8 +32,8 @@ func (s *Set) States() []registry.State {
 	return all
 }
 
-// Recount brings the counts of hits in the answer that States has kept up to date: programs that run in targets without a stop may have run
-// since. The back end calls it when nothing leads to them any more.
+// Recount brings the counts of hits in the answer that States has kept up to date: programs that run in targets without
+// a stop may have run since. The back end calls it when nothing leads to them any more.
 func (s *Set) Recount() {
 	last := s.last.Load()
 	if last == nil {
@@ -49,7 +50,8 @@ func (s *Set) Recount() {
 	s.last.Store(&all)
 }
 
-// Stopper is a breakpoint that can say why its programs stop threads although native code was preferred; "": they do not, or it was not.
+// Stopper is a breakpoint that can say why its programs stop threads although native code was preferred; "": they do
+// not, or it was not.
 type Stopper interface{ Stops() string }
 
 // where counts the points of a probe by strategy, and those that stop threads by the reason.

@@ -34,9 +34,9 @@ func New(tracer Tracer, places *locate.Locator, cfg *backend.Config) *Set {
 		begun: map[uint32]*begun{}}
 }
 
-// Add registers a probe and arms it, unless it is disabled, in all processes that exist and will exist: all of it or nothing. When a
-// place that was named outright is refused, or nothing matches and the probe is not optional, nothing stays. Errors of package place
-// keep their type.
+// Add registers a probe and arms it, unless it is disabled, in all processes that exist and will exist: all of it or
+// nothing. When a place that was named outright is refused, or nothing matches and the probe is not optional, nothing
+// stays. Errors of package place keep their type.
 func (s *Set) Add(spec registry.Spec) error {
 	return s.retry(func() error { return s.add(spec) })
 }
@@ -81,8 +81,8 @@ func (s *Set) unlessReplacing(do Do, fn func() error) error {
 	})
 }
 
-// registerEach makes prepared probes part of the session, and plants all that they want in one stop. The result has those that failed.
-// With all, one of these keeps the others out too.
+// registerEach makes prepared probes part of the session, and plants all that they want in one stop. The result has
+// those that failed. With all, one of these keeps the others out too.
 func (s *Set) registerEach(list []*registry.Probe, all bool) registry.Failures {
 	failed := registry.Failures{}
 	lost := s.tracer.Together(func() {
@@ -113,8 +113,9 @@ func (s *Set) registerEach(list []*registry.Probe, all bool) registry.Failures {
 	return failed
 }
 
-// unplanted deals with points that could not be planted: the calls of functions that are left there are watched by their return
-// addresses, and of the probes that are entered there those that named the place outright have failed. The result has their errors.
+// unplanted deals with points that could not be planted: the calls of functions that are left there are watched by
+// their return addresses, and of the probes that are entered there those that named the place outright have failed. The
+// result has their errors.
 func unplanted(lost map[*retprobe.Point]error) registry.Failures {
 	of := registry.Failures{}
 	for p, err := range lost {
@@ -169,8 +170,8 @@ func (s *Set) arm(pr *registry.Probe) (all error) {
 	return s.addNonBreakpoints(pr)
 }
 
-// Appeared arms all probes in modules that have just appeared in a process. There is no caller to return an error to: what is refused
-// is noted with the probe and reported.
+// Appeared arms all probes in modules that have just appeared in a process. There is no caller to return an error to:
+// what is refused is noted with the probe and reported.
 func (s *Set) Appeared(p Process, mods []module.Loaded) {
 	for _, pr := range s.list.All() {
 		err := s.armer.Probe(p, pr, mods)
@@ -246,9 +247,9 @@ func (s *Set) syncPoints(pr *registry.Probe) (all error) {
 	return all
 }
 
-// Disarm takes the breakpoints away of a probe that has disabled or removed itself. It stays attached to its points: the hit in which it
-// did is still going through their lists. That hit runs to its end: a probe's state is asked for before its program runs, and this one
-// has been admitted.
+// Disarm takes the breakpoints away of a probe that has disabled or removed itself. It stays attached to its points:
+// the hit in which it did is still going through their lists. That hit runs to its end: a probe's state is asked for
+// before its program runs, and this one has been admitted.
 func (s *Set) Disarm(pr *registry.Probe) {
 	if err := s.sync(pr); err != nil {
 		s.tracer.Warn(err.Error())

@@ -18,8 +18,8 @@ import (
 // Do runs a function where a tracer may change its processes, and returns its error.
 type Do func(fn func() error) error
 
-// Tracer is what a back end does for the probes of a session. Except for Do, Read, Prepare, AwaitReplaced and AwaitPrograms its methods are called
-// within functions that Do or Read run.
+// Tracer is what a back end does for the probes of a session. Except for Do, Read, Prepare, AwaitReplaced and
+// AwaitPrograms its methods are called within functions that Do or Read run.
 type Tracer interface {
 	// Do runs fn where processes may be changed, between two hits.
 	Do(fn func() error) error
@@ -31,14 +31,16 @@ type Tracer interface {
 	Processes() []Process
 	// Spaces are the address spaces that have points.
 	Spaces() []Space
-	// Together runs fn and plants afterwards, in one stop, the breakpoints that fn wanted. The result has those that failed.
+	// Together runs fn and plants afterwards, in one stop, the breakpoints that fn wanted. The result has those that
+	// failed.
 	Together(fn func()) map[*retprobe.Point]error
 
 	// Replacing reports whether a process replaces its program just now, so that nothing can be armed in it.
 	Replacing() bool
 	// AwaitReplaced waits until no process replaces its program.
 	AwaitReplaced() error
-	// AwaitPrograms waits until the programs of probes that have been disarmed run nowhere any more, as they may where they run without a stop.
+	// AwaitPrograms waits until the programs of probes that have been disarmed run nowhere any more, as they may where
+	// they run without a stop.
 	AwaitPrograms()
 
 	// Calls are the probes on system calls.
@@ -72,7 +74,8 @@ type Process interface {
 	AddressSpace() Space
 	// Watches are the watchpoints of the process.
 	Watches() *watchpoint.List
-	// Watchable returns what adding one of a specification takes; ok is false where such a specification means a breakpoint.
+	// Watchable returns what adding one of a specification takes; ok is false where such a specification means a
+	// breakpoint.
 	Watchable(spec place.Spec) (in watchpoint.Process, ok bool)
 }
 
@@ -85,7 +88,8 @@ type Space interface {
 	Gone() bool
 }
 
-// Launcher is implemented by tracers that launch programs, in which probes may be begun before the loader has mapped their libraries.
+// Launcher is implemented by tracers that launch programs, in which probes may be begun before the loader has mapped
+// their libraries.
 type Launcher interface {
 	// Unsettled reports whether a program is in that state.
 	Unsettled() bool

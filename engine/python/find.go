@@ -76,8 +76,8 @@ func (s *symbols) at(m *module.Loaded) *Interpreter {
 	return in
 }
 
-// symbolsOf returns the symbols of an interpreter, or nil if a file has none. An interpreter is a program of any name, as it may be built in,
-// or a library that has python in its name.
+// symbolsOf returns the symbols of an interpreter, or nil if a file has none. An interpreter is a program of any name,
+// as it may be built in, or a library that has python in its name.
 func symbolsOf(m *module.Loaded, program bool) *symbols {
 	f := m.File
 	if f.Machine != elf.EM_X86_64 || f.WordSize() != 8 || !program && !strings.Contains(m.Path, "python") || !f.MayDefine("_PyRuntime") {
@@ -142,7 +142,8 @@ func minorVersion(m *module.Loaded, mem Memory) int {
 	return -1
 }
 
-// reference decodes an instruction that loads an address: lea with an address relative to the next instruction, or a move of 32 bits.
+// reference decodes an instruction that loads an address: lea with an address relative to the next instruction, or a
+// move of 32 bits.
 func reference(code []byte, at uint64) (target uint64, ok bool) {
 	if len(code) >= 7 && code[0]&0xfb == 0x48 && code[1] == 0x8d && code[2]&0xc7 == 0x05 {
 		return at + 7 + uint64(int64(int32(binary.LittleEndian.Uint32(code[3:])))), true

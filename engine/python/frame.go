@@ -19,7 +19,8 @@ const (
 	maxTable      = 1 << 18 // bytes of a table of lines
 )
 
-// Frame reads a frame. ok is false for one that Python does not show: it has not reached its first instruction, or it is none.
+// Frame reads a frame. ok is false for one that Python does not show: it has not reached its first instruction, or it
+// is none.
 func (r *Reader) Frame(frame uint64) (f Frame, ok bool) { return r.describe(frame, false) }
 
 // Begun reads the frame that is about to be evaluated.
@@ -43,7 +44,8 @@ func (r *Reader) describe(frame uint64, new bool) (f Frame, ok bool) {
 	return f, true
 }
 
-// instruction returns how many bytes behind the start of the code the instruction is that a frame is at; negative before the first.
+// instruction returns how many bytes behind the start of the code the instruction is that a frame is at; negative
+// before the first.
 func (r *Reader) instruction(frame, code uint64) int {
 	if r.in.frame.instr != none {
 		return int(int64(r.word(frame+r.in.frame.instr) - code - r.in.code.start))
@@ -130,7 +132,8 @@ func (r *Reader) line(code uint64, at int) int {
 	return max(lineOf11(p, first, at), 0)
 }
 
-// lineOf9 looks an instruction up in a table of 3.9: pairs of what to add to the address and to the line (Objects/lnotab_notes.txt).
+// lineOf9 looks an instruction up in a table of 3.9: pairs of what to add to the address and to the line
+// (Objects/lnotab_notes.txt).
 func lineOf9(p []byte, line, at int) int {
 	addr := 0
 	for ; len(p) >= 2; p = p[2:] {
@@ -142,7 +145,8 @@ func lineOf9(p []byte, line, at int) int {
 	return line
 }
 
-// lineOf10 looks an instruction up in a table of 3.10: pairs of the length of a range and what to add to the line; -128 means that the range has no line (PEP 626).
+// lineOf10 looks an instruction up in a table of 3.10: pairs of the length of a range and what to add to the line; -128
+// means that the range has no line (PEP 626).
 func lineOf10(p []byte, line, at int) int {
 	end := 0
 	for ; len(p) >= 2; p = p[2:] {
@@ -169,7 +173,8 @@ const (
 	entryNone      = 15
 )
 
-// lineOf11 looks an instruction up in a table since 3.11: entries whose first byte alone has the highest bit, with their kind and length.
+// lineOf11 looks an instruction up in a table since 3.11: entries whose first byte alone has the highest bit, with
+// their kind and length.
 func lineOf11(p []byte, line, at int) int {
 	end := 0
 	for i := 0; i < len(p); {

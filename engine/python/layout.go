@@ -45,8 +45,8 @@ type codeLayout struct {
 	first                        uint64 // index of the first instruction that a traceback shows
 }
 
-// layouts has the versions, by their minor number. The offsets come from the headers of 3.9.18, 3.10.13, 3.11.7, 3.12.1 and 3.13.0; a test
-// compiles against the headers that it finds.
+// layouts has the versions, by their minor number. The offsets come from the headers of 3.9.18, 3.10.13, 3.11.7, 3.12.1
+// and 3.13.0; a test compiles against the headers that it finds.
 var layouts = map[int]*layout{
 	9: {
 		runtimeLayout{32, 0, 8},
@@ -114,8 +114,8 @@ type debugOffsets struct {
 // maxOffset is more than any structure has.
 const maxOffset = 1 << 20
 
-// described returns the layout that an interpreter of 3.13 describes. ok is false if it describes none, or one of a build without the GIL,
-// whose objects are different.
+// described returns the layout that an interpreter of 3.13 describes. ok is false if it describes none, or one of a
+// build without the GIL, whose objects are different.
 func described(base *layout, text []byte) (l *layout, ok bool) {
 	var d debugOffsets
 	if binary.Read(bytes.NewReader(text), binary.LittleEndian, &d) != nil || string(d.Cookie[:]) != debugCookie || d.FreeThreaded != 0 {

@@ -10,8 +10,8 @@ type Native struct {
 // redZone is how far below the stack pointer a function may keep data (System V ABI).
 const redZone = 128
 
-// Merge puts Python frames where their C frames are. show returns what stands for the frames of a call that are shown; a C frame whose call
-// shows none stays. emit gets the whole stack, innermost first, until it returns false.
+// Merge puts Python frames where their C frames are. show returns what stands for the frames of a call that are shown;
+// a C frame whose call shows none stays. emit gets the whole stack, innermost first, until it returns false.
 func Merge(in *Interpreter, c Native, calls []Call, show func(Call) []uint64, emit func(n uint64) bool) {
 	for i, pc := range c.PCs {
 		taken := take(in, c, i, calls)
@@ -41,7 +41,8 @@ func Merge(in *Interpreter, c Native, calls []Call, show func(Call) []uint64, em
 	}
 }
 
-// take returns how many of the calls that are left belong to a C frame, or to frames inside it that the unwinder has not seen.
+// take returns how many of the calls that are left belong to a C frame, or to frames inside it that the unwinder has
+// not seen.
 func take(in *Interpreter, c Native, i int, calls []Call) int {
 	if len(calls) == 0 {
 		return 0

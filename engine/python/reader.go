@@ -93,8 +93,8 @@ func (r *Reader) flag(addr uint64) byte {
 	return p[0]
 }
 
-// Calls returns the calls of a thread, innermost first, of which the pthread_t is given. There are none when the thread is not known to the
-// interpreter.
+// Calls returns the calls of a thread, innermost first, of which the pthread_t is given. There are none when the thread
+// is not known to the interpreter.
 func (r *Reader) Calls(thread uint64) []Call {
 	l := r.in.layout
 	var all []Call

@@ -7,8 +7,8 @@ import (
 	"gotap/engine/place"
 )
 
-// CalledFrom reports whether the code at an address is in one of the modules whose calls count (Spec.From). mods are those of the
-// process. It is called on the tracing thread.
+// CalledFrom reports whether the code at an address is in one of the modules whose calls count (Spec.From). mods are
+// those of the process. It is called on the tracing thread.
 func (pr *Probe) CalledFrom(addr uint64, mods []module.Loaded) bool {
 	m := module.Find(mods, addr)
 	if m == nil || m.File == nil {

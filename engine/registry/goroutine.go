@@ -36,8 +36,8 @@ var goRegisters = map[elf.Machine]string{elf.EM_X86_64: "r14", elf.EM_AARCH64: "
 var threadPointers = map[elf.Machine]string{elf.EM_X86_64: "fs_base", elf.EM_386: "gs_base"}
 
 // Goroutine implements js.Goroutines. Thread-local storage has the goroutine wherever the thread is. In code of Go's
-// compiler a register has it, too, which native code can read; in the runtime itself it may be another's for a moment, as when a
-// signal has come.
+// compiler a register has it, too, which native code can read; in the runtime itself it may be another's for a moment,
+// as when a signal has come.
 func (i *Info) Goroutine() (js.Goroutine, error) {
 	f := i.Target.File
 	fn, ok := module.GoFunc{}, false
@@ -78,8 +78,8 @@ func (g *Globals) goroutine(where string, file *module.File) (js.Goroutine, erro
 	return all, nil
 }
 
-// stored says where the goroutine is in thread-local storage. Go's own linker puts it into the last word. Another linker,
-// which a program with parts in C needs, places the runtime's variable among the others.
+// stored says where the goroutine is in thread-local storage. Go's own linker puts it into the last word. Another
+// linker, which a program with parts in C needs, places the runtime's variable among the others.
 func (g *Globals) stored(program *module.File, to *js.Goroutine) error {
 	reg, ok := threadPointers[program.Machine]
 	if !ok {

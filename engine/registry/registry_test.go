@@ -183,8 +183,8 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// TestExchange: new probes take the place of old ones, also the position that only one can have; when one of them cannot be
-// registered nothing has changed.
+// TestExchange: new probes take the place of old ones, also the position that only one can have; when one of them
+// cannot be registered nothing has changed.
 func TestExchange(t *testing.T) {
 	var l List
 	var list []*Placement

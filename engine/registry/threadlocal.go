@@ -9,8 +9,8 @@ import (
 )
 
 // Thread-local variables of the main program are at a fixed distance from the thread pointer, below it on x86-64 (ELF
-// Handling For Thread-Local Storage, variant II). Those of libraries are found through a table of the thread, which is not
-// read.
+// Handling For Thread-Local Storage, variant II). Those of libraries are found through a table of the thread, which is
+// not read.
 
 // variable returns the access to the address of a variable.
 func variable(v *symtab.Var) compile.Access {
@@ -40,8 +40,8 @@ func (g *Globals) threadLocal(f *module.File, name string, a compile.Access) (co
 	return a, nil
 }
 
-// threadStorage returns the bytes between the first thread-local variable of a main program and the thread pointer. ok is
-// false if it has none.
+// threadStorage returns the bytes between the first thread-local variable of a main program and the thread pointer. ok
+// is false if it has none.
 func threadStorage(f *module.File) (size int64, ok bool) {
 	for _, p := range f.ELF().Progs {
 		if p.Type == elf.PT_TLS {

@@ -23,8 +23,8 @@ func (w *Work) Ran(nanoseconds uint64) {
 	w.Spent += time.Duration(nanoseconds)
 }
 
-// Exhaust notes that a program ran out of fuel at a time. Its probe is disabled when that happens too often: such programs are of no use, and
-// keep threads waiting. It reports whether this was the time when that happened.
+// Exhaust notes that a program ran out of fuel at a time. Its probe is disabled when that happens too often: such
+// programs are of no use, and keep threads waiting. It reports whether this was the time when that happened.
 func (pr *Probe) Exhaust(now uint64) bool {
 	w := &pr.Work
 	if w.number == 0 || now-w.since >= exhaustedTime {

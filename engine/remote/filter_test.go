@@ -103,7 +103,8 @@ var (
 	openOCD = []string{"?", "g#", "G", "m", "M", "c#", "s#", "Z", "z", "qSupported", "qXfer:features", "qC", "H", "D", "p", "P", "X"}
 )
 
-// TestOtherStubs: the same program gives the same counts through stubs that know less, are slow, or send what nobody asked for.
+// TestOtherStubs: the same program gives the same counts through stubs that know less, are slow, or send what nobody
+// asked for.
 func TestOtherStubs(t *testing.T) {
 	for name, f := range map[string]filter{
 		"minimal":      {knows: minimal},

@@ -8,8 +8,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestGo: calls of Go functions are each entered once and left, although their stacks move, and their arguments and results are found, in
-// registers and on the stack.
+// TestGo: calls of Go functions are each entered once and left, although their stacks move, and their arguments and
+// results are found, in registers and on the stack.
 func TestGo(t *testing.T) {
 	for arch, k := range map[string]kind{
 		"arm":   {needs: []testenv.Need{testenv.QEMUARM}, stub: qemu("qemu-arm")},

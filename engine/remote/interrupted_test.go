@@ -12,7 +12,8 @@ import (
 	"gotap/runtime/arena"
 )
 
-// TestPlacingIsInterrupted: when Quit is closed no more places are prepared or armed, and the program goes on untouched.
+// TestPlacingIsInterrupted: when Quit is closed no more places are prepared or armed, and the program goes on
+// untouched.
 func TestPlacingIsInterrupted(t *testing.T) {
 	for _, k := range kinds {
 		if k.name != "a32" && k.name != "gdbserver" {

@@ -35,8 +35,8 @@ var machines = []machine{
 		[]testenv.Need{testenv.GCC, testenv.AMD64, testenv.QEMUSystemX, testenv.DpkgDeb}},
 }
 
-// boot boots a machine with a stub, waits for its guest, and returns the stub's address, the list of the kernel's symbols, and what
-// reads the console.
+// boot boots a machine with a stub, waits for its guest, and returns the stub's address, the list of the kernel's
+// symbols, and what reads the console.
 func (m machine) boot(t *testing.T) (address, symbols string, console func() string) {
 	t.Helper()
 	kernel, err := m.KernelFile()
@@ -85,8 +85,8 @@ func (m machine) boot(t *testing.T) (address, symbols string, console func() str
 	return address, symbols, console
 }
 
-// TestKernels: the samples see what a kernel does, all of it, and the kernel goes on afterwards. The short run has those that count
-// and that see returns, on two of the machines.
+// TestKernels: the samples see what a kernel does, all of it, and the kernel goes on afterwards. The short run has
+// those that count and that see returns, on two of the machines.
 func TestKernels(t *testing.T) {
 	if testing.Short() {
 		t.Log("no machine is booted in a short run")
@@ -202,7 +202,8 @@ func expect(t *testing.T, out string, patterns ...string) {
 	}
 }
 
-// compareChildren: every process that the guest made while its kernel was probed was seen, and it makes more afterwards.
+// compareChildren: every process that the guest made while its kernel was probed was seen, and it makes more
+// afterwards.
 func compareChildren(t *testing.T, returned string, console func() string) {
 	t.Helper()
 	var first, last, n int

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// keepsSP stands between gotap and a stub for x86-64, and keeps from it what is written to the stack pointer, as KGDB does: it answers that
-// all is well.
+// keepsSP stands between gotap and a stub for x86-64, and keeps from it what is written to the stack pointer, as KGDB
+// does: it answers that all is well.
 func keepsSP(t *testing.T, stub string) (address string) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -68,8 +68,8 @@ func forward(client, server net.Conn) {
 	}
 }
 
-// TestStackPointerIsKept: with a stub that does not take another stack pointer, instructions that change it are stepped by the stub, and the
-// program does what it does without us.
+// TestStackPointerIsKept: with a stub that does not take another stack pointer, instructions that change it are stepped
+// by the stub, and the program does what it does without us.
 func TestStackPointerIsKept(t *testing.T) {
 	k := kinds[len(kinds)-1]
 	program := k.program(t)

@@ -10,7 +10,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestLeftAlone: a target that cannot be traced, as the file that was named is not its program, does what it does without us.
+// TestLeftAlone: a target that cannot be traced, as the file that was named is not its program, does what it does
+// without us.
 func TestLeftAlone(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		g := k.start(t)

@@ -132,7 +132,8 @@ func (k kind) startFile(t *testing.T, program string, args ...string) *target {
 	return g
 }
 
-// freePort is a port that nobody uses at the moment: one of those that the kernel gives to nobody who does not ask for it.
+// freePort is a port that nobody uses at the moment: one of those that the kernel gives to nobody who does not ask for
+// it.
 func freePort(t *testing.T) int {
 	for range 1000 {
 		port := 10000 + rand.IntN(20000)
@@ -145,7 +146,8 @@ func freePort(t *testing.T) int {
 	return 0
 }
 
-// patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as long.
+// patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as
+// long.
 const patience = 5 * time.Minute
 
 // awaitListener waits until a stub listens at a port, without connecting: stubs serve the first connection only.
@@ -305,8 +307,8 @@ func TestEveryInstruction(t *testing.T) {
 	})
 }
 
-// TestSignedPointers: code that signs its return addresses, as distributions compile it for AArch64, does what it does without us, on
-// processors that have pointer authentication and on those that have not.
+// TestSignedPointers: code that signs its return addresses, as distributions compile it for AArch64, does what it does
+// without us, on processors that have pointer authentication and on those that have not.
 func TestSignedPointers(t *testing.T) {
 	for _, cpu := range []string{"max", "cortex-a57"} {
 		k := kind{"signed", []testenv.Need{testenv.GCCARM64, testenv.QEMUARM64}, []string{"aarch64-linux-gnu-gcc", "-static", "-mbranch-protection=standard"}, "",
@@ -341,8 +343,8 @@ func TestLetGo(t *testing.T) {
 	})
 }
 
-// TestLetGoBusy: a target that is let go in the midst of hits goes on. The interrupt that stops it is mostly overtaken by a hit then, and
-// must not reach it afterwards.
+// TestLetGoBusy: a target that is let go in the midst of hits goes on. The interrupt that stops it is mostly overtaken
+// by a hit then, and must not reach it afterwards.
 func TestLetGoBusy(t *testing.T) {
 	for _, k := range kinds {
 		if !strings.HasPrefix(k.name, "gdbserver") {
@@ -360,7 +362,8 @@ func TestLetGoBusy(t *testing.T) {
 	}
 }
 
-// TestLetGoTwice: a second Ctrl-C right after the first leaves no breakpoint in a target either that soon comes by one: it would end it.
+// TestLetGoTwice: a second Ctrl-C right after the first leaves no breakpoint in a target either that soon comes by one:
+// it would end it.
 func TestLetGoTwice(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		g := k.start(t, "200", "10000")
@@ -500,8 +503,8 @@ func TestHold(t *testing.T) {
 // children is what testdata/children.c writes.
 const children = "fork 100\nfork 200\nfork 300\nspawn 500\nvfork 900\nthread 1275\nthread 1275\nthread 1275\nthread 1275\n"
 
-// TestChildren: a program's children do what they do without us, and hits of the program itself are counted, of all its threads,
-// before a child and after it. An exec is followed.
+// TestChildren: a program's children do what they do without us, and hits of the program itself are counted, of all its
+// threads, before a child and after it. An exec is followed.
 func TestChildren(t *testing.T) {
 	k := kinds[len(kinds)-1]
 	k.name, k.source, k.compiler = "gdbserver-children", "testdata/children.c", []string{"gcc", "-pthread"}
@@ -543,8 +546,8 @@ func TestSyscalls(t *testing.T) {
 	}
 }
 
-// TestInterruptedSyscalls: a call that a signal interrupts ends once, with what the program gets: also when a handler runs before it is made
-// again, and when the kernel sleeps the rest of a time.
+// TestInterruptedSyscalls: a call that a signal interrupts ends once, with what the program gets: also when a handler
+// runs before it is made again, and when the kernel sleeps the rest of a time.
 func TestInterruptedSyscalls(t *testing.T) {
 	for _, k := range kinds[len(kinds)-2:] {
 		t.Run(k.name, func(t *testing.T) {

@@ -2,8 +2,8 @@ package remote_test
 
 import "testing"
 
-// TestStructResults: members of structs that functions return are those that the function gave, also where the struct is returned in
-// memory and no register tells of it any more.
+// TestStructResults: members of structs that functions return are those that the function gave, also where the struct
+// is returned in memory and no register tells of it any more.
 func TestStructResults(t *testing.T) {
 	each(t, func(t *testing.T, k kind) {
 		k.name, k.source = "results-"+k.name, "testdata/results.c"

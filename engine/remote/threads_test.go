@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestThreadsOfQEMU: QEMU's user emulation does not stop threads together, and answers for two at once: the session ends with a reason
-// instead of counting what it cannot know.
+// TestThreadsOfQEMU: QEMU's user emulation does not stop threads together, and answers for two at once: the session
+// ends with a reason instead of counting what it cannot know.
 func TestThreadsOfQEMU(t *testing.T) {
 	k := kinds[0]
 	k.name, k.source, k.compiler = "a32-children", "testdata/children.c", append(append([]string{}, k.compiler...), "-pthread")

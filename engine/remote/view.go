@@ -14,9 +14,9 @@ import (
 )
 
 // view is the thread of the present hit as others see it: the programs that run there (runtime.Thread), and the calls
-// that are followed (retprobe.Target). What the registers, the memory and the modules say of it is the same as in native
-// tracing (package stopped). Apart from the registers and the memory, whose changes programs ask for, a view changes
-// nothing. The control's lock guards it.
+// that are followed (retprobe.Target). What the registers, the memory and the modules say of it is the same as in
+// native tracing (package stopped). Apart from the registers and the memory, whose changes programs ask for, a view
+// changes nothing. The control's lock guards it.
 type view struct {
 	stopped.View
 	id      int // the thread's number

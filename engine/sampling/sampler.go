@@ -14,12 +14,13 @@ import (
 )
 
 // Sampler takes samples of all threads. For each probe that samples it looks at the threads once in a period: those
-// that run are asked to stop, and their samples are taken when they do (Stopped), so that nothing waits for a thread which waits for a
-// processor.
+// that run are asked to stop, and their samples are taken when they do (Stopped), so that nothing waits for a thread
+// which waits for a processor.
 //
-// A thread that sleeps keeps its system call. By processor time it has no samples before it runs again. By the clock its registers are
-// those of the first look at the same sleep, for which it is stopped once, unless the call would notice that (abi.CallTable.GoesOnExactly):
-// then only the program counter and the stack pointer are known, which /proc/TID/syscall has.
+// A thread that sleeps keeps its system call. By processor time it has no samples before it runs again. By the clock
+// its registers are those of the first look at the same sleep, for which it is stopped once, unless the call would
+// notice that (abi.CallTable.GoesOnExactly): then only the program counter and the stack pointer are known, which
+// /proc/TID/syscall has.
 type Sampler struct {
 	on  Host
 	all []*samples
@@ -256,11 +257,12 @@ func (x *Sampler) Stopped(t *Thread) {
 	}
 }
 
-// switching is about what a stop takes in addition to what the session sees of it: two switches between the thread and the session.
+// switching is about what a stop takes in addition to what the session sees of it: two switches between the thread and
+// the session.
 const switching = 15 * time.Microsecond
 
-// takeStopped takes the sample of a thread that is stopped. It returns false if the thread is in code that the session has put there, or is
-// about to report that it has hit a breakpoint.
+// takeStopped takes the sample of a thread that is stopped. It returns false if the thread is in code that the session
+// has put there, or is about to report that it has hit a breakpoint.
 func (m *samples) takeStopped(t *Thread, of *sampled) bool {
 	if len(t.view.Space.ByAddr) > 0 && t.RaisedTrap() || !t.GetRegs() || t.native.InStub() {
 		of.sleep = ""

@@ -59,7 +59,8 @@ func sampler(t *testing.T, h *host, compile error) (x *Sampler, pr *registry.Pro
 	return x, pr, compiled, x.Add(pr, place.Spec{Kind: place.Sample, Period: 10 * time.Millisecond, Wall: true})
 }
 
-// TestSamplerLooks: threads are looked at once in a period while the probe is enabled, and not while probes rest; those looks are counted.
+// TestSamplerLooks: threads are looked at once in a period while the probe is enabled, and not while probes rest; those
+// looks are counted.
 func TestSamplerLooks(t *testing.T) {
 	h := &host{}
 	x, pr, compiled, err := sampler(t, h, nil)

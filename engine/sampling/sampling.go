@@ -8,7 +8,8 @@ import (
 const (
 	// effort is the share of the time for which a session may be busy with samples: 1/effort.
 	effort = 10
-	// burst is for how long it may be busy before that counts, because the first look at a program has to read its files.
+	// burst is for how long it may be busy before that counts, because the first look at a program has to read its
+	// files.
 	burst = 100 * time.Millisecond
 )
 
@@ -55,8 +56,8 @@ func NewCredit(period time.Duration, ran uint64) Credit {
 	return Credit{uint64(period), ran, rand.Uint64N(uint64(period))}
 }
 
-// Ran is called with the nanoseconds for which the thread has run since its start. It returns the number of samples that are lost, because
-// more of them are due than are kept.
+// Ran is called with the nanoseconds for which the thread has run since its start. It returns the number of samples
+// that are lost, because more of them are due than are kept.
 func (c *Credit) Ran(total uint64) (lost uint64) {
 	if total > c.ran {
 		c.owed += total - c.ran

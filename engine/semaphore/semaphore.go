@@ -23,8 +23,8 @@ type Counts struct{ raised map[uint64]int }
 // Clone returns the counts of a memory that is a copy.
 func (c *Counts) Clone() Counts { return Counts{maps.Clone(c.raised)} }
 
-// Sync makes the semaphores count the armed probes on their marks. points are those of the address space; without any, what was added is
-// taken back. Memory that no longer exists is not an error.
+// Sync makes the semaphores count the armed probes on their marks. points are those of the address space; without any,
+// what was added is taken back. Memory that no longer exists is not an error.
 func (c *Counts) Sync(m Memory, points iter.Seq[*retprobe.Point]) (all error) {
 	want := wanted(points)
 	for addr := range c.raised {

@@ -57,7 +57,8 @@ func marks(t *testing.T, semaphores ...uint64) *retprobe.Point {
 	return p
 }
 
-// TestCounts: a semaphore counts armed probes on top of what others added, at the address that the file's mark has in memory.
+// TestCounts: a semaphore counts armed probes on top of what others added, at the address that the file's mark has in
+// memory.
 func TestCounts(t *testing.T) {
 	m := &memory{data: [4]byte{5, 0, 0xff, 0}}
 	var c Counts

@@ -118,10 +118,10 @@ func (q *Queue) Requeue() {
 	q.deferred = q.deferred[:0]
 }
 
-// sendAgain sends the thread a signal that was taken from it, and reports whether its siginfo has to be put back when it
-// arrives (identify). What the handler of an earlier session sent (fallback.IsOwnCode) keeps its siginfo: without it the
-// handler would take the signal for the program's own, which ends the process. So would the kernel once the handler is
-// removed. Then the thread has been settled (settleLeft), and the signal is dropped.
+// sendAgain sends the thread a signal that was taken from it, and reports whether its siginfo has to be put back when
+// it arrives (identify). What the handler of an earlier session sent (fallback.IsOwnCode) keeps its siginfo: without it
+// the handler would take the signal for the program's own, which ends the process. So would the kernel once the handler
+// is removed. Then the thread has been settled (settleLeft), and the signal is dropped.
 func (q *Queue) sendAgain(info *ptrace.SigInfo) (lacksInfo bool) {
 	if info.Signal() != ptrace.SIGTRAP || !fallback.IsOwnCode(info.Code()) {
 		return ptrace.SendThread(q.t.Of.Pid(), q.t.Tid, info.Signal()) == 0

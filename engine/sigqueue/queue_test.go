@@ -8,7 +8,8 @@ import (
 	"gotap/engine/tracee"
 )
 
-// TestSpots: a place counts its signals until the thread moves on from it, and the oldest place is dropped for a new one.
+// TestSpots: a place counts its signals until the thread moves on from it, and the oldest place is dropped for a new
+// one.
 func TestSpots(t *testing.T) {
 	var s starvation
 	for range 3 {

@@ -214,9 +214,9 @@ func (b *starvation) leave(pc, sp uint64) {
 	}
 }
 
-// MoveOn notes that the thread runs the instruction at its program counter, or has just come there by a hit: it has moved on from there
-// since signals were delivered to it. A thread that sends itself signals in a loop gets each of them at one place, behind the call that
-// unblocks them, which gotap may have made for it.
+// MoveOn notes that the thread runs the instruction at its program counter, or has just come there by a hit: it has
+// moved on from there since signals were delivered to it. A thread that sends itself signals in a loop gets each of
+// them at one place, behind the call that unblocks them, which gotap may have made for it.
 func (q *Queue) MoveOn() {
 	if q.starvation.used > 0 {
 		q.starvation.leave(*q.t.PC(), q.t.SP())

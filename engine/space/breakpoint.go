@@ -78,7 +78,8 @@ func (b breakpoints) Install(places ...executor.Place) []executor.Failure {
 // Replace implements executor.Executor. The programs are looked up at each hit.
 func (breakpoints) Replace(executor.Place) error { return nil }
 
-// Remove implements executor.Executor. The breakpoints that stop threads from blocking SIGTRAP (package crashsafe) come last.
+// Remove implements executor.Executor. The breakpoints that stop threads from blocking SIGTRAP (package crashsafe) come
+// last.
 func (b breakpoints) Remove(places ...executor.Place) (failed []executor.Failure) {
 	if len(places) == 1 {
 		return b.rewrite(places, false)

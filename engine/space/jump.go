@@ -33,8 +33,9 @@ type Run struct {
 	Ends      *Point // a call ends that began there; nil: the placement is at the point itself
 }
 
-// noteJump finds out whether a point has its jump in the memory of a forked child, which is a copy of its parent's. The parent's memory may
-// have changed since the fork, and the copy have been made while a jump was removed. It writes nothing.
+// noteJump finds out whether a point has its jump in the memory of a forked child, which is a copy of its parent's. The
+// parent's memory may have changed since the fork, and the copy have been made while a jump was removed. It writes
+// nothing.
 func (q *Point) noteJump() {
 	q.Jump.In, q.Jump.Half = false, false
 	var now [inline.JumpSize]byte
@@ -45,8 +46,8 @@ func (q *Point) noteJump() {
 	q.Jump.Half = q.Jump.Code.IsHalf(now)
 }
 
-// JumpEnd returns the end of the bytes in which no other point may be: those of the jump, and the instructions that its native code runs
-// before the programs.
+// JumpEnd returns the end of the bytes in which no other point may be: those of the jump, and the instructions that its
+// native code runs before the programs.
 func (p *Point) JumpEnd() uint64 {
 	return max(p.Jump.Window.Addr+uint64(p.Jump.Window.Arch.JumpLen()), p.Addr)
 }

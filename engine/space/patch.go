@@ -118,8 +118,8 @@ func (p *Point) NotePlanted(planted bool) {
 	}
 }
 
-// StillPatched returns those of an address space's points that have a breakpoint in memory, no matter who wrote it. Memory is
-// read a page at a time.
+// StillPatched returns those of an address space's points that have a breakpoint in memory, no matter who wrote it.
+// Memory is read a page at a time.
 func StillPatched(points []*Point) (found []*Point) {
 	eachPage(points, func(page []*Point) {
 		sp, start, last := page[0].Space, page[0].Addr, page[len(page)-1]
@@ -311,12 +311,13 @@ func (c *Patcher) RestoreAll(sp *Space) error {
 	return all
 }
 
-// SettleChild makes the breakpoints in a forked child's memory what they should be, at the end of the child's first stop.
+// SettleChild makes the breakpoints in a forked child's memory what they should be, at the end of the child's first
+// stop.
 //
 // Until then nothing is planted there. A child may be created while its parent blocks SIGTRAP or has no handler for it,
-// before the parent's breakpoints are planted. Its copy of the memory has none, and it would run unharmed if the session
-// were killed. With breakpoints it would end at the first of them. In its first stop SIGTRAP is unblocked and the
-// handler installed. The child has not run since copyPoints noted which breakpoints its memory has.
+// before the parent's breakpoints are planted. Its copy of the memory has none, and it would run unharmed if the
+// session were killed. With breakpoints it would end at the first of them. In its first stop SIGTRAP is unblocked and
+// the handler installed. The child has not run since copyPoints noted which breakpoints its memory has.
 func (c *Patcher) SettleChild(sp *Space) {
 	if !sp.fresh {
 		return

@@ -50,8 +50,8 @@ type Host interface {
 	AllStill(sp *Space) bool
 	// StoppedTid returns the ID of a stopped thread that uses an address space, or 0.
 	StoppedTid(sp *Space) int
-	// Pause holds the threads of an address space while its code is written, on processors that need that. They run on when the present
-	// stop or request has been handled.
+	// Pause holds the threads of an address space while its code is written, on processors that need that. They run on
+	// when the present stop or request has been handled.
 	Pause(sp *Space)
 	// HoldRunning stops the threads of the selected address spaces that run code, until release.
 	HoldRunning(in func(*Space) bool) (release func())
@@ -60,7 +60,8 @@ type Host interface {
 // Jumps is the executor that replaces breakpoints by jumps, which are longer.
 type Jumps interface {
 	executor.Executor
-	// Unfit returns why the programs of a point stop threads, if a jump was to be preferred and users ask for such reasons.
+	// Unfit returns why the programs of a point stop threads, if a jump was to be preferred and users ask for such
+	// reasons.
 	Unfit(p *Point) error
 	// Uncover removes the jumps whose bytes include an address, for good: a probe is placed there.
 	Uncover(sp *Space, addr uint64)
@@ -111,7 +112,8 @@ func (c *Patcher) lost(p *Point) {
 	}
 }
 
-// Unmapped discards the points of a module that is no longer mapped, and returns them. The memory may be in use for something else.
+// Unmapped discards the points of a module that is no longer mapped, and returns them. The memory may be in use for
+// something else.
 func (c *Patcher) Unmapped(sp *Space, gone *module.Loaded) (points []*Point) {
 	for addr, p := range sp.ByAddr {
 		if !gone.Contains(addr) {

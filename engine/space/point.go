@@ -215,7 +215,8 @@ func (c *Patcher) CopyPoints(from, to *Space) {
 	c.set.Jumps.Copy(from, to)
 }
 
-// Stops implements probes.Stopper: it returns why the point's programs stop threads, where native code was to be preferred.
+// Stops implements probes.Stopper: it returns why the point's programs stop threads, where native code was to be
+// preferred.
 func (p *Point) Stops() string {
 	if len(p.c.Executors) == 1 || !p.isOnlyProbed() {
 		return ""

@@ -33,14 +33,17 @@ type slotPool struct {
 
 const (
 	slotArea = 64 << 10
-	// fullShare is the part of the reach around an address in full in which no memory is looked for again. A point at its edge might still
-	// have a gap within its reach, but one in eight at most of all that it reaches was not searched.
+	// fullShare is the part of the reach around an address in full in which no memory is looked for again. A point at
+	// its edge might still have a gap within its reach, but one in eight at most of all that it reaches was not
+	// searched.
 	fullShare = 8
-	// mostFull is how many addresses are in full: code of a space that has this many neighbourhoods without room gets no further memory.
+	// mostFull is how many addresses are in full: code of a space that has this many neighbourhoods without room gets
+	// no further memory.
 	mostFull = 32
 )
 
-// isFull reports whether an earlier search near an address found no memory, or whether so many have failed that none is made any more.
+// isFull reports whether an earlier search near an address found no memory, or whether so many have failed that none is
+// made any more.
 func (ps *Slots) isFull(addr, reach uint64) bool {
 	return len(ps.full) >= mostFull || slices.ContainsFunc(ps.full, func(a uint64) bool { return inject.Near(a, addr, reach/fullShare) })
 }
@@ -122,8 +125,8 @@ func (p *Point) fillSlot(tid int) bool {
 	return err == nil && p.Space.Mem.Poke(p.Slot, code, tid) == nil
 }
 
-// mapSlots makes the target map memory for slots near a point. A seccomp filter refuses it for the whole space, a lack of room only for the
-// neighbourhood of the point.
+// mapSlots makes the target map memory for slots near a point. A seccomp filter refuses it for the whole space, a lack
+// of room only for the neighbourhood of the point.
 func (c *Patcher) mapSlots(p *Point, t *tracee.Thread, calls *inject.Caller) bool {
 	sp := p.Space
 	if sp.sealed || sp.slots.isFull(p.Addr, sp.ABI.SlotReach) {
@@ -160,7 +163,8 @@ func (c *Patcher) warnInPlace(t *tracee.Thread, why, which string) {
 	c.on.Warn(fmt.Sprintf("process %d: %s; %s are stepped in place, which holds its other threads", t.Of.Pid(), why, which))
 }
 
-// UnmapSlots unmaps the areas for copies, through a stopped thread. The caller makes sure that nothing leads there any more.
+// UnmapSlots unmaps the areas for copies, through a stopped thread. The caller makes sure that nothing leads there any
+// more.
 func (sp *Space) UnmapSlots(calls *inject.Caller) error {
 	for _, pool := range sp.slots.pools {
 		if _, err := calls.Call(sp.ABI.Calls.Munmap, pool.start, pool.end-pool.start); err != nil {

@@ -103,7 +103,8 @@ func inMemory(t *testing.T, sp *Space, addr uint64, n int) []byte {
 	return p
 }
 
-// TestBreakpoint: a breakpoint is in the code while its point is wanted, hidden from what programs read, and leaves nothing behind.
+// TestBreakpoint: a breakpoint is in the code while its point is wanted, hidden from what programs read, and leaves
+// nothing behind.
 func TestBreakpoint(t *testing.T) {
 	c, _, sp, at := here(t, 10)
 	p := own(t, c, sp, at)
@@ -245,7 +246,8 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// TestFull: no memory is looked for again near an address without any, nor anywhere once there are many of these; a copy of the space knows them.
+// TestFull: no memory is looked for again near an address without any, nor anywhere once there are many of these; a
+// copy of the space knows them.
 func TestFull(t *testing.T) {
 	const addr, reach = 1 << 40, 1 << 30
 	const fullSpan = reach / fullShare

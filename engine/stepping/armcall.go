@@ -9,11 +9,12 @@ import (
 
 // System calls at probed places, on processors where nothing is stepped.
 //
-// The thread itself has to make the call, with its own registers. So the thread is sent to a copy of the instruction in the
-// point's slot, behind which is a jump back, and runs to the system call entry stop (PTRACE_SYSCALL). If the session is killed, the thread
-// makes the call there and returns by itself. There may be no slot, because no memory can be mapped within reach or because a filter of system
-// calls forbids it. Then the thread is sent to another instruction of the same kind, which the target has mapped anyway and which has no probe.
-// If the session is killed before the entry stop has been handled, the thread stays there.
+// The thread itself has to make the call, with its own registers. So the thread is sent to a copy of the instruction in
+// the point's slot, behind which is a jump back, and runs to the system call entry stop (PTRACE_SYSCALL). If the
+// session is killed, the thread makes the call there and returns by itself. There may be no slot, because no memory can
+// be mapped within reach or because a filter of system calls forbids it. Then the thread is sent to another instruction
+// of the same kind, which the target has mapped anyway and which has no probe. If the session is killed before the
+// entry stop has been handled, the thread stays there.
 //
 // In the entry stop, before the call begins, the program counter is set behind
 // the probed instruction. So, as on x86, a blocking call, a handler that interrupts it and a child that it creates
@@ -52,8 +53,8 @@ func (x *Thread) beginCall(p *space.Point) {
 	x.on.Resume(0)
 }
 
-// callPlace returns an instruction that calls the kernel: the copy in the point's slot. If no slot can be had, it is an instruction that the
-// target has elsewhere.
+// callPlace returns an instruction that calls the kernel: the copy in the point's slot. If no slot can be had, it is an
+// instruction that the target has elsewhere.
 func (x *Thread) callPlace(p *space.Point) (inject.Gadget, bool) {
 	if x.parts.Patcher.SlotFor(p, x.Thread, x.parts.Inject) {
 		return inject.Gadget{At: p.Slot}, true

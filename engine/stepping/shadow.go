@@ -7,15 +7,16 @@ import (
 	"gotap/engine/space"
 )
 
-// Shadows are the threads that have a shadow stack (CET): the processor keeps a second stack of return addresses, which calls push
-// to, returns compare with, and nothing else may write. An emulated call pushes nothing there, and a call from a slot
-// pushes the address behind the slot; the return would raise an exception and end the program. So in a thread with a
-// shadow stack, calls and returns run at their own address.
+// Shadows are the threads that have a shadow stack (CET): the processor keeps a second stack of return addresses, which
+// calls push to, returns compare with, and nothing else may write. An emulated call pushes nothing there, and a call
+// from a slot pushes the address behind the slot; the return would raise an exception and end the program. So in a
+// thread with a shadow stack, calls and returns run at their own address.
 type Shadows struct {
 	Has func(tid int) bool // reports whether a thread has a shadow stack; nil: none has
 }
 
-// NewShadows returns the threads that have a shadow stack on this machine. Programs enable it at their start, if at all.
+// NewShadows returns the threads that have a shadow stack on this machine. Programs enable it at their start, if at
+// all.
 func NewShadows() Shadows {
 	if !hostcpu.HasShadowStacks() {
 		return Shadows{}

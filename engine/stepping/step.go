@@ -147,9 +147,10 @@ func (x *Thread) Stepped() {
 	}
 }
 
-// leaveNext takes a thread back to the breakpoint behind the instruction that is stepped in place, if the step has executed that as well. It does so
-// if the instruction holds traps back until the next one has run: mov ss, pop ss (Intel SDM vol. 3, 6.8.3), and xbegin, whose
-// transaction the trap aborts: the next one is the first of the abort handler.
+// leaveNext takes a thread back to the breakpoint behind the instruction that is stepped in place, if the step has
+// executed that as well. It does so if the instruction holds traps back until the next one has run: mov ss, pop ss
+// (Intel SDM vol. 3, 6.8.3), and xbegin, whose transaction the trap aborts: the next one is the first of the abort
+// handler.
 func (x *Thread) leaveNext() {
 	if next := x.parts.View.Space.ABI.BreakpointPC(*x.PC()); x.raisedBehind() && x.step.p.Space.ByAddr[next] != nil {
 		*x.PC() = next
@@ -157,8 +158,8 @@ func (x *Thread) leaveNext() {
 	}
 }
 
-// raisedBehind reports whether a step in place has executed the breakpoint instruction behind the instruction that was stepped, or at
-// its target.
+// raisedBehind reports whether a step in place has executed the breakpoint instruction behind the instruction that was
+// stepped, or at its target.
 func (x *Thread) raisedBehind() bool {
 	a, p := x.parts.View.Space.ABI, x.step.p
 	if x.step.slot != p.Addr || x.SignalCode() != a.TrapCode {
@@ -286,10 +287,11 @@ func (x *Thread) StepInPlace(p *space.Point, toCall bool) {
 // anything, and so on forever.
 const fairness = 50 * time.Microsecond
 
-// untilStepped steps in place until the instruction has completed, faulted or is about to enter the kernel, and
-// returns the stop that shows this; the usual stop handling continues from there. Every other stop is handled here,
-// because the breakpoint is restored afterwards and the step could not continue. It peeks at a stop for a signal before it
-// consumes it: the kernel has to deliver the SIGTRAP of a breakpoint behind the instruction if the session is killed before leaveNext.
+// untilStepped steps in place until the instruction has completed, faulted or is about to enter the kernel, and returns
+// the stop that shows this; the usual stop handling continues from there. Every other stop is handled here, because the
+// breakpoint is restored afterwards and the step could not continue. It peeks at a stop for a signal before it consumes
+// it: the kernel has to deliver the SIGTRAP of a breakpoint behind the instruction if the session is killed before
+// leaveNext.
 func (x *Thread) untilStepped() (st ptrace.Status, ok bool) {
 	for {
 		if x.Single = !x.step.toCall; x.Single {

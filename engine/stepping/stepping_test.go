@@ -47,7 +47,8 @@ func (h *host) RunWatches(met uint64) bool {
 	return met != 0
 }
 
-// inStep returns a thread, which nobody traces, in a step of code that lies at the address it returns; the copy is at slot.
+// inStep returns a thread, which nobody traces, in a step of code that lies at the address it returns; the copy is at
+// slot.
 func inStep(t *testing.T, code []byte, slot uint64) (x *Thread, h *host, at uint64) {
 	t.Helper()
 	testenv.Require(t, testenv.AMD64)
@@ -148,7 +149,8 @@ func TestSequenceLooks(t *testing.T) {
 	}
 }
 
-// TestNextIT goes through IT blocks of all lengths: as many instructions belong to one as the position of its lowest set bit says.
+// TestNextIT goes through IT blocks of all lengths: as many instructions belong to one as the position of its lowest
+// set bit says.
 func TestNextIT(t *testing.T) {
 	state := func(it uint64) uint64 { return it&3<<25 | it>>2<<10 }
 	for it := uint64(0x11); it < 0x100; it++ {

@@ -18,12 +18,14 @@ import (
 type Host interface {
 	Warn(text string)
 	Resume(sig int)
-	// FinishWith ends the present hit, with a signal to deliver that the thread is stopped with; 0: the signal that was kept meanwhile.
+	// FinishWith ends the present hit, with a signal to deliver that the thread is stopped with; 0: the signal that was
+	// kept meanwhile.
 	FinishWith(sig int)
-	// HoldOthers stops the other threads that share the memory. release resumes them, and reports whether there were any.
+	// HoldOthers stops the other threads that share the memory. release resumes them, and reports whether there were
+	// any.
 	HoldOthers() (release func() bool)
-	// PeekAny waits for the next stop of the thread, or its end. A stop for a signal is not consumed, and Peeked is set. ok is false if the
-	// thread has ended without a report.
+	// PeekAny waits for the next stop of the thread, or its end. A stop for a signal is not consumed, and Peeked is
+	// set. ok is false if the thread has ended without a report.
 	PeekAny() (st ptrace.Status, ok bool)
 	// Checkpoint tells tests that the session is at a moment.
 	Checkpoint(tracee.Moment)
@@ -59,7 +61,8 @@ func (x *Thread) IsActive() bool { return x.step.active }
 // ToCall reports whether its step ends at the entry of a system call.
 func (x *Thread) ToCall() bool { return x.step.toCall }
 
-// Origin returns the address at which the program would see the thread that is in a step and whose program counter is pc.
+// Origin returns the address at which the program would see the thread that is in a step and whose program counter is
+// pc.
 func (x *Thread) Origin(pc uint64) uint64 {
 	if off := pc - x.step.slot; x.step.active && off <= uint64(x.step.p.Length) {
 		return x.step.p.Addr + off

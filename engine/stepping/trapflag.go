@@ -21,7 +21,8 @@ func (x *Thread) trapAfterStep() {
 	x.passTrap()
 }
 
-// passTrap delivers to the program the SIGTRAP of the stop that ends the step, which it has raised itself, with the siginfo in Info.
+// passTrap delivers to the program the SIGTRAP of the stop that ends the step, which it has raised itself, with the
+// siginfo in Info.
 func (x *Thread) passTrap() {
 	x.parts.Queue.Unmask()
 	x.parts.Queue.Requeue()

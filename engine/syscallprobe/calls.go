@@ -9,7 +9,8 @@ import (
 	"gotap/engine/registry/retprobe"
 )
 
-// Thread is a thread that makes system calls. Its methods are called while it is stopped at the entry or the end of one.
+// Thread is a thread that makes system calls. Its methods are called while it is stopped at the entry or the end of
+// one.
 type Thread interface {
 	// Machine numbers the thread's calls.
 	Machine() elf.Machine
@@ -60,7 +61,8 @@ func (c *Calls) InPrograms() bool { return c.inPrograms }
 // Awaited reports whether the end of a call has to be seen even if no probe is enabled any more.
 func (c *Calls) Awaited() bool { return c.now.skipped || c.Due(nil) }
 
-// Due reports whether the end of a call has to be seen for a placement although its probe is disabled; with nil, for any placement.
+// Due reports whether the end of a call has to be seen for a placement although its probe is disabled; with nil, for
+// any placement.
 func (c *Calls) Due(pl *registry.Placement) bool {
 	return c.now.pending.Due(pl) || slices.ContainsFunc(c.interrupted, func(i current) bool { return i.pending.Due(pl) })
 }
@@ -71,12 +73,14 @@ func (c *Calls) Interrupted() bool {
 	return waits && c.now.pending.Any() || len(c.interrupted) > 0
 }
 
-// Returning reports whether a signal handler is about to end that has interrupted a call for whose end leave handlers wait.
+// Returning reports whether a signal handler is about to end that has interrupted a call for whose end leave handlers
+// wait.
 func (c *Calls) Returning() bool {
 	return len(c.interrupted) > 0 && isReturn(nameOf(c.t.Machine(), c.now.number))
 }
 
-// Executing reports whether probes wait for the end of the call that replaces the image of a process. That call returns in the new image.
+// Executing reports whether probes wait for the end of the call that replaces the image of a process. That call returns
+// in the new image.
 func (c *Calls) Executing() bool {
 	name := nameOf(c.t.Machine(), c.now.number)
 	return c.now.pending.Any() && (name == "execve" || name == "execveat")
@@ -115,7 +119,8 @@ func (c *Calls) Entered(number uint64) {
 	c.end(base)
 }
 
-// Left runs the programs that wait for the end of the system call. A call that the kernel will make again has not ended.
+// Left runs the programs that wait for the end of the system call. A call that the kernel will make again has not
+// ended.
 func (c *Calls) Left() {
 	c.h.Skip = false
 	if c.now.skipped {
@@ -139,7 +144,8 @@ func (c *Calls) leave() {
 	c.end(base)
 }
 
-// begin prepares to run programs. The hit may have runs that are not over, of a probe on the call's instruction: base is their number.
+// begin prepares to run programs. The hit may have runs that are not over, of a probe on the call's instruction: base
+// is their number.
 func (c *Calls) begin() (base int) {
 	c.t.Begin()
 	c.inPrograms = true
@@ -172,7 +178,8 @@ func (c *Calls) Drop() {
 	c.dropInterrupted()
 }
 
-// Replaced forgets the calls of an image that was replaced. The end of the call that made the new image is still to come.
+// Replaced forgets the calls of an image that was replaced. The end of the call that made the new image is still to
+// come.
 func (c *Calls) Replaced() {
 	if !c.Executing() {
 		c.drop()

@@ -180,7 +180,8 @@ func TestInterruptedCallsAreBounded(t *testing.T) {
 	}
 }
 
-// TestKept: the end of a call is seen although its probe was removed meanwhile, also when a signal has interrupted the call.
+// TestKept: the end of a call is seen although its probe was removed meanwhile, also when a signal has interrupted the
+// call.
 func TestKept(t *testing.T) {
 	s := newSession(t)
 	pr := s.probe("read")
@@ -241,8 +242,8 @@ func TestSkip(t *testing.T) {
 	}
 }
 
-// TestProbes: a probe is on all calls that its specification names, in all conventions; where these name the same registers it is compiled
-// once.
+// TestProbes: a probe is on all calls that its specification names, in all conventions; where these name the same
+// registers it is compiled once.
 func TestProbes(t *testing.T) {
 	s := newSession(t)
 	pr := s.probe("*nanosleep")

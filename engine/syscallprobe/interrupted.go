@@ -26,7 +26,8 @@ func (c *Calls) suspend() {
 	c.now = current{}
 }
 
-// resume continues the call that a handler interrupted, if there is one: the registers are those that the handler's end has restored.
+// resume continues the call that a handler interrupted, if there is one: the registers are those that the handler's end
+// has restored.
 func (c *Calls) resume() {
 	pc, sp := c.t.PC(), c.t.SP()
 	i := len(c.interrupted) - 1

@@ -103,7 +103,8 @@ func (p *Probes) Drop(pr *registry.Probe) {
 	p.all = slices.DeleteFunc(p.all, owns)
 }
 
-// Count returns the number of system calls that a probe is on. A call that several conventions have, with the same registers, is one.
+// Count returns the number of system calls that a probe is on. A call that several conventions have, with the same
+// registers, is one.
 func (p *Probes) Count(pr *registry.Probe) (n int) {
 	for _, pl := range p.all {
 		if pl.Probe == pr {
@@ -128,8 +129,8 @@ func (p *Probes) at(machine elf.Machine, number uint64) []*registry.Placement {
 	return p.byCall[call{machine, number}]
 }
 
-// Numbers returns, in ascending order, the numbers of the system calls on which a placement is that wanted accepts; with resuming, also
-// those with which interrupted calls continue.
+// Numbers returns, in ascending order, the numbers of the system calls on which a placement is that wanted accepts;
+// with resuming, also those with which interrupted calls continue.
 func (p *Probes) Numbers(machine elf.Machine, resuming bool, wanted func(*registry.Placement) bool) []int {
 	var all []int
 	for key, list := range p.byCall {

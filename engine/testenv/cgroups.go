@@ -9,8 +9,8 @@ import (
 // Cgroups is for tests that make control groups and put processes into them.
 const Cgroups Need = "a hierarchy of control groups that can be written"
 
-// CgroupRoots returns a directory of each hierarchy of control groups, of version 1 and 2, in which groups can be made. Of version 1
-// one is enough: that without an effect on its processes, if it is there.
+// CgroupRoots returns a directory of each hierarchy of control groups, of version 1 and 2, in which groups can be made.
+// Of version 1 one is enough: that without an effect on its processes, if it is there.
 func CgroupRoots() (roots []string) {
 	for _, dirs := range [][]string{
 		{"/sys/fs/cgroup/freezer", "/sys/fs/cgroup/pids", "/sys/fs/cgroup/systemd", "/sys/fs/cgroup/cpu"},

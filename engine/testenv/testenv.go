@@ -1,8 +1,8 @@
 // Package testenv is what tests of real targets share: which tools and permissions they need, and the only way
 // in which such a test may skip.
 //
-// A skip names a typed Need. With GOTAP_CI=1 in the environment a missing Need is a failure, not a skip, so that
-// a test that should have run in continuous integration cannot hide. What no package can add, because the kernel lacks it
+// A skip names a typed Need. With GOTAP_CI=1 in the environment a missing Need is a failure, not a skip, so that a test
+// that should have run in continuous integration cannot hide. What no package can add, because the kernel lacks it
 // (ofKernel), skips there, too.
 package testenv
 
@@ -87,8 +87,8 @@ var checks = map[Need]func() bool{
 // ofKernel are needs that only another kernel, or another configuration of it, meets.
 var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, FSBase: true, Rights: true, Cgroups: true}
 
-// Expected reports whether a need has to be met here: in continuous integration all are that packages can meet. Where a run is short,
-// that was asked for.
+// Expected reports whether a need has to be met here: in continuous integration all are that packages can meet. Where a
+// run is short, that was asked for.
 func Expected(n Need) bool { return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] && n != Time }
 
 // Have reports whether a need is met on this machine.
@@ -110,7 +110,8 @@ func Require(t testing.TB, needs ...Need) {
 	}
 }
 
-// Lack is for a test that finds out only on its way that a need is missing: it skips, or fails where the need is expected.
+// Lack is for a test that finds out only on its way that a need is missing: it skips, or fails where the need is
+// expected.
 func Lack(t testing.TB, n Need) {
 	t.Helper()
 	if Expected(n) {

@@ -56,8 +56,8 @@ var next = [count]set{
 // Legal reports whether a thread may go from one state to another.
 func Legal(from, to State) bool { return from < count && to < count && next[from].has(to) }
 
-// Illegal is called for every illegal change, which is a bug in the caller. The change is still made, because the kernel
-// has already changed the thread. Tests set Illegal to a function that fails.
+// Illegal is called for every illegal change, which is a bug in the caller. The change is still made, because the
+// kernel has already changed the thread. Tests set Illegal to a function that fails.
 var Illegal = func(from, to State) {}
 
 // Thread is the state of one thread. The zero value is Fresh.

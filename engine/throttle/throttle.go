@@ -63,8 +63,8 @@ func (b *Throttle) Now() uint64 { return b.meter.clock() }
 // SetClock replaces the clock, for tests.
 func (b *Throttle) SetClock(clock func() uint64) { b.meter.clock = clock }
 
-// Together is called when stops become cheaper, because the session shares a CPU with its target from now on, or as expensive as
-// before.
+// Together is called when stops become cheaper, because the session shares a CPU with its target from now on, or as
+// expensive as before.
 func (b *Throttle) Together(together bool) {
 	m := &b.meter
 	switch {

@@ -9,8 +9,8 @@ func want[T comparable](t *testing.T, what string, got, want T) {
 	}
 }
 
-// TestRecent: targets that are stopped for most of the time are slow, although some windows are quiet; those that are for few of
-// them are not.
+// TestRecent: targets that are stopped for most of the time are slow, although some windows are quiet; those that are
+// for few of them are not.
 func TestRecent(t *testing.T) {
 	for share, slow := range map[float64]bool{0.9: true, 0.4: false} {
 		var r recent

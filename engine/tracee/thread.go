@@ -95,8 +95,8 @@ func (t *Thread) SignalCode() int {
 	return t.Info.Code()
 }
 
-// RaisedTrap reports whether an instruction of the thread, ours or its own, has raised a SIGTRAP that the thread has not
-// stopped for yet. It overwrites Info.
+// RaisedTrap reports whether an instruction of the thread, ours or its own, has raised a SIGTRAP that the thread has
+// not stopped for yet. It overwrites Info.
 func (t *Thread) RaisedTrap() bool {
 	for i := 0; ptrace.PendingSignal(t.Tid, i, &t.Info); i++ {
 		if t.Info.Signal() == ptrace.SIGTRAP && t.Info.Code() > 0 {

@@ -114,7 +114,8 @@ func (h *Thread) Dead() <-chan struct{} { return h.dead }
 // After calls fn on the thread after some time, unless it has ended by then. Any goroutine may call it.
 func (h *Thread) After(d time.Duration, fn func()) { time.AfterFunc(d, func() { h.Do(fn) }) }
 
-// Do runs fn on the thread and returns when it has run. It returns ErrClosed if the thread ends before it does. It must not be called on that thread.
+// Do runs fn on the thread and returns when it has run. It returns ErrClosed if the thread ends before it does. It must
+// not be called on that thread.
 func (h *Thread) Do(fn func()) error {
 	t := &task{done: make(chan struct{})}
 	ran := false

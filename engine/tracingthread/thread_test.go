@@ -27,8 +27,8 @@ func work(l *Thread, over *atomic.Bool) func() {
 	}
 }
 
-// TestDo: everything that is posted runs on the one thread, in a row, until the thread ends. The kernel knows that thread by the number of Tid
-// until Ended returns.
+// TestDo: everything that is posted runs on the one thread, in a row, until the thread ends. The kernel knows that
+// thread by the number of Tid until Ended returns.
 func TestDo(t *testing.T) {
 	l, over := New(), new(atomic.Bool)
 	l.Start(work(l, over))
@@ -69,8 +69,8 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// TestKicksDoNotPileUp posts from many goroutines to a tracing thread that does not come to run. The signals that are to wake it
-// are queued by the kernel: a slow machine must not find so many of them that it gets to nothing else.
+// TestKicksDoNotPileUp posts from many goroutines to a tracing thread that does not come to run. The signals that are
+// to wake it are queued by the kernel: a slow machine must not find so many of them that it gets to nothing else.
 func TestKicksDoNotPileUp(t *testing.T) {
 	queued := func() int {
 		text, err := os.ReadFile("/proc/self/status")

@@ -24,9 +24,10 @@ import (
 
 // Calls that native code follows from their entry to their return, in stacks that lie in the arena (package calls).
 //
-// Native code and the thread's own list (package retprobe) share the calls of a thread: each call is in one of them. Native code takes
-// all calls that it can. A call moves to the list when a thread stops where it begins or ends: at an entry or an exit that has only a
-// breakpoint, and at a doorbell. While the list has calls, native code rings at returns for which it has no frame.
+// Native code and the thread's own list (package retprobe) share the calls of a thread: each call is in one of them.
+// Native code takes all calls that it can. A call moves to the list when a thread stops where it begins or ends: at an
+// entry or an exit that has only a breakpoint, and at a doorbell. While the list has calls, native code rings at
+// returns for which it has no frame.
 
 // nativeCalls is what a session has for them. The memory is reserved when a program first wants it.
 type nativeCalls struct {
@@ -48,7 +49,8 @@ const lookAfter = 100 * time.Millisecond
 // A thread that has renamed itself has its new name in records after commAfter at the latest.
 const commAfter = time.Second
 
-// lookAfter renews what native code knows of the time and of the names of threads, and skips records whose writers have ended.
+// lookAfter renews what native code knows of the time and of the names of threads, and skips records whose writers have
+// ended.
 func (n *nativeCalls) lookAfter(c *Executor) {
 	now := time.Now()
 	if n.noClock == nil && now.Sub(n.renewed) >= clock.Period {
@@ -80,8 +82,8 @@ func (n *nativeCalls) tellComms(c *Executor) {
 	}
 }
 
-// skipUnfinished skips records that native code has begun and will not finish: its thread has ended, or a signal handler has left it for good.
-// If a thread may still be there, it does nothing.
+// skipUnfinished skips records that native code has begun and will not finish: its thread has ended, or a signal
+// handler has left it for good. If a thread may still be there, it does nothing.
 func (c *Executor) skipUnfinished() {
 	defer c.on.HoldAll()()
 	for t := range c.on.Threads() {
@@ -247,7 +249,8 @@ type callStack struct {
 	raw   []byte        // the same as bytes
 }
 
-// TakeCalls takes over the calls that native code follows and that the programs at a point have to do with. The thread has stopped there.
+// TakeCalls takes over the calls that native code follows and that the programs at a point have to do with. The thread
+// has stopped there.
 func (t *Thread) TakeCalls(p *space.Point) {
 	if t.stack.of == nil {
 		return
@@ -260,8 +263,8 @@ func (t *Thread) TakeCalls(p *space.Point) {
 	}
 }
 
-// takeInside takes over the calls that are not further out than a call that begins with this stack pointer: they may have been
-// left by longjmp, or be on another stack. If there is none, the stack is full, and it takes over all.
+// takeInside takes over the calls that are not further out than a call that begins with this stack pointer: they may
+// have been left by longjmp, or be on another stack. If there is none, the stack is full, and it takes over all.
 func (t *Thread) takeInside(sp uint64) {
 	taken := false
 	for f, ok := t.stack.of.Newest(); ok && f.SP <= sp; f, ok = t.stack.of.Newest() {
@@ -281,7 +284,8 @@ func (t *Thread) takeInside(sp uint64) {
 	}
 }
 
-// interruptsNative reports whether the thread runs a signal handler that has interrupted native code, and may return there.
+// interruptsNative reports whether the thread runs a signal handler that has interrupted native code, and may return
+// there.
 func (t *Thread) interruptsNative() bool {
 	maps, err := module.Maps(t.proc.Pid)
 	inside := false
@@ -322,7 +326,8 @@ func (t *Thread) take(f calls.Frame) {
 	t.parts.Calls.TakeOver(&fn.entry.Point, fn.pl, b)
 }
 
-// Fork gives the first thread of a forked child the calls of its parent that native code follows. They have no storage there.
+// Fork gives the first thread of a forked child the calls of its parent that native code follows. They have no storage
+// there.
 func (t *Thread) Fork(child *Thread) {
 	if t.stack.of == nil {
 		return
@@ -338,8 +343,8 @@ func (t *Thread) Fork(child *Thread) {
 	}
 }
 
-// TakeOf takes over all calls of a probe. The threads are stopped for it, outside of native code, where a call may be about to begin or
-// to end.
+// TakeOf takes over all calls of a probe. The threads are stopped for it, outside of native code, where a call may be
+// about to begin or to end.
 func (c *Executor) TakeOf(pr *registry.Probe) {
 	const tries = 100
 	if c.calls.stacks == nil {
@@ -376,8 +381,8 @@ func (t *Thread) takeProbe(pr *registry.Probe) bool {
 	return true
 }
 
-// answerCall runs what a doorbell wants at the beginning or the end of a call, or inside of a program that belongs to one. The thread's
-// registers are those from the place; rung are those with which it rang.
+// answerCall runs what a doorbell wants at the beginning or the end of a call, or inside of a program that belongs to
+// one. The thread's registers are those from the place; rung are those with which it rang.
 func (t *Thread) answerCall(b *bell, rung, frame []uint64) {
 	switch b.Call {
 	case native.EntersCall:

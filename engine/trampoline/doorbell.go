@@ -9,9 +9,9 @@ import (
 	"gotap/runtime/native"
 )
 
-// Doorbells: native code stops before an operation that it does not execute, at a breakpoint in the stub. The interpreter finishes the
-// program, with the registers that the thread had at the place. Then the thread continues in the stub, with the next program
-// or with the displaced instructions.
+// Doorbells: native code stops before an operation that it does not execute, at a breakpoint in the stub. The
+// interpreter finishes the program, with the registers that the thread had at the place. Then the thread continues in
+// the stub, with the next program or with the displaced instructions.
 
 // bell is a doorbell in the memory of a process.
 type bell struct {
@@ -49,7 +49,8 @@ func (c *Executor) Silence(sp *space.Space) {
 	}
 }
 
-// AnswersBell handles a SIGTRAP of a thread whose registers have been read, if it comes from a doorbell, and reports whether it does.
+// AnswersBell handles a SIGTRAP of a thread whose registers have been read, if it comes from a doorbell, and reports
+// whether it does.
 func (t *Thread) AnswersBell() bool {
 	b := codeIn(t.proc.Space).jumps.bells[t.proc.Space.ABI.BreakpointPC(*t.PC())]
 	if b == nil || t.SignalCode() != t.proc.Space.ABI.TrapCode {

@@ -21,9 +21,9 @@ import (
 // Executor is the executor that runs programs in the target, without a stop: a jump at the place leads to native code,
 // which ends with a copy of the instructions that the jump replaces (package inline).
 //
-// It plants a breakpoint first. Hits of the breakpoint are interpreted, and at the first one all places of the address space that have
-// one get their jumps (promote.go): then there is a thread that can make the process map memory. A place that is never hit costs nothing.
-// While a place has its jump, its breakpoint counts as planted.
+// It plants a breakpoint first. Hits of the breakpoint are interpreted, and at the first one all places of the address
+// space that have one get their jumps (promote.go): then there is a thread that can make the process map memory. A
+// place that is never hit costs nothing. While a place has its jump, its breakpoint counts as planted.
 type Executor struct {
 	on         Host
 	set        Settings
@@ -75,7 +75,8 @@ var (
 	errTableFull   = errors.New("the table of the crash handler is full")
 )
 
-// Fits implements executor.Executor. With Mixed a place is examined when it has been hit often (warm): until then it needs a breakpoint.
+// Fits implements executor.Executor. With Mixed a place is examined when it has been hit often (warm): until then it
+// needs a breakpoint.
 func (c *Executor) Fits(at executor.Place) error {
 	p := at.(*space.Point)
 	if c.set.Strategy == backend.Mixed {
@@ -95,7 +96,8 @@ func (c *Executor) mayFit(p *space.Point) error {
 	return c.fitsJump(p)
 }
 
-// examine returns why a place gets no jump. It plans the programs and looks at the instructions. The first place of a file has all code of the file decoded.
+// examine returns why a place gets no jump. It plans the programs and looks at the instructions. The first place of a
+// file has all code of the file decoded.
 func (c *Executor) examine(p *space.Point) error {
 	if err := c.mayFit(p); err != nil {
 		return err
@@ -151,8 +153,8 @@ func (c *Executor) fitsJump(p *space.Point) error {
 	return nil
 }
 
-// occupied returns why the jump of a point cannot be where it would be: another point is among the instructions that it replaces, or
-// another jump.
+// occupied returns why the jump of a point cannot be where it would be: another point is among the instructions that it
+// replaces, or another jump.
 func occupied(p *space.Point) error {
 	start, end := p.Jump.Window.Addr, p.JumpEnd()
 	for addr := start; addr < end; addr++ {
@@ -235,7 +237,8 @@ func (c *Executor) Install(places ...executor.Place) []executor.Failure {
 	return failed
 }
 
-// await makes a point get its jump at a hit: at the next of any place, or with Mixed when the place itself has been hit often.
+// await makes a point get its jump at a hit: at the next of any place, or with Mixed when the place itself has been hit
+// often.
 func (c *Executor) await(p *space.Point) {
 	if p.Jump.Waits {
 		return
@@ -248,8 +251,8 @@ func (c *Executor) await(p *space.Point) {
 	codeIn(p.Space).jumps.waiting = append(codeIn(p.Space).jumps.waiting, p)
 }
 
-// coldHits is how often a place stops threads, with Mixed, before it is examined and gets its jump. That takes about as long as so many
-// stops, and most places of a wide pattern are hit seldom or never.
+// coldHits is how often a place stops threads, with Mixed, before it is examined and gets its jump. That takes about as
+// long as so many stops, and most places of a wide pattern are hit seldom or never.
 const coldHits = 16
 
 // warm counts a hit of a place that waits for its jump, and reports whether it is to get it now.
@@ -279,7 +282,8 @@ func (c *Executor) Unfit(p *space.Point) error {
 	return c.examine(p)
 }
 
-// stops returns why the programs of a place that waits for its jump will not get it; nil if they will, or if that is not to be found out yet.
+// stops returns why the programs of a place that waits for its jump will not get it; nil if they will, or if that is
+// not to be found out yet.
 func (c *Executor) stops(p *space.Point) error {
 	if !c.set.Explain || !p.Jump.Waits || p.Jump.Cold == 0 {
 		return nil
@@ -290,8 +294,8 @@ func (c *Executor) stops(p *space.Point) error {
 	return p.Jump.Unfit
 }
 
-// Replace implements executor.Executor. A place whose programs have changed gets its breakpoint back, and a new jump at its next hit
-// if its programs still fit.
+// Replace implements executor.Executor. A place whose programs have changed gets its breakpoint back, and a new jump at
+// its next hit if its programs still fit.
 func (c *Executor) Replace(at executor.Place) error {
 	p := at.(*space.Point)
 	if p.Jump.In && c.fitsJump(p) == nil && occupied(p) == nil && slices.Equal(p.Jump.Runs, nativeRuns(p)) {
@@ -421,8 +425,8 @@ func (c *Executor) Uncover(sp *space.Space, addr uint64) {
 	}
 }
 
-// keepsRecords reports whether a program of the point logs something, or asks for something to be done at its end. A stop does that when the
-// instruction has completed; native code, which comes before the instruction, does it at once.
+// keepsRecords reports whether a program of the point logs something, or asks for something to be done at its end. A
+// stop does that when the instruction has completed; native code, which comes before the instruction, does it at once.
 func keepsRecords(p *space.Point) bool {
 	const needs = opcode.NeedLog | opcode.NeedEvent | opcode.NeedHold | opcode.NeedDump | opcode.NeedStop | opcode.NeedFacility
 	for _, pl := range p.Enters {

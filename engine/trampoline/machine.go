@@ -48,7 +48,8 @@ var (
 	errNotAuto = errors.New("only --engine inline runs programs inside of processes of 64-bit ARM")
 )
 
-// ownData returns the address of the own data of a thread, by which native code knows it, or 0. The thread has stopped, and its registers have been read.
+// ownData returns the address of the own data of a thread, by which native code knows it, or 0. The thread has stopped,
+// and its registers have been read.
 func (t *Thread) ownData() uint64 {
 	switch t.proc.Space.ABI {
 	case &abi.AMD64:

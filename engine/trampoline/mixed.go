@@ -7,17 +7,18 @@ import (
 	"gotap/engine/space"
 )
 
-// With Config.Engine Mixed a place gets a jump if there is a way for its programs to run to their ends without a stop: a hit that a predicate
-// or an `if` lets go costs nanoseconds then, and one that rings a doorbell little more than at a breakpoint. Everything else gets a
-// breakpoint, as with Auto. So does a place at which most hits turn out to ring. A call can begin in native code and end at a breakpoint, or the
-// other way round.
+// With Config.Engine Mixed a place gets a jump if there is a way for its programs to run to their ends without a stop:
+// a hit that a predicate or an `if` lets go costs nanoseconds then, and one that rings a doorbell little more than at a
+// breakpoint. Everything else gets a breakpoint, as with Auto. So does a place at which most hits turn out to ring. A
+// call can begin in native code and end at a breakpoint, or the other way round.
 
 // needsInterpreterError is an operation of a program that the interpreter executes.
 type needsInterpreterError struct{ why string }
 
 func (e *needsInterpreterError) Error() string { return "its program needs the interpreter: " + e.why }
 
-// Inlines reports whether the session may have programs run in targets. A budget is one for stops, and its probes have to stop.
+// Inlines reports whether the session may have programs run in targets. A budget is one for stops, and its probes have
+// to stop.
 func (c *Executor) Inlines() bool {
 	switch c.set.Strategy {
 	case backend.Inline:
@@ -48,8 +49,8 @@ func (c *Executor) mayNotRing(p *space.Point) error {
 	return nil
 }
 
-// ringsAlways returns why one part of what runs at a point needs the interpreter at each hit, or nil if it does not. Hits that a predicate rejects,
-// and those between the ones that `every` lets pass, do not need it.
+// ringsAlways returns why one part of what runs at a point needs the interpreter at each hit, or nil if it does not.
+// Hits that a predicate rejects, and those between the ones that `every` lets pass, do not need it.
 func (c *Executor) ringsAlways(p *space.Point, r space.Run) error {
 	program, err := c.nativeProgram(p, r)
 	plan := program.Run
@@ -71,8 +72,9 @@ func (c *Executor) ringsAlways(p *space.Point, r space.Run) error {
 	return &needsInterpreterError{why}
 }
 
-// heedRing counts a ring at a place. If at least half of the hits ring, the place gets its breakpoint back for good: there, they are cheaper. Hits are
-// counted for a whole probe, so at a place that is one of many it takes longer until this is seen.
+// heedRing counts a ring at a place. If at least half of the hits ring, the place gets its breakpoint back for good:
+// there, they are cheaper. Hits are counted for a whole probe, so at a place that is one of many it takes longer until
+// this is seen.
 func (c *Executor) heedRing(b *bell) {
 	const window = 64 // rings from one look to the next
 	if c.set.Strategy != backend.Mixed {

@@ -7,16 +7,18 @@ import (
 	"gotap/engine/space"
 )
 
-// The own data of a thread, which the base of fs leads to. Native code knows a thread by their address. An instruction tells it (rdfsbase),
-// which takes 3 ns; where the data begin with their address, native code reads that instead. A thread whose data begin with the address of
-// another one's would then pass for that one: so a thread's first word is looked at when it is born (Born). A thread that changes the base
-// of fs later must lead it to data of that kind, as all code wants that uses thread-local variables.
+// The own data of a thread, which the base of fs leads to. Native code knows a thread by their address. An instruction
+// tells it (rdfsbase), which takes 3 ns; where the data begin with their address, native code reads that instead. A
+// thread whose data begin with the address of another one's would then pass for that one: so a thread's first word is
+// looked at when it is born (Born). A thread that changes the base of fs later must lead it to data of that kind, as
+// all code wants that uses thread-local variables.
 
 // fsBase is the index of the base of fs in the registers.
 var fsBase, _, _, _ = abi.AMD64.Arch.RegIndex("fs_base")
 
-// selfAddressed reports whether the data of a thread, and of all that have a stack, begin with their address: those of the C libraries do,
-// because the ABI for thread-local variables wants it; those of Go's runtime do not. A thread has none while it starts.
+// selfAddressed reports whether the data of a thread, and of all that have a stack, begin with their address: those of
+// the C libraries do, because the ABI for thread-local variables wants it; those of Go's runtime do not. A thread has
+// none while it starts.
 func (n *spaceCalls) selfAddressed(t *Thread) bool {
 	is := func(base uint64) bool {
 		first, ok := firstWord(t.proc.Space, base)

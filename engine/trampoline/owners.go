@@ -11,9 +11,10 @@ import (
 
 // Which thread native code finds in the table of owners.
 //
-// A thread that is in the table has a block of the arena to itself: its stack of calls, and its share of what is counted, where it writes with
-// plain instructions (package calls). Native code finds the block by the base of fs. So a base is in the table only while one thread that
-// may run has it, as far as is known, and native code counts in shares only where that is known of all threads of an address space:
+// A thread that is in the table has a block of the arena to itself: its stack of calls, and its share of what is
+// counted, where it writes with plain instructions (package calls). Native code finds the block by the base of fs. So a
+// base is in the table only while one thread that may run has it, as far as is known, and native code counts in shares
+// only where that is known of all threads of an address space:
 //
 //   - The session sees each new thread before it runs, and reads its base then (Born).
 //   - Threads that ran before are read when they stop. One that sleeps in the kernel is left alone; the C library has
@@ -28,8 +29,9 @@ import (
 //     runs. Only if a signal handler forks that has interrupted native code, the child may finish that one hit with the table of
 //     its parent. Both processes then count this hit, or they do it at the same instant and count it once; it was one call.
 //
-// A thread that is not in the table counts in the words that all share, and rings where it needs a stack. When it has ended, the next thread gets its
-// block, with what has been counted in there. A program that has been executed has a space of its own, with another table.
+// A thread that is not in the table counts in the words that all share, and rings where it needs a stack. When it has
+// ended, the next thread gets its block, with what has been counted in there. A program that has been executed has a
+// space of its own, with another table.
 
 // ownership is who has which base of fs in an address space.
 type ownership struct {
@@ -146,8 +148,8 @@ func (t *Thread) enlist(base uint64) {
 	}
 }
 
-// enlistEarly is enlist for a thread that has not asked for a block. Half of the blocks are left for those that do. The thread has
-// stopped.
+// enlistEarly is enlist for a thread that has not asked for a block. Half of the blocks are left for those that do. The
+// thread has stopped.
 func (t *Thread) enlistEarly() {
 	in := &codeIn(t.proc.Space).calls
 	base, failed := ptrace.ThreadPointer(t.Tid)
@@ -199,8 +201,8 @@ func (c *Executor) counts(sp *space.Space) bool {
 	return true
 }
 
-// Bears is called when a thread, whose registers have been read, creates another one, or a process, that shares its memory. flags are those of
-// clone; vfork says that the thread waits for the child.
+// Bears is called when a thread, whose registers have been read, creates another one, or a process, that shares its
+// memory. flags are those of clone; vfork says that the thread waits for the child.
 func (t *Thread) Bears(child int, flags uint64, vfork bool) {
 	const setsTLS = 0x80000 // CLONE_SETTLS
 	in := &codeIn(t.proc.Space).calls
@@ -216,8 +218,8 @@ func (t *Thread) Bears(child int, flags uint64, vfork bool) {
 	}
 }
 
-// Born is called at the first stop of a new thread. It may have the data of one that has ended, of which the kernel has not told yet.
-// Nor may native code take it for the thread whose data its own begin with.
+// Born is called at the first stop of a new thread. It may have the data of one that has ended, of which the kernel has
+// not told yet. Nor may native code take it for the thread whose data its own begin with.
 func (t *Thread) Born() {
 	in := &codeIn(t.proc.Space).calls
 	if !t.by.Inlines() || machineOf(t.proc.Space) == nil || in.owns.lent[t.Tid] != nil {

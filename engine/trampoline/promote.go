@@ -25,14 +25,16 @@ import (
 
 // Turning breakpoints into jumps.
 //
-// A place waits for its jump from the start, or with Mixed once it has been hit often.
-// The thread that hits a breakpoint whose place waits makes the process map memory, if there is none near yet. Then native code is made for all places of the address space that wait. Until here the other threads run. Then those that
-// run code are stopped, and the jumps are written (package inline says in which order). The thread that hit runs through its
-// jump; so does a thread whose hit is reported later.
+// A place waits for its jump from the start, or with Mixed once it has been hit often. The thread that hits a
+// breakpoint whose place waits makes the process map memory, if there is none near yet. Then native code is made for
+// all places of the address space that wait. Until here the other threads run. Then those that run code are stopped,
+// and the jumps are written (package inline says in which order). The thread that hit runs through its jump; so does a
+// thread whose hit is reported later.
 //
-// No thread may be behind the first byte of the bytes that change. The breakpoints have been there for some time: a thread that
-// sleeps in the kernel is elsewhere and cannot get behind one unseen when it wakes up. So it suffices to look where each
-// thread stands, and whether a signal handler will return there. A place where one stands, or may, waits for a later hit.
+// No thread may be behind the first byte of the bytes that change. The breakpoints have been there for some time: a
+// thread that sleeps in the kernel is elsewhere and cannot get behind one unseen when it wakes up. So it suffices to
+// look where each thread stands, and whether a signal handler will return there. A place where one stands, or may,
+// waits for a later hit.
 
 // spaceJumps is what the session has put into an address space in order to run programs there.
 type spaceJumps struct {
@@ -44,7 +46,8 @@ type spaceJumps struct {
 	refused error            // why nothing runs without a stop in this address space; nil: it may
 }
 
-// retryAfter is the time between two attempts to write a jump at a place where a thread stands, and, with Mixed, between two batches of jumps.
+// retryAfter is the time between two attempts to write a jump at a place where a thread stands, and, with Mixed,
+// between two batches of jumps.
 const retryAfter = 10 * time.Millisecond
 
 // Copy implements Jumps.
@@ -83,8 +86,8 @@ func nearIsland(p *space.Point) *inline.Island {
 	return codeIn(p.Space).jumps.near(p.Addr, inline.FormOf(p.Space.ABI.Machine).Reach)
 }
 
-// Promote turns breakpoints of the thread's address space into jumps, at a hit of p, and reports whether the thread now has to run the
-// jump at p.
+// Promote turns breakpoints of the thread's address space into jumps, at a hit of p, and reports whether the thread now
+// has to run the jump at p.
 func (t *Thread) Promote(p *space.Point) bool {
 	c, sp := t.by, p.Space
 	if p.Jump.In {
@@ -157,7 +160,8 @@ func (c *Executor) refuseJumps(sp *space.Space, pid int, why error) {
 	c.on.Warn(fmt.Sprintf("process %d: its probes stop threads, because no program can run inside it: %v", pid, why))
 }
 
-// makeStubs writes native code for the places that wait, and returns those for which there is some. The others keep their breakpoints.
+// makeStubs writes native code for the places that wait, and returns those for which there is some. The others keep
+// their breakpoints.
 func (c *Executor) makeStubs(t *Thread, sp *space.Space) []*space.Point {
 	waiting := codeIn(sp).jumps.waiting
 	codeIn(sp).jumps.waiting = nil
@@ -197,8 +201,8 @@ func (c *Executor) drop(p *space.Point, why error) {
 	}
 }
 
-// makeStub writes native code for a point, unless it has been written for an attempt that failed, and has the crash handler restore all
-// bytes that the jump displaces.
+// makeStub writes native code for a point, unless it has been written for an attempt that failed, and has the crash
+// handler restore all bytes that the jump displaces.
 func (c *Executor) makeStub(t *Thread, p *space.Point) error {
 	if err := occupied(p); err != nil {
 		return err
@@ -267,8 +271,8 @@ func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error 
 	return c.hangBells(p, at, stub, island.Arena, t.Tid)
 }
 
-// populateRing provides the memory of the ring before the process writes records into it. The memory is ours. If we cannot have it, it is
-// left to the faults, one page after the other.
+// populateRing provides the memory of the ring before the process writes records into it. The memory is ours. If we
+// cannot have it, it is left to the faults, one page after the other.
 func (t *Thread) populateRing(island *inline.Island) {
 	a := t.by.set.Arena
 	if island.Populated || a.PopulateRing() != nil {
@@ -365,8 +369,9 @@ func (c *Executor) insertJumps(t *Thread, points []*space.Point) {
 	c.set.Stats.InlineStop = max(c.set.Stats.InlineStop, time.Since(began))
 }
 
-// occupiedPlaces returns the addresses of those points where a thread stands behind the breakpoint, or a signal handler may return
-// there. ok is false if that is not known of a thread. t is at a breakpoint. All other threads are stopped or asleep.
+// occupiedPlaces returns the addresses of those points where a thread stands behind the breakpoint, or a signal handler
+// may return there. ok is false if that is not known of a thread. t is at a breakpoint. All other threads are stopped
+// or asleep.
 func (t *Thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool, ok bool) {
 	sp := points[0].Space
 	var ranges inline.Ranges
@@ -402,8 +407,8 @@ func (t *Thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool
 	return occupied, true
 }
 
-// standsAt returns where a thread continues that is stopped, or asleep in a system call, and its stack pointer. A thread that has just hit
-// a breakpoint, and whose hit has not been handled, continues at the breakpoint.
+// standsAt returns where a thread continues that is stopped, or asleep in a system call, and its stack pointer. A
+// thread that has just hit a breakpoint, and whose hit has not been handled, continues at the breakpoint.
 func (t *Thread) standsAt() (pc, sp uint64, known bool) {
 	regs := t.Regs
 	if ptrace.GetRegs(t.Tid, &regs) == 0 {
@@ -427,8 +432,8 @@ func (t *Thread) standsAt() (pc, sp uint64, known bool) {
 	return pc, sp, err == nil && err2 == nil
 }
 
-// BackToJump handles a SIGTRAP of a thread that came to the start of a jump while that was written or removed, and reports whether it
-// is one. The thread runs again what is there now.
+// BackToJump handles a SIGTRAP of a thread that came to the start of a jump while that was written or removed, and
+// reports whether it is one. The thread runs again what is there now.
 func (t *Thread) BackToJump() bool {
 	start := t.proc.Space.ABI.BreakpointPC(*t.PC())
 	if p := t.proc.Space.Starts[start]; p == nil || p.Jump.Before == 0 || t.SignalCode() != t.proc.Space.ABI.TrapCode {
@@ -440,8 +445,8 @@ func (t *Thread) BackToJump() bool {
 	return true
 }
 
-// hasToHit reports whether a stopped thread has hit a breakpoint and its hit has not been handled: the stop is that of the SIGTRAP, or
-// the SIGTRAP is still to come.
+// hasToHit reports whether a stopped thread has hit a breakpoint and its hit has not been handled: the stop is that of
+// the SIGTRAP, or the SIGTRAP is still to come.
 func (t *Thread) hasToHit() bool {
 	var info ptrace.SigInfo
 	if t.parts.State.MayRun() && ptrace.GetSigInfo(t.Tid, &info) == 0 && info.Signal() == ptrace.SIGTRAP && info.Code() == t.proc.Space.ABI.TrapCode {
@@ -459,8 +464,9 @@ func (j *spaceJumps) ranges() (all inline.Ranges) {
 	return all
 }
 
-// UnmapIslands unmaps the memory for native code. It is called when nothing leads there any more, and the threads of the process are
-// stopped or asleep. A thread may be in that memory, or a signal handler return to it: then it stays mapped.
+// UnmapIslands unmaps the memory for native code. It is called when nothing leads there any more, and the threads of
+// the process are stopped or asleep. A thread may be in that memory, or a signal handler return to it: then it stays
+// mapped.
 func (t *Thread) UnmapIslands() {
 	sp := t.proc.Space
 	maps, err := module.Maps(t.proc.Pid)

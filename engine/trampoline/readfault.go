@@ -19,8 +19,9 @@ type readFault struct {
 	action *fallback.Action // the program's own
 }
 
-// AnswersRead handles a signal that a read of native code has raised, and reports whether it did. The signal is not the program's. The thread
-// goes on as if the doorbell of the read had rung, and the interpreter reads, and traps if it cannot either.
+// AnswersRead handles a signal that a read of native code has raised, and reports whether it did. The signal is not the
+// program's. The thread goes on as if the doorbell of the read had rung, and the interpreter reads, and traps if it
+// cannot either.
 func (t *Thread) AnswersRead(sig int) bool {
 	n := slices.Index(readSignals[:], sig)
 	if n < 0 || !t.GetRegs() {
@@ -69,8 +70,8 @@ func (x readFault) wasReset() bool {
 	return false
 }
 
-// restore restores what the kernel has reset because the thread blocks the signal, or the program ignores it. Once that has happened, all reads
-// of the process ring.
+// restore restores what the kernel has reset because the thread blocks the signal, or the program ignores it. Once that
+// has happened, all reads of the process ring.
 func (x readFault) restore() {
 	reset := x.wasReset()
 	blocked := x.blocksRest() || reset && x.action.Caught()
@@ -98,7 +99,8 @@ func (x readFault) putBack() {
 	}
 }
 
-// blocksRest reports whether the thread blocks all other signals that instructions raise. SIGTRAP may be left out (package crashsafe).
+// blocksRest reports whether the thread blocks all other signals that instructions raise. SIGTRAP may be left out
+// (package crashsafe).
 func (x readFault) blocksRest() bool {
 	rest := ptrace.Synchronous &^ ptrace.TrapBit &^ (1 << (x.sig - 1))
 	mask, ok := x.parts.Queue.Mask()

@@ -19,19 +19,21 @@ import (
 
 // Memory that native code reads.
 //
-// Native code reads the ranges that a table in the arena has (package ranges), one table for each address space. The session fills it from the
-// mappings of the process when the first stub that reads is written, again when a doorbell has rung for memory that is readable but not in
-// the table, and again when a read has faulted: mappings come and go while the process runs.
+// Native code reads the ranges that a table in the arena has (package ranges), one table for each address space. The
+// session fills it from the mappings of the process when the first stub that reads is written, again when a doorbell
+// has rung for memory that is readable but not in the table, and again when a read has faulted: mappings come and go
+// while the process runs.
 //
-// A fault in a stub is never the program's (faulted). But before the session sees it, the kernel resets the action for the signal to the default if
-// the thread blocks the signal or the program ignores it (force_sig_info_to_task in its kernel/signal.c), and unblocks it. So while a process ignores
-// SIGSEGV or SIGBUS, or a thread of it blocks one of them, the table is empty, and reads ring. The session looks every second, and
-// before the program sets an action of the two through the C library or Go's runtime. What the kernel resets between two looks is
-// restored (readFault.restore).
+// A fault in a stub is never the program's (faulted). But before the session sees it, the kernel resets the action for
+// the signal to the default if the thread blocks the signal or the program ignores it (force_sig_info_to_task in its
+// kernel/signal.c), and unblocks it. So while a process ignores SIGSEGV or SIGBUS, or a thread of it blocks one of
+// them, the table is empty, and reads ring. The session looks every second, and before the program sets an action of
+// the two through the C library or Go's runtime. What the kernel resets between two looks is restored
+// (readFault.restore).
 //
-// The table leaves out memory that native code must not read: code, because programs must not see breakpoints and jumps in it; memory
-// of devices and drivers; and pages at which a read has faulted although they are mapped for reading (protection keys, files
-// that have become shorter).
+// The table leaves out memory that native code must not read: code, because programs must not see breakpoints and jumps
+// in it; memory of devices and drivers; and pages at which a read has faulted although they are mapped for reading
+// (protection keys, files that have become shorter).
 
 // spaceReads is what native code may read in an address space.
 type spaceReads struct {
@@ -178,8 +180,9 @@ func (p *Process) refusesReads() error {
 	return nil
 }
 
-// checkReads empties the tables of processes that have come to block or ignore the signals. What is known of their actions is kept: a read may have
-// faulted already, and the kernel have reset the action, while the stop of its thread has not been looked at.
+// checkReads empties the tables of processes that have come to block or ignore the signals. What is known of their
+// actions is kept: a read may have faulted already, and the kernel have reset the action, while the stop of its thread
+// has not been looked at.
 func (c *Executor) checkReads() {
 	for p := range c.on.Processes() {
 		if codeIn(p.Space).reads.filled && p.refusesReads() != nil {
@@ -227,7 +230,8 @@ func without(r ranges.Range, others []ranges.Range) (parts []ranges.Range) {
 	return []ranges.Range{r}
 }
 
-// missed is called when a doorbell has rung for a read: the table is filled again if the memory can be read but is not in the table.
+// missed is called when a doorbell has rung for a read: the table is filled again if the memory can be read but is not
+// in the table.
 func (t reader) missed(addr uint64, n int) {
 	r := &codeIn(t.proc.Space).reads
 	if r.table == nil || r.refused != nil || time.Now().Before(r.next) || r.filled && r.table.Contains(addr, n) {
@@ -257,7 +261,8 @@ func (j *spaceJumps) readAt(addr uint64) (*native.Read, *stub) {
 	return &s.reads[i], s
 }
 
-// LeaveRead moves a thread, which is about to be detached, away from a doorbell, and from a read that may fault: it goes on to the end of the stub.
+// LeaveRead moves a thread, which is about to be detached, away from a doorbell, and from a read that may fault: it
+// goes on to the end of the stub.
 func (t *Thread) LeaveRead() {
 	j := &codeIn(t.proc.Space).jumps
 	if len(j.stubs) == 0 || !t.GetRegs() {

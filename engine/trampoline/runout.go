@@ -9,10 +9,10 @@ import (
 
 // Letting threads run out of native code.
 //
-// A thread in native code runs the programs of a hit one after the other. The session may end, or a probe be disarmed, while the thread is
-// between two of them: without a processor on a busy machine, or behind a doorbell. If counters were read then, two programs of one place
-// could differ, or change afterwards. So the threads are looked at until each of them has been seen elsewhere once: it cannot get into those
-// programs again.
+// A thread in native code runs the programs of a hit one after the other. The session may end, or a probe be disarmed,
+// while the thread is between two of them: without a processor on a busy machine, or behind a doorbell. If counters
+// were read then, two programs of one place could differ, or change afterwards. So the threads are looked at until each
+// of them has been seen elsewhere once: it cannot get into those programs again.
 
 // runOutPause is how long a thread in native code runs on until it is looked at again.
 const runOutPause = 100 * time.Microsecond
@@ -20,7 +20,8 @@ const runOutPause = 100 * time.Microsecond
 // stalePatience is how long AwaitStale waits.
 const stalePatience = 1500 * time.Millisecond
 
-// RunOut makes native code run no programs any more, and has the hits completed that have begun. Threads that have been seen elsewhere stay held.
+// RunOut makes native code run no programs any more, and has the hits completed that have begun. Threads that have been
+// seen elsewhere stay held.
 func (c *Executor) RunOut(patience time.Duration) {
 	if !c.Inlines() {
 		return
@@ -37,7 +38,8 @@ func (c *Executor) RunOut(patience time.Duration) {
 	}
 }
 
-// AwaitStale waits until no thread is in native code to which no jump leads any more. The tracing thread must be free to handle stops meanwhile.
+// AwaitStale waits until no thread is in native code to which no jump leads any more. The tracing thread must be free
+// to handle stops meanwhile.
 func (c *Executor) AwaitStale() {
 	if !c.Inlines() {
 		return
@@ -63,8 +65,9 @@ func (st *stub) stale() bool {
 	return j.Stub != st.start || j.Runs == nil || !j.In && !j.Waits
 }
 
-// lookOutside stops the threads that have not been seen outside of the selected stubs, and adds those to seen that are outside now. It returns the threads that
-// it holds, and whether all have been seen. Threads that stay stopped until somebody releases them are not looked at.
+// lookOutside stops the threads that have not been seen outside of the selected stubs, and adds those to seen that are
+// outside now. It returns the threads that it holds, and whether all have been seen. Threads that stay stopped until
+// somebody releases them are not looked at.
 func (c *Executor) lookOutside(seen map[*Thread]bool, of func(*stub) bool) (outside, inside []*Thread, all bool) {
 	due := func(t *Thread) bool {
 		return !seen[t] && len(codeIn(t.proc.Space).jumps.stubs) > 0 && !t.parts.State.Is(threadstate.Gone, threadstate.Held, threadstate.Parked)

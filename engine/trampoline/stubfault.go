@@ -12,12 +12,12 @@ import (
 
 // Instructions that fault in native code.
 //
-// The displaced instructions run at the end of a stub. If one faults, the program must see the fault at the instruction's own address, and
-// may repeat the instruction there. So the thread is moved to that address. Unless it is the first one, the jump is there:
-// then the place gets its breakpoint back for good, before the thread goes on.
+// The displaced instructions run at the end of a stub. If one faults, the program must see the fault at the
+// instruction's own address, and may repeat the instruction there. So the thread is moved to that address. Unless it is
+// the first one, the jump is there: then the place gets its breakpoint back for good, before the thread goes on.
 //
-// After the session has been killed nobody does that: a handler of the program sees an address in the stub. It returns to
-// the instruction there, which does the same.
+// After the session has been killed nobody does that: a handler of the program sees an address in the stub. It returns
+// to the instruction there, which does the same.
 
 // stub is native code in the memory of a process.
 type stub struct {
@@ -61,8 +61,8 @@ func (j *spaceJumps) stubAt(addr uint64) *stub {
 
 var errFaulted = errors.New("an instruction that the jump replaces has faulted")
 
-// LeaveStub moves a thread that is stopped with a signal which its instruction raised from the copy of a displaced instruction to the
-// instruction itself.
+// LeaveStub moves a thread that is stopped with a signal which its instruction raised from the copy of a displaced
+// instruction to the instruction itself.
 func (t *Thread) LeaveStub(sig int) {
 	if !t.GetRegs() || !t.parts.Queue.Raised(sig) {
 		return

@@ -50,7 +50,8 @@ type Host interface {
 	StoppedTid(sp *space.Space) int
 	// HoldAll stops all threads, until release.
 	HoldAll() (release func())
-	// Hold stops those of the selected threads that run code, and returns them. Threads that sleep in a system call are left alone.
+	// Hold stops those of the selected threads that run code, and returns them. Threads that sleep in a system call are
+	// left alone.
 	Hold(which func(*Thread) bool) []*Thread
 	// Release resumes threads that Hold has stopped.
 	Release(held []*Thread)
@@ -117,7 +118,8 @@ func (p *Process) HasStubs() bool { return len(codeIn(p.Space).jumps.stubs) > 0 
 // Counts reports whether the thread may run native code, so that it matters which data its threads and children have.
 func (t *Thread) Counts() bool { return t.by.Inlines() }
 
-// HitOver is called at the end of a hit, or for a new stack: native code has to know whether calls are followed elsewhere.
+// HitOver is called at the end of a hit, or for a new stack: native code has to know whether calls are followed
+// elsewhere.
 func (t *Thread) HitOver() {
 	if t.stack.of != nil {
 		t.stack.of.SetOthers(t.parts.Calls.Len())

@@ -37,7 +37,8 @@ func TestWithout(t *testing.T) {
 	}
 }
 
-// TestPlainMemory goes through the mappings of the test itself: what native code may read is never code, and the stack is part of it.
+// TestPlainMemory goes through the mappings of the test itself: what native code may read is never code, and the stack
+// is part of it.
 func TestPlainMemory(t *testing.T) {
 	maps, err := module.Maps(os.Getpid())
 	if err != nil {
@@ -119,7 +120,8 @@ func (h *host) After(time.Duration, func()) {}
 func (h *host) Threads() iter.Seq[*Thread]  { return func(func(*Thread) bool) {} }
 func (h *host) StoppedTid(*space.Space) int { return 0 }
 
-// TestFits: places of other processors, where the session itself stops threads, and while data is watched, get no jump; each says why.
+// TestFits: places of other processors, where the session itself stops threads, and while data is watched, get no jump;
+// each says why.
 func TestFits(t *testing.T) {
 	h := &host{}
 	var c Executor

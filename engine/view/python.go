@@ -16,8 +16,8 @@ type pythonFrames struct {
 	cfas   [value.MaxStackDepth + 1]uint64
 }
 
-// Frames is Walk with the frames of interpreted functions in the place of the C functions that evaluate them. Such a frame has a
-// number in place of an address; package history names both.
+// Frames is Walk with the frames of interpreted functions in the place of the C functions that evaluate them. Such a
+// frame has a number in place of an address; package history names both.
 func (w *View) Frames(regs *arch.Regs, pcs []uint64) int {
 	g := &w.code.python
 	in := g.files.Of(w.Space.Modules, maskedMemory{w.Space})
@@ -43,8 +43,8 @@ func (w *View) Frames(regs *arch.Regs, pcs []uint64) int {
 	return n
 }
 
-// begun returns the number of the Python frame that a thread is about to evaluate: it is at the start of the function that does so, and the
-// frame is its second argument.
+// begun returns the number of the Python frame that a thread is about to evaluate: it is at the start of the function
+// that does so, and the frame is its second argument.
 func (w *View) begun(in *python.Interpreter, regs *arch.Regs) (n uint64, ok bool) {
 	if regs[x86.RIP] != in.Eval {
 		return 0, false

@@ -108,7 +108,8 @@ func (w *View) SP() uint64 { return w.Thread.SP() }
 // Ran is called when an instruction of the thread has run: the vector registers may have changed.
 func (w *View) Ran() { w.fpRead = false }
 
-// FPRegs returns the floating-point and vector registers, which are read at most once per hit, or nil if they cannot be read.
+// FPRegs returns the floating-point and vector registers, which are read at most once per hit, or nil if they cannot be
+// read.
 func (w *View) FPRegs() *ptrace.FPRegs {
 	if !w.getFPRegs() {
 		return nil
@@ -274,7 +275,8 @@ func (w *View) walk(regs *arch.Regs, pcs, cfas []uint64) int {
 	return w.code.Walk(w.Space.ABI.ISA, regs, &w.stack, w.findTable, pcs, cfas)
 }
 
-// noteGenerated tells those who name addresses that the thread runs code of no module, as long as the process can say what that is.
+// noteGenerated tells those who name addresses that the thread runs code of no module, as long as the process can say
+// what that is.
 func (w *View) noteGenerated() {
 	if w.generates {
 		w.code.names.Generated(w.Of.Pid())
@@ -291,7 +293,8 @@ func (m maskedMemory) ReadMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// stackMemory is the memory of a thread, of which native code has overwritten a part that the program does not need: from low up to high.
+// stackMemory is the memory of a thread, of which native code has overwritten a part that the program does not need:
+// from low up to high.
 type stackMemory struct {
 	maskedMemory
 	low, high uint64

@@ -132,7 +132,8 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestArguments: the calling convention of System V: six registers, then the stack; vector registers are those of the present stop.
+// TestArguments: the calling convention of System V: six registers, then the stack; vector registers are those of the
+// present stop.
 func TestArguments(t *testing.T) {
 	w, s, _ := viewOfSelf(t)
 	stack := []uint64{0, 77}

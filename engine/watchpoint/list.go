@@ -33,12 +33,13 @@ type Process struct {
 	Info   func(name string) registry.PlaceInfo // for programs at a place that is not code
 	// Slots is the number of debug registers; 0: a stub decides what it can watch.
 	Slots int
-	// Check returns an error if the processor does not report what its debug registers watch. It is used where there are such.
+	// Check returns an error if the processor does not report what its debug registers watch. It is used where there
+	// are such.
 	Check func() error
 }
 
-// Add adds a probe at all addresses that a specification names in a process, except where it is already. A *place.NotFoundError means that
-// there is none yet.
+// Add adds a probe at all addresses that a specification names in a process, except where it is already. A
+// *place.NotFoundError means that there is none yet.
 func (l *List) Add(pr *registry.Probe, spec place.Spec, p Process) error {
 	found, err := p.find(pr, spec)
 	if err != nil {
@@ -135,8 +136,8 @@ func (l List) Count(pr *registry.Probe) (n int) {
 	return n
 }
 
-// Of returns the watchpoints for one kind of access: bit i is watch i. The debug unit of ARM reports the address of an access but not its
-// kind, and watchpoints of another kind may watch the same data.
+// Of returns the watchpoints for one kind of access: bit i is watch i. The debug unit of ARM reports the address of an
+// access but not its kind, and watchpoints of another kind may watch the same data.
 func (l List) Of(kind place.Access) (set uint64) {
 	for i, w := range l {
 		if w.Spec.Access == kind {

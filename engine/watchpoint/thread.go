@@ -46,7 +46,8 @@ func (d *Thread) Stale() bool { return d.due || d.wanted() != d.regs }
 // Due reports whether the debug registers have to be written at the thread's next stop.
 func (d *Thread) Due() bool { return d.due }
 
-// Postpone has the debug registers written at the next stop, if they are not what they should be; with all, in any case.
+// Postpone has the debug registers written at the next stop, if they are not what they should be; with all, in any
+// case.
 func (d *Thread) Postpone(all bool) { d.due = d.due || all || d.Stale() }
 
 // Armed reports whether the thread has to be stopped to clear its debug registers.

@@ -22,8 +22,8 @@ import (
 //	tseries                      that of what an interval holds
 //	trail                        see trail.go
 //
-// Integers and floats that are added to one aggregation are kept apart, so that integers stay exact and native code adds them in one
-// operation. What an aggregation tells is a float once it has got one.
+// Integers and floats that are added to one aggregation are kept apart, so that integers stay exact and native code
+// adds them in one operation. What an aggregation tells is a float once it has got one.
 //
 // Programs change cells only with atomic operations.
 

@@ -150,8 +150,8 @@ func (a *Arena) At(off uint64) *Instance {
 
 // Refine declares the key shape and value type that a use of an object needs, before the program with that use is
 // lowered. The first use determines both, and memory is allocated then; later uses must agree. value counts only for
-// maps; value.KindAny agrees with everything. A key part of kind value.KindAny leaves the shape open. It is safe for concurrent
-// use.
+// maps; value.KindAny agrees with everything. A key part of kind value.KindAny leaves the shape open. It is safe for
+// concurrent use.
 func (a *Arena) Refine(id int, keys []value.Kind, v value.Kind) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -18,15 +18,15 @@
 //
 // # One object
 //
-// Declare checks a declaration and returns an ID; Lookup returns the offset by which programs name the object. Refine, for
-// the first use that the compiler sees, determines the kinds of its keys and values, and allocates its Storage. From then
-// on programs pin slots and change cells (program.go), and the host reads, changes and takes contents through a Handle, at
-// any time.
+// Declare checks a declaration and returns an ID; Lookup returns the offset by which programs name the object. Refine,
+// for the first use that the compiler sees, determines the kinds of its keys and values, and allocates its Storage.
+// From then on programs pin slots and change cells (program.go), and the host reads, changes and takes contents through
+// a Handle, at any time.
 //
 // # One hit
 //
-// The engine calls Commit at the end of a hit, which copies the hit's log into the ring as one record and wakes the host if
-// it sleeps. The host, one goroutine, loops over Next and Wait.
+// The engine calls Commit at the end of a hit, which copies the hit's log into the ring as one record and wakes the
+// host if it sleeps. The host, one goroutine, loops over Next and Wait.
 //
 // # Threads and locks
 //
@@ -43,11 +43,12 @@
 //
 // Cells of one word, which most maps and counts have, lie behind their states, so that native code needs no pin.
 //
-// Without keys, only aggregations that add, one word at a time, have shares (share.go). Kinds of two words have banks, which need their
-// pins. With keys, only counts and sums under one word have them (keyshare.go), as entries that cache what was added: keys live in the table,
-// where their number is limited. Entries take up to 33 KiB of a thread's block for an object that counts; a hist would take as much for every 64
-// keys. An entry belongs to its key for ever. To replace it, its thread would have to add what it holds to the table first, in several steps, between
-// which signal handlers would find it. So threads that see ever new keys count most of them in the table, as all keys were before.
+// Without keys, only aggregations that add, one word at a time, have shares (share.go). Kinds of two words have banks,
+// which need their pins. With keys, only counts and sums under one word have them (keyshare.go), as entries that cache
+// what was added: keys live in the table, where their number is limited. Entries take up to 33 KiB of a thread's block
+// for an object that counts; a hist would take as much for every 64 keys. An entry belongs to its key for ever. To
+// replace it, its thread would have to add what it holds to the table first, in several steps, between which signal
+// handlers would find it. So threads that see ever new keys count most of them in the table, as all keys were before.
 //
 // Tables have no tombstones. Short-lived keys (addresses of blocks, thread IDs) would fill a table with them, and a
 // cleanup needs a moment without readers. With a reach for each home, a slot is free as soon as its key is deleted.

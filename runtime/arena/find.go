@@ -18,9 +18,9 @@ func (st *Storage) element(key []value.Value) (snapshot.Data, bool) {
 	return snapshot.Data{Kind: object.KindArray, Int: int64(atomic.LoadUint64(&st.cells[0][key[0].Int]))}, true
 }
 
-// find pins the slot of a key given by the host. A text that ends in the mark of a cut is also
-// searched as cut text, so that keys can be given as they print. What threads have added under the key is collected before. Pinning keeps the slot from
-// being emptied while it is read; who calls find unpins.
+// find pins the slot of a key given by the host. A text that ends in the mark of a cut is also searched as cut text, so
+// that keys can be given as they print. What threads have added under the key is collected before. Pinning keeps the
+// slot from being emptied while it is read; who calls find unpins.
 func (st *Storage) find(k []value.Value) (slot int, ok bool) {
 	var b key.Buffer
 	if !st.build(&b, k) {

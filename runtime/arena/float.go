@@ -18,7 +18,8 @@ func (st *Storage) hasFloats() bool {
 	return false
 }
 
-// UpdateFloat adds a float to a cell of an aggregation. Kinds that know integers alone get the largest one that is not above it.
+// UpdateFloat adds a float to a cell of an aggregation. Kinds that know integers alone get the largest one that is not
+// above it.
 func (st *Storage) UpdateFloat(cell []uint64, v float64) {
 	w := uint64(snapshot.WordOf(v))
 	if v == 0 {
@@ -99,8 +100,8 @@ func changeWord(p *uint64, change func(old uint64) uint64) {
 	}
 }
 
-// addFloat adds to a sum of floats. One that is not a number stays what it is, bit by bit: of two that are not numbers the processor would
-// keep the first operand, and which one that is would depend on the compiler.
+// addFloat adds to a sum of floats. One that is not a number stays what it is, bit by bit: of two that are not numbers
+// the processor would keep the first operand, and which one that is would depend on the compiler.
 func addFloat(p *uint64, w uint64) {
 	v := snapshot.FloatWord(w).Float()
 	changeWord(p, func(old uint64) uint64 {

@@ -25,8 +25,8 @@ func floatHandles(t *testing.T, a *Arena, keys int) map[object.Kind]*Handle {
 	return list
 }
 
-// Floats that are added one after another are what the same additions of doubles give, to the last bit, also after they were saved and
-// restored, read and merged.
+// Floats that are added one after another are what the same additions of doubles give, to the last bit, also after they
+// were saved and restored, read and merged.
 func TestFloats(t *testing.T) {
 	for keys := range 2 {
 		a, key := newArena(t), []value.Value{value.Int(5)}[:keys]
@@ -86,7 +86,8 @@ func compareFloats(t *testing.T, d snapshot.Data, list []float64, sum, squares f
 	}
 }
 
-// Integers and floats in one aggregation make a float; integers alone stay integers of 64 bits, and what is special does no harm.
+// Integers and floats in one aggregation make a float; integers alone stay integers of 64 bits, and what is special
+// does no harm.
 func TestFloatsAmongIntegers(t *testing.T) {
 	handles := floatHandles(t, newArena(t), 0)
 	type step struct {

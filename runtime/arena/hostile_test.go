@@ -62,8 +62,8 @@ func scribble(a *Arena, seed uint64, done <-chan struct{}) {
 	}
 }
 
-// TestHostile has others write random words into an arena while the host uses all of it. They can spoil what is in it, and nothing else: the
-// host neither fails nor gets stuck.
+// TestHostile has others write random words into an arena while the host uses all of it. They can spoil what is in it,
+// and nothing else: the host neither fails nor gets stuck.
 func TestHostile(t *testing.T) {
 	defer func(y, s int) { yields, sleeps = y, s }(yields, sleeps)
 	yields, sleeps = 1, 0 // what was written makes the host wait for threads that there are not

@@ -11,17 +11,20 @@ import (
 
 // Shares of threads in counts and sums by key.
 //
-// A block has entries for each such object: a key, and what its thread has added under it. An entry belongs to its key for ever, and what
-// was added only grows, as in other shares: the host remembers what of each entry it has added to the table (KeyShare.Collect). So native
-// code compares the key and adds with a plain instruction, whatever comes in between.
+// A block has entries for each such object: a key, and what its thread has added under it. An entry belongs to its key
+// for ever, and what was added only grows, as in other shares: the host remembers what of each entry it has added to
+// the table (KeyShare.Collect). So native code compares the key and adds with a plain instruction, whatever comes in
+// between.
 //
-// A key gets an entry when the thread adds to it and finds it in the table, that is after it has been inserted there. So there are no more
-// keys than the object may have, and a key without a free entry is counted in the table. The entry is taken by a compare-and-swap, because a signal handler of the thread
-// may want it too. A key that the host has taken or deleted keeps its entry, and is inserted again when it has gained. If others have
-// filled the table meanwhile, what it has gained is counted as dropped, like any key that finds no room. Objects that evict keys, or
-// report an error when they are full, have no entries: there each addition has to be made when it happens.
+// A key gets an entry when the thread adds to it and finds it in the table, that is after it has been inserted there.
+// So there are no more keys than the object may have, and a key without a free entry is counted in the table. The entry
+// is taken by a compare-and-swap, because a signal handler of the thread may want it too. A key that the host has taken
+// or deleted keeps its entry, and is inserted again when it has gained. If others have filled the table meanwhile, what
+// it has gained is counted as dropped, like any key that finds no room. Objects that evict keys, or report an error
+// when they are full, have no entries: there each addition has to be made when it happens.
 
-// KeyShare is the part that shares of threads have in an aggregation whose keys have one word. Its methods may be called from any goroutine.
+// KeyShare is the part that shares of threads have in an aggregation whose keys have one word. Its methods may be
+// called from any goroutine.
 type KeyShare struct {
 	a  *Arena
 	st *Storage
@@ -33,8 +36,9 @@ type KeyShare struct {
 
 // KeyEntries tells where the entries of an object lie in each share, in bytes from its start.
 //
-// The words of an entry are the key less KeyBias, 0 while the entry is free; how often the thread has added; and of sums what it has added. A
-// key is searched from the entry on that KeyMultiplier selects, in KeyProbes entries: the upper Bits bits of the product number it.
+// The words of an entry are the key less KeyBias, 0 while the entry is free; how often the thread has added; and of
+// sums what it has added. A key is searched from the entry on that KeyMultiplier selects, in KeyProbes entries: the
+// upper Bits bits of the product number it.
 type KeyEntries struct {
 	Used    uint64 // of a word that is not 0 if there may be entries that are not free
 	Entries uint64
@@ -62,8 +66,8 @@ func newKeyShare(a *Arena, st *Storage) *KeyShare {
 	return &KeyShare{a: a, st: st}
 }
 
-// Entries returns where the entries are. They get their place at the first call, twice as many as the object may have keys if there is room. ok is
-// false if there is none: then everybody has to count in the table.
+// Entries returns where the entries are. They get their place at the first call, twice as many as the object may have
+// keys if there is room. ok is false if there is none: then everybody has to count in the table.
 func (s *KeyShare) Entries() (e KeyEntries, ok bool) {
 	if s == nil {
 		return e, false
@@ -148,8 +152,8 @@ func (s *KeyShare) collect(which func(*KeyEntries) (first, n int)) {
 	}
 }
 
-// collectEntry adds what an entry has gained, whose first word has an index in the arena. It returns false if it had to wait too long: so much
-// that the caller should do that once only. A process that writes into the table may cause it.
+// collectEntry adds what an entry has gained, whose first word has an index in the arena. It returns false if it had to
+// wait too long: so much that the caller should do that once only. A process that writes into the table may cause it.
 func (s *KeyShare) collectEntry(index uint64, added []uint64) bool {
 	k := s.a.load(index)
 	if k == 0 {
@@ -166,7 +170,8 @@ func (s *KeyShare) collectEntry(index uint64, added []uint64) bool {
 	return !any || s.add(k+KeyBias, gained[:len(added)])
 }
 
-// add adds to a key of the table, or counts what it cannot add. It returns false if others kept the key busy, or a place that it could have.
+// add adds to a key of the table, or counts what it cannot add. It returns false if others kept the key busy, or a
+// place that it could have.
 func (s *KeyShare) add(word uint64, gained []uint64) bool {
 	k, t := [1]uint64{word}, &s.st.table
 	slot, got := t.insert(k[:], key.Hash(k[:]), s.st.fresh)

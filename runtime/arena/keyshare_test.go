@@ -64,8 +64,8 @@ func (k *keyThread) add(word, v uint64) {
 	}
 }
 
-// TestKeyShares: what threads add to keys in their blocks, and in the table, is in what the host reads, and is taken once, whatever the host
-// does meanwhile. One of the keys has no entries.
+// TestKeyShares: what threads add to keys in their blocks, and in the table, is in what the host reads, and is taken
+// once, whatever the host does meanwhile. One of the keys has no entries.
 func TestKeyShares(t *testing.T) {
 	for _, kind := range []object.Kind{object.KindCount, object.KindSum} {
 		keyShares(t, kind)
@@ -131,8 +131,8 @@ func keyShares(t *testing.T, kind object.Kind) {
 	}
 }
 
-// TestKeySharesFull: a key that has been taken and finds no room when it has gained is counted as dropped; one that was deleted comes
-// back; a copy has what the entries have gained.
+// TestKeySharesFull: a key that has been taken and finds no room when it has gained is counted as dropped; one that was
+// deleted comes back; a copy has what the entries have gained.
 func TestKeySharesFull(t *testing.T) {
 	const size = 4096
 	a, first := shared(t, 1, size)
@@ -204,7 +204,8 @@ func TestKeySharesWait(t *testing.T) {
 	}
 }
 
-// TestKeyEntriesOf: objects have entries if they only add under a key of one word and drop what has no room, as long as there is room in the blocks.
+// TestKeyEntriesOf: objects have entries if they only add under a key of one word and drop what has no room, as long as
+// there is room in the blocks.
 func TestKeyEntriesOf(t *testing.T) {
 	a, _ := shared(t, 2, 1024)
 	one, two := []value.Kind{value.KindInt}, []value.Kind{value.KindInt, value.KindInt}
@@ -237,7 +238,8 @@ func TestKeyEntriesOf(t *testing.T) {
 	}
 }
 
-// TestSpoiledEntries: the host reads entries that somebody writes at random, and the object has no more keys than it may have.
+// TestSpoiledEntries: the host reads entries that somebody writes at random, and the object has no more keys than it
+// may have.
 func TestSpoiledEntries(t *testing.T) {
 	const size = 4096
 	a, first := shared(t, 3, size)

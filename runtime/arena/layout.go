@@ -49,7 +49,8 @@ const (
 	FloatOffset = cellFloat * 8 // of others: the sum, or the extreme, of floats
 )
 
-// Of a group of buckets (spread.go): its size in bytes, and where it has its buckets' common number, of 32 bits, and their counts.
+// Of a group of buckets (spread.go): its size in bytes, and where it has its buckets' common number, of 32 bits, and
+// their counts.
 const (
 	GroupBytes  = groupWords * 8
 	GroupNumber = groupShift / 8

@@ -4,7 +4,8 @@ import "golang.org/x/sys/unix"
 
 const pageSize = 4096
 
-// populate makes the kernel provide all pages of memory now. It fails on kernels before 5.14, and where a limit forbids it.
+// populate makes the kernel provide all pages of memory now. It fails on kernels before 5.14, and where a limit forbids
+// it.
 func populate(mem []byte) error { return unix.Madvise(mem, unix.MADV_POPULATE_WRITE) }
 
 // mapShared maps size bytes of zeroed, sparse memory. The memory is backed by a memfd if possible, otherwise anonymous.

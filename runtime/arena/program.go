@@ -39,8 +39,8 @@ func (st *Storage) Pin(k []uint64) (slot int, ok bool) {
 	return slot, got <= insertNew
 }
 
-// PinOrFull is Pin by the object's policy: full is true, and nothing has been counted, if there is no room and that is an
-// error (FullError).
+// PinOrFull is Pin by the object's policy: full is true, and nothing has been counted, if there is no room and that is
+// an error (FullError).
 func (st *Storage) PinOrFull(k []uint64) (slot int, ok, full bool) {
 	slot, got := st.offer(k)
 	return slot, got <= insertNew, got == insertFull && st.Full == object.FullError

@@ -45,8 +45,9 @@ func (a *Arena) RingLayout() RingLayout {
 	return RingLayout{Data: ringData, Size: a.words[wordRingBytes], Head: wordRingHead * 8, Tail: wordRingTail * 8, Sleep: wordRingSleep * 8, Lost: wordLostRing * 8}
 }
 
-// PopulateRing makes the kernel provide the memory of the whole ring now, in our name. Writers in other processes then wait for it
-// no more, and it does not count against their limits. The error is that of the kernel, and harmless. Any goroutine may call it.
+// PopulateRing makes the kernel provide the memory of the whole ring now, in our name. Writers in other processes then
+// wait for it no more, and it does not count against their limits. The error is that of the kernel, and harmless. Any
+// goroutine may call it.
 func (a *Arena) PopulateRing() error {
 	l := a.RingLayout()
 	return populate(a.bytes[l.Data : l.Data+l.Size])

@@ -27,8 +27,8 @@ func addTo(t testing.TB, h *Handle, second, v int64, key ...value.Value) {
 	}
 }
 
-// TestSeriesForgets adds far more intervals than are kept: what nobody would see makes room without being told of, and what
-// somebody would is told.
+// TestSeriesForgets adds far more intervals than are kept: what nobody would see makes room without being told of, and
+// what somebody would is told.
 func TestSeriesForgets(t *testing.T) {
 	a := newArena(t)
 	h := newSeries(t, a, object.KindSum, 5, 0, 0)

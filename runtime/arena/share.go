@@ -5,17 +5,17 @@ import (
 	"sync/atomic"
 )
 
-// Shares of threads. An addition that several processors contend for costs many times what one costs in a word that only one thread
-// writes. So native code counts in a share of its thread: a block of memory with a word for each word of the objects and gates that it counts
-// in. The host adds what the shares have gained to the words themselves before it reads or empties them (Share.Collect), so everything
-// else here and in package gate knows only those.
+// Shares of threads. An addition that several processors contend for costs many times what one costs in a word that
+// only one thread writes. So native code counts in a share of its thread: a block of memory with a word for each word
+// of the objects and gates that it counts in. The host adds what the shares have gained to the words themselves before
+// it reads or empties them (Share.Collect), so everything else here and in package gate knows only those.
 //
-// A word of a share only grows, modulo 2^64, and is never reset: the host remembers what it has added of the sum of all blocks. So no
-// addition is lost or added twice, whenever it comes. A block keeps its words when its thread has ended, and the next thread goes on from
-// there.
+// A word of a share only grows, modulo 2^64, and is never reset: the host remembers what it has added of the sum of all
+// blocks. So no addition is lost or added twice, whenever it comes. A block keeps its words when its thread has ended,
+// and the next thread goes on from there.
 //
-// Blocks and what is in them belong to the traced processes. What they write there changes numbers, and nothing else: the host has
-// the offsets, and the number of blocks, in its own memory.
+// Blocks and what is in them belong to the traced processes. What they write there changes numbers, and nothing else:
+// the host has the offsets, and the number of blocks, in its own memory.
 
 // shareBlocks is where the blocks are.
 type shareBlocks struct {
@@ -25,9 +25,9 @@ type shareBlocks struct {
 	used              atomic.Uint64
 }
 
-// OpenShares tells where the blocks are: in memory that Reserve returned, the first one at an offset, each stride bytes behind the one
-// before. A block has size bytes for words without keys, and behind them keyed bytes for entries of keys; both are multiples of 64. It is
-// called once, before anything counts in them.
+// OpenShares tells where the blocks are: in memory that Reserve returned, the first one at an offset, each stride bytes
+// behind the one before. A block has size bytes for words without keys, and behind them keyed bytes for entries of
+// keys; both are multiples of 64. It is called once, before anything counts in them.
 func (a *Arena) OpenShares(off, stride, size, keyed uint64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -44,7 +44,8 @@ func (a *Arena) UseShare(n int) {
 	}
 }
 
-// Share is the part that shares of threads have in some words of the arena. Its methods may be called from any goroutine.
+// Share is the part that shares of threads have in some words of the arena. Its methods may be called from any
+// goroutine.
 type Share struct {
 	a  *Arena
 	to []uint64      // the words
@@ -57,8 +58,8 @@ type Share struct {
 // newShare returns the share in some words. Nothing is reserved for it yet.
 func newShare(a *Arena, to []uint64) *Share { return &Share{a: a, to: to} }
 
-// Offset returns where the copies of the words are in each block, in bytes. They get their place at the first call. ok is false if there
-// are no blocks, or they are full: then everybody has to count in the words themselves, atomically.
+// Offset returns where the copies of the words are in each block, in bytes. They get their place at the first call. ok
+// is false if there are no blocks, or they are full: then everybody has to count in the words themselves, atomically.
 func (s *Share) Offset() (off uint64, ok bool) {
 	if s == nil {
 		return 0, false

@@ -26,7 +26,8 @@ func shared(t *testing.T, blocks, size int) (a *Arena, first uint64) {
 	return a, off
 }
 
-// TestShares: what threads add in their blocks, and in the words themselves, is in what the host reads, and is taken once.
+// TestShares: what threads add in their blocks, and in the words themselves, is in what the host reads, and is taken
+// once.
 func TestShares(t *testing.T) {
 	const threads, times, size = 4, 20000, 4096
 	a, first := shared(t, threads, size)

@@ -7,18 +7,19 @@ import (
 	"gotap/runtime/snapshot"
 )
 
-// A spread is the memory of the buckets of all stats (object/spread.go). It is divided into groups: one word, and the counts of 16 buckets
-// that lie side by side. A cell has a list of the groups that it needs, mostly a handful, so that many keys cost little memory. The first
-// word of a group is
+// A spread is the memory of the buckets of all stats (object/spread.go). It is divided into groups: one word, and the
+// counts of 16 buckets that lie side by side. A cell has a list of the groups that it needs, mostly a handful, so that
+// many keys cost little memory. The first word of a group is
 //
 //	bits 0–31   the next group of the list, counted from 1; 0 ends it
 //	bits 32–63  which buckets it has: the upper bits of their numbers
 //
-// A group is put at the head of a list by a compare-and-swap, and stays in it. A cell that is emptied, or that gets another key, keeps its
-// groups with counts of 0. Of two threads that add one group at the same time, one leaves its own unused.
+// A group is put at the head of a list by a compare-and-swap, and stays in it. A cell that is emptied, or that gets
+// another key, keeps its groups with counts of 0. Of two threads that add one group at the same time, one leaves its
+// own unused.
 //
-// If no group is left, values are still counted, summed up and compared with the extremes. Only quantiles do not know them, which is
-// counted as a loss.
+// If no group is left, values are still counted, summed up and compared with the extremes. Only quantiles do not know
+// them, which is counted as a loss.
 type spread struct {
 	words []uint64
 	used  *uint64 // groups that have been given out
@@ -34,7 +35,8 @@ const (
 	leastGroups = 64
 )
 
-// openSpreadLocked sets memory aside, at the first stats. It is part of the arena's address space, and used when touched.
+// openSpreadLocked sets memory aside, at the first stats. It is part of the arena's address space, and used when
+// touched.
 func (a *Arena) openSpreadLocked() {
 	if a.spread.words != nil {
 		return
@@ -76,8 +78,8 @@ func (s *spread) find(first, which uint64) []uint64 {
 	return nil
 }
 
-// count adds n to a bucket of a cell. The cell's list of bucket groups begins at list. If the bucket's group is missing, count appends it; it
-// returns false if the arena has no room for that.
+// count adds n to a bucket of a cell. The cell's list of bucket groups begins at list. If the bucket's group is
+// missing, count appends it; it returns false if the arena has no room for that.
 func (s *spread) count(list *uint64, bucket uint32, n uint64) bool {
 	which, mine := uint64(bucket/object.GroupBuckets), uint64(0)
 	for {

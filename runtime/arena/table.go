@@ -15,19 +15,20 @@ import (
 //	bits 16–47  upper half of the key's hash
 //	bits 48–63  changes: counts unpins and releases, so that a reader notices a writer in between
 //
-// Cells of one word lie behind their states, in pairs of words that begin at multiples of 16 bytes, unless the object evicts. Other
-// cells lie behind their keys.
+// Cells of one word lie behind their states, in pairs of words that begin at multiples of 16 bytes, unless the object
+// evicts. Other cells lie behind their keys.
 //
 // Use. A thread pins a full slot with a compare-and-swap, compares the key, works on the cell with atomic operations,
 // and unpins. A pinned slot is never emptied. Deleting makes it dying, which hides it from new look-ups, and the thread
 // that removes the last pin empties it. So an addition either is in the cell before a take reads it, or goes to a new
 // slot of the same key. None is lost, and none lands under another key.
 //
-// Use without a pin. Native code (package runtime/native/amd64) replaces a pair by one instruction, which compares and swaps both words.
-// It reads the state, compares the key, reads the cell, and swaps if the pair is still what it has read. The state is still the same only if
-// the slot has been full, with this key, all the time: what empties a slot changes it, and counts as a change. A dying slot no longer
-// gets such an addition, so a take that has killed the slot and has waited for the pins has all of them. Reads take no instruction that locks:
-// they read the state once more. An addition takes one locked operation in place of three, which is a third of the time.
+// Use without a pin. Native code (package runtime/native/amd64) replaces a pair by one instruction, which compares and
+// swaps both words. It reads the state, compares the key, reads the cell, and swaps if the pair is still what it has
+// read. The state is still the same only if the slot has been full, with this key, all the time: what empties a slot
+// changes it, and counts as a change. A dying slot no longer gets such an addition, so a take that has killed the slot
+// and has waited for the pins has all of them. Reads take no instruction that locks: they read the state once more. An
+// addition takes one locked operation in place of three, which is a third of the time.
 //
 // Probing. A search for a key starts at slot hash%slots. The home word of that slot holds the reach (bits 48–63), the
 // number of slots to search, which only grows. There are no tombstones, and emptied slots are reused at once. The reach

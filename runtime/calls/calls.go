@@ -16,9 +16,9 @@ import (
 //	OthersAt  calls of the thread that the host follows: if there are any, a return without a frame is for the host
 //	framesAt  frames, one after the other
 //
-// The state is one word, so that one instruction replaces it. Its lowest 16 bits are the end of the newest frame, the next 16 its
-// start (0: there is none), both in words from the start of the stack. The upper 32 bits count frames that were pushed: a thread that
-// finds a state unchanged knows that no signal handler has pushed a frame meanwhile.
+// The state is one word, so that one instruction replaces it. Its lowest 16 bits are the end of the newest frame, the
+// next 16 its start (0: there is none), both in words from the start of the stack. The upper 32 bits count frames that
+// were pushed: a thread that finds a state unchanged knows that no signal handler has pushed a frame meanwhile.
 const (
 	StateAt   = 0
 	TidAt     = 8
@@ -175,8 +175,8 @@ func (k *Stack) FrameAt(this uint64) (Frame, bool) {
 	return k.frame(int(start))
 }
 
-// noCall is the stack pointer of a frame that was removed but is not the newest: no call has it. Native code takes the frame for one
-// of a call further out.
+// noCall is the stack pointer of a frame that was removed but is not the newest: no call has it. Native code takes the
+// frame for one of a call further out.
 const noCall = ^uint64(0)
 
 // Remove removes a frame. If it is not the newest one its memory is used again when those behind it are gone.

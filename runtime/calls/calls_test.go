@@ -74,7 +74,8 @@ func TestFrames(t *testing.T) {
 	}
 }
 
-// TestOwners: an owner finds its stack where native code looks for it, and a table with many owners has room for most of them.
+// TestOwners: an owner finds its stack where native code looks for it, and a table with many owners has room for most
+// of them.
 func TestOwners(t *testing.T) {
 	a, s := newStacks(t)
 	o, err := NewOwners(a)

@@ -6,8 +6,9 @@ import (
 	"gotap/runtime/arena"
 )
 
-// Layout of Owners in the arena, in bytes from its start: slots of two words, the owner and the number of its stack. An owner is the
-// address of a thread's own data (the base of fs; on 64-bit ARM what is in tpidr_el0). Its slot is the one that SlotOf returns, or one of the next Probes-1.
+// Layout of Owners in the arena, in bytes from its start: slots of two words, the owner and the number of its stack. An
+// owner is the address of a thread's own data (the base of fs; on 64-bit ARM what is in tpidr_el0). Its slot is the one
+// that SlotOf returns, or one of the next Probes-1.
 const (
 	Slots    = 1 << slotBits
 	SlotSize = 16
@@ -55,8 +56,8 @@ type owner struct{ p *uint64 }
 func (w owner) Load() uint64   { return atomic.LoadUint64(w.p) }
 func (w owner) Store(v uint64) { atomic.StoreUint64(w.p, v) }
 
-// Set enters the stack of an owner and replaces its former one. It returns false if there is no room: native code then finds no
-// stack, and asks the host.
+// Set enters the stack of an owner and replaces its former one. It returns false if there is no room: native code then
+// finds no stack, and asks the host.
 func (o *Owners) Set(of uint64, k *Stack) bool {
 	o.Remove(of)
 	for i := range Probes {

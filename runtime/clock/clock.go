@@ -1,17 +1,19 @@
-// Package clock tells executors in other processes the time, in nanoseconds of CLOCK_MONOTONIC, by the counter of the processor.
+// Package clock tells executors in other processes the time, in nanoseconds of CLOCK_MONOTONIC, by the counter of the
+// processor.
 //
-// A system call for the time costs more than all else that native code does at a hit, and the traced process need not have a
-// vDSO. So native code reads the counter of the processor (the time-stamp counter, or the virtual counter of 64-bit ARM) and calculates. The factors lie in the arena: a Line, which the host
-// renews every few seconds (Update), because the kernel corrects its clock.
+// A system call for the time costs more than all else that native code does at a hit, and the traced process need not
+// have a vDSO. So native code reads the counter of the processor (the time-stamp counter, or the virtual counter of
+// 64-bit ARM) and calculates. The factors lie in the arena: a Line, which the host renews every few seconds (Update),
+// because the kernel corrects its clock.
 //
 // # Lines
 //
-// Lines are in a ring of Lines banks. One word, the index, selects the present one. Update writes the next bank and then the index, so
-// a reader that has read the index may read its bank at leisure: the bank is not written again before Lines-1 further
-// updates, several minutes.
+// Lines are in a ring of Lines banks. One word, the index, selects the present one. Update writes the next bank and
+// then the index, so a reader that has read the index may read its bank at leisure: the bank is not written again
+// before Lines-1 further updates, several minutes.
 //
-// Each line begins where the one before has arrived, and has the slope with which it meets the kernel's clock at the next update.
-// So the time never goes back, and never jumps unless the host slept.
+// Each line begins where the one before has arrived, and has the slope with which it meets the kernel's clock at the
+// next update. So the time never goes back, and never jumps unless the host slept.
 //
 // # Threads
 //
@@ -29,7 +31,8 @@ import (
 	"gotap/runtime/arena"
 )
 
-// Layout of the clock in the arena, in bytes from its start: the index, then at Banks the banks, each of BankSize bytes.
+// Layout of the clock in the arena, in bytes from its start: the index, then at Banks the banks, each of BankSize
+// bytes.
 const (
 	Lines    = 64
 	Banks    = 64
@@ -38,7 +41,8 @@ const (
 	size = Banks + Lines*BankSize
 )
 
-// Offsets in bytes of the words of a bank. The time is Nanos + ((counter-Counter)*Rate)>>32, with a product of 128 bits.
+// Offsets in bytes of the words of a bank. The time is Nanos + ((counter-Counter)*Rate)>>32, with a product of 128
+// bits.
 const (
 	RateAt    = 0
 	CounterAt = 8
@@ -72,7 +76,8 @@ func (l line) at(counter uint64) uint64 {
 // measured is how long the first measurement of the rate takes. The error of a sample is some ten nanoseconds.
 const measured = 5 * time.Millisecond
 
-// New makes a clock in an arena; that takes some milliseconds. The error says why the counter of this processor does not tell the time.
+// New makes a clock in an arena; that takes some milliseconds. The error says why the counter of this processor does
+// not tell the time.
 func New(a *arena.Arena) (*Clock, error) {
 	if why := steady(); why != "" {
 		return nil, errors.New(why)
@@ -110,7 +115,8 @@ func (c *Clock) Update() {
 // Now returns the time as readers of the arena see it.
 func (c *Clock) Now() uint64 { return c.line.at(counter()) }
 
-// publish writes the next line. Counters of the other processors may be a little behind this one, so the line begins earlier.
+// publish writes the next line. Counters of the other processors may be a little behind this one, so the line begins
+// earlier.
 func (c *Clock) publish(l line) {
 	const early = 1 << 20
 	l.counter -= early

@@ -35,7 +35,8 @@ func TestTime(t *testing.T) {
 		}
 		c.Update()
 		s := take()
-		// 5 ms are enough for a rate that is right to some parts in a hundred thousand. A slow machine makes samples worse.
+		// 5 ms are enough for a rate that is right to some parts in a hundred thousand. A slow machine makes samples
+		// worse.
 		if off := int64(c.line.at(s.counter) - s.nanos); off < -int64(time.Millisecond) || off > int64(time.Millisecond) {
 			t.Fatalf("%d ns off the kernel's clock", off)
 		}

@@ -9,8 +9,8 @@ import (
 // counter returns the time-stamp counter of the processor.
 func counter() uint64
 
-// steady returns why the counter of the processor does not tell the time, or "". The kernel itself uses it for its clock, or knows
-// that all processors count alike, at one rate, also when they sleep.
+// steady returns why the counter of the processor does not tell the time, or "". The kernel itself uses it for its
+// clock, or knows that all processors count alike, at one rate, also when they sleep.
 func steady() string {
 	const source = "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 	trusted := []string{"tsc", "kvm-clock", "hyperv_clocksource_tsc_page"}

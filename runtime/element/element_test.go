@@ -8,8 +8,8 @@ import (
 	"gotap/runtime/element"
 )
 
-// Layouts with numbers that fit in an object of 64 bytes. What they find in containers of real programs is tested where there
-// are such programs, in the transcript searched.txtar of the command line.
+// Layouts with numbers that fit in an object of 64 bytes. What they find in containers of real programs is tested where
+// there are such programs, in the transcript searched.txtar of the command line.
 var layouts = []string{
 	"tree 0 16 24 8 32", "slots 0 8 16", "btree 0 8 10 16 24 8", "groups 0 8 16 24 72 8 8", "ring 0 8 16 4", "blocks 0 8 16 4", "deque 0 8 16 24 32 40 4 8",
 }

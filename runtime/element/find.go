@@ -179,8 +179,8 @@ func (s *search) subtree(node, height, n uint64) (addr, left uint64) {
 	return 0, n
 }
 
-// groups searches a map of Go: one group, or a directory of tables of groups. A table may stand in the directory several
-// times, one after the other.
+// groups searches a map of Go: one group, or a directory of tables of groups. A table may stand in the directory
+// several times, one after the other.
 func (s *search) groups(n uint64) uint64 {
 	directory, length := s.field(0), s.field(1)
 	if directory == 0 {

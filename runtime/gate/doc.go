@@ -1,9 +1,9 @@
 // Package gate decides which hits of a probe count, in words that executors share.
 //
 // A probe has one Gate. Its words lie in the arena, so an executor in another process that maps the arena counts in the
-// same words; without an arena they are ordinary memory. A hit comes to the gate once: Admit counts it as seen, and lets it
-// pass when After hits have come before it, when it is the Every-th of those, when fewer than Rate passed in the same
-// second, and when fewer than Limit have passed in all. Those that pass are the hits of the probe.
+// same words; without an arena they are ordinary memory. A hit comes to the gate once: Admit counts it as seen, and
+// lets it pass when After hits have come before it, when it is the Every-th of those, when fewer than Rate passed in
+// the same second, and when fewer than Limit have passed in all. Those that pass are the hits of the probe.
 //
 // # Layout
 //
@@ -25,10 +25,11 @@
 //
 // # Threads
 //
-// Every access is one atomic operation, and any number of threads may come to a gate at once. Limit is exact then: a hit
-// that finds it reached takes itself back. Rate may let one hit too many pass for each thread that meets the turn of a
-// second.
+// Every access is one atomic operation, and any number of threads may come to a gate at once. Limit is exact then: a
+// hit that finds it reached takes itself back. Rate may let one hit too many pass for each thread that meets the turn
+// of a second.
 //
-// An addition that no other processor contends for costs some nanoseconds, beside a stop of microseconds. In a gate without limits an executor that
-// runs without a stop counts in shares of threads instead (SetShare), which are added up when somebody asks for the numbers.
+// An addition that no other processor contends for costs some nanoseconds, beside a stop of microseconds. In a gate
+// without limits an executor that runs without a stop counts in shares of threads instead (SetShare), which are added
+// up when somebody asks for the numbers.
 package gate

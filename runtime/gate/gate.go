@@ -32,7 +32,8 @@ const (
 	HitsOffset     = hits * 8
 )
 
-// Where the words that native code may count in the shares of threads begin, how many there are, and where they are in a share, in bytes.
+// Where the words that native code may count in the shares of threads begin, how many there are, and where they are in
+// a share, in bytes.
 const (
 	SharedWords     = rejected
 	NumShared       = hits - rejected + 1
@@ -40,8 +41,8 @@ const (
 	ShareOfHits     = (hits - rejected) * 8
 )
 
-// Share is what threads have counted in words of their own instead (package arena). Offset returns where these are; Collect adds what they
-// have gained.
+// Share is what threads have counted in words of their own instead (package arena). Offset returns where these are;
+// Collect adds what they have gained.
 type Share interface {
 	Offset() (off uint64, ok bool)
 	Collect()
@@ -76,8 +77,8 @@ func New(words []uint64, off uint64, l Limits, now func() int64) *Gate {
 // SetShare tells which share threads have in the words from SharedWords on. It is called before anybody counts.
 func (g *Gate) SetShare(s Share) { g.share = s }
 
-// Share returns where, in the share of each thread, native code counts hits and rejected hits, in bytes. ok is false if it has to count
-// in the words. With limits it has to: the number of a hit decides whether that counts.
+// Share returns where, in the share of each thread, native code counts hits and rejected hits, in bytes. ok is false if
+// it has to count in the words. With limits it has to: the number of a hit decides whether that counts.
 func (g *Gate) Share() (off uint64, ok bool) {
 	if g.share == nil || !g.open {
 		return 0, false
@@ -146,8 +147,8 @@ func (g *Gate) due() bool {
 	return true
 }
 
-// inRate reports whether a hit is among the first so many of its second, and counts it. A second begins with the first hit
-// behind the one before.
+// inRate reports whether a hit is among the first so many of its second, and counts it. A second begins with the first
+// hit behind the one before.
 func (g *Gate) inRate(most uint64, now int64) bool {
 	began := atomic.LoadUint64(&g.w[second])
 	if atomic.LoadUint64(&g.w[inSecond]) == 0 || now-int64(began) >= int64(time.Second) {

@@ -62,7 +62,8 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestRenew: a gate that was renewed lets as many hits pass as the first time, and one whose limit is not reached none more.
+// TestRenew: a gate that was renewed lets as many hits pass as the first time, and one whose limit is not reached none
+// more.
 func TestRenew(t *testing.T) {
 	g := New(nil, 0, Limits{Limit: 2}, never)
 	for round := range 4 {

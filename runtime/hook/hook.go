@@ -28,8 +28,8 @@ var (
 	ErrType       = errors.New("the hook is for another kind of event") // Identify of a name that has another type
 )
 
-// Hook is a point where events of type E happen. The zero Hook has no name and no exits and is ready for use. All methods are
-// safe for concurrent use. It must not be copied.
+// Hook is a point where events of type E happen. The zero Hook has no name and no exits and is ready for use. All
+// methods are safe for concurrent use. It must not be copied.
 type Hook[E any] struct {
 	armed atomic.Pointer[[]*Exit[E]] // in order; nil when there are none
 
@@ -39,8 +39,8 @@ type Hook[E any] struct {
 	deleted bool
 }
 
-// Exit is the record of a function that is called at a hook. The exported fields are set before Register and not changed
-// until Deregister has returned.
+// Exit is the record of a function that is called at a hook. The exported fields are set before Register and not
+// changed until Deregister has returned.
 type Exit[E any] struct {
 	Name    string
 	Func    func(E) Code // called on the goroutine of the dispatch, by several at once if several dispatch
@@ -60,12 +60,12 @@ func New[E any](name string) *Hook[E] { return &Hook[E]{name: name} }
 // Name is what the hook was identified by.
 func (h *Hook[E]) Name() string { return h.name }
 
-// Armed reports whether a dispatch may find anybody to call. It costs one load; a one-shot exit that has had its call counts
-// until the next change.
+// Armed reports whether a dispatch may find anybody to call. It costs one load; a one-shot exit that has had its call
+// counts until the next change.
 func (h *Hook[E]) Armed() bool { return h.armed.Load() != nil }
 
-// Dispatch calls the armed exits in their order with an event, until one returns a code that is not Continue, which is the
-// result. It takes no lock and allocates nothing. A panic of an exit passes through.
+// Dispatch calls the armed exits in their order with an event, until one returns a code that is not Continue, which is
+// the result. It takes no lock and allocates nothing. A panic of an exit passes through.
 func (h *Hook[E]) Dispatch(event E) Code {
 	list := h.armed.Load()
 	if list == nil {
@@ -144,7 +144,8 @@ func (h *Hook[E]) place(order Order) error {
 	return nil
 }
 
-// Arm has exits called from now on, all of them from the same dispatch on. With an error none is armed that was not before.
+// Arm has exits called from now on, all of them from the same dispatch on. With an error none is armed that was not
+// before.
 func (h *Hook[E]) Arm(list ...*Exit[E]) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -158,8 +159,8 @@ func (h *Hook[E]) Arm(list ...*Exit[E]) error {
 	return nil
 }
 
-// Disarm has exits called no more by dispatches that begin from now on; calls that are under way it does not wait for. They stay
-// registered. An exit may disarm itself.
+// Disarm has exits called no more by dispatches that begin from now on; calls that are under way it does not wait for.
+// They stay registered. An exit may disarm itself.
 func (h *Hook[E]) Disarm(list ...*Exit[E]) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -180,8 +181,8 @@ func (h *Hook[E]) own(verb string, list []*Exit[E]) error {
 	return nil
 }
 
-// disarm publishes a list without the exits before it turns them off: a dispatch that begins in between sees none of them,
-// not some. The lock is held.
+// disarm publishes a list without the exits before it turns them off: a dispatch that begins in between sees none of
+// them, not some. The lock is held.
 func (h *Hook[E]) disarm(list []*Exit[E]) {
 	h.publishWithout(list)
 	for _, x := range list {
@@ -206,8 +207,8 @@ func (h *Hook[E]) publishWithout(gone []*Exit[E]) {
 	h.armed.Store(&armed)
 }
 
-// Deregister takes exits away, disarming them first. When it returns none of them is being called and none will be. It must not be
-// called from within one of them, which would wait for itself: see TryDeregister.
+// Deregister takes exits away, disarming them first. When it returns none of them is being called and none will be. It
+// must not be called from within one of them, which would wait for itself: see TryDeregister.
 func (h *Hook[E]) Deregister(list ...*Exit[E]) error {
 	if err := h.leave(list); err != nil {
 		return err
@@ -219,8 +220,8 @@ func (h *Hook[E]) Deregister(list ...*Exit[E]) error {
 	return nil
 }
 
-// TryDeregister is Deregister for those that must not wait. When an exit is being called it is disarmed, stays registered, and the
-// error is ErrBusy: try again later.
+// TryDeregister is Deregister for those that must not wait. When an exit is being called it is disarmed, stays
+// registered, and the error is ErrBusy: try again later.
 func (h *Hook[E]) TryDeregister(x *Exit[E]) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -196,8 +196,8 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// TestRemovalHammer: after Deregister has returned the exit is never called, whatever dispatches were under way. The exit
-// works on memory that is taken away then.
+// TestRemovalHammer: after Deregister has returned the exit is never called, whatever dispatches were under way. The
+// exit works on memory that is taken away then.
 func TestRemovalHammer(t *testing.T) {
 	h := New[int]("h")
 	var stop atomic.Bool

@@ -40,8 +40,8 @@ type Order struct {
 	Newest   bool // before those of the same priority that are there already, instead of behind them
 }
 
-// Excludes reports whether two exits cannot be registered with one hook: one of them wants to be alone, or both are to be
-// the first, or the last.
+// Excludes reports whether two exits cannot be registered with one hook: one of them wants to be alone, or both are to
+// be the first, or the last.
 func (o Order) Excludes(other Order) bool {
 	p, q := o.Position, other.Position
 	return p == Only || q == Only || p != Unspecified && p == q

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Registry knows hooks by their names, so that exits can be registered with a hook by those that do not own it. The zero Registry is
-// ready for use. Safe for concurrent use.
+// Registry knows hooks by their names, so that exits can be registered with a hook by those that do not own it. The
+// zero Registry is ready for use. Safe for concurrent use.
 type Registry struct {
 	mu    sync.Mutex
 	hooks map[string]closer
@@ -16,8 +16,8 @@ type Registry struct {
 // closer is a hook of any type.
 type closer interface{ close(force bool) error }
 
-// Identify gives the hook of a name, and makes it first when there is none. The error is ErrType when the name is that of a hook for
-// other events.
+// Identify gives the hook of a name, and makes it first when there is none. The error is ErrType when the name is that
+// of a hook for other events.
 func Identify[E any](r *Registry, name string) (*Hook[E], error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -36,8 +36,9 @@ func Identify[E any](r *Registry, name string) (*Hook[E], error) {
 	return h, nil
 }
 
-// Delete makes a name unknown. While exits are registered it is refused, or with force they are deregistered; so with force it must
-// not be called from within an exit of the hook. Those that still have the hook can dispatch to it, to nobody.
+// Delete makes a name unknown. While exits are registered it is refused, or with force they are deregistered; so with
+// force it must not be called from within an exit of the hook. Those that still have the hook can dispatch to it, to
+// nobody.
 func (r *Registry) Delete(name string, force bool) error {
 	r.mu.Lock()
 	h, ok := r.hooks[name]

@@ -13,8 +13,8 @@ type Buffer struct {
 // Reset empties the key.
 func (b *Buffer) Reset() { b.n, b.parts, b.signature = 0, 0, 0 }
 
-// State is a key being built, outside its buffer: its words, the number of its parts, and two bits for the class of each
-// part.
+// State is a key being built, outside its buffer: its words, the number of its parts, and two bits for the class of
+// each part.
 type State struct {
 	Words     []uint64
 	Parts     int

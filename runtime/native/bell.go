@@ -7,7 +7,8 @@ import (
 	"gotap/runtime/record"
 )
 
-// Bell is a doorbell: a breakpoint in a stub, before an operation that native code does not execute. It rings with a SIGTRAP.
+// Bell is a doorbell: a breakpoint in a stub, before an operation that native code does not execute. It rings with a
+// SIGTRAP.
 //
 // The tracer calls State for the interpreter and Restore for the registers as they were at the place, which the
 // interpreter's Context must have. When the interpreter has finished the program, the thread continues at Resume, with
@@ -65,7 +66,8 @@ const (
 	LeavesCall           // native code does not find the frame of a call that may end. Nothing has been executed; it may not even have been seen to begin
 )
 
-// FrameOffset returns where the frame of the call lies, as an offset from the arena, which the target maps at an address.
+// FrameOffset returns where the frame of the call lies, as an offset from the arena, which the target maps at an
+// address.
 func (d *Bell) FrameOffset(regs, frame []uint64, arena uint64) uint64 {
 	return d.Frame.read(regs, frame) - arena
 }
@@ -106,8 +108,8 @@ func (w Word) read(regs, frame []uint64) uint64 {
 // FrameWords returns how many words of the stack, from the stack pointer upwards, State and Restore need.
 func (d *Bell) FrameWords() int { return d.Below / 8 }
 
-// Written returns how many bytes the code has written to the stack, above the stack pointer when the doorbell rings. What is above them, below that
-// of the place, is the program's: the red zone of x86-64.
+// Written returns how many bytes the code has written to the stack, above the stack pointer when the doorbell rings.
+// What is above them, below that of the place, is the program's: the red zone of x86-64.
 func (d *Bell) Written() int {
 	n := 0
 	for _, s := range d.Saved {
@@ -119,8 +121,9 @@ func (d *Bell) Written() int {
 	return n
 }
 
-// State writes the program to s, for Machine.Resume. regs are the registers with which the doorbell rang, in the order of
-// the register file; frame are the words on the stack. It reuses the memory of s and allocates nothing if that suffices.
+// State writes the program to s, for Machine.Resume. regs are the registers with which the doorbell rang, in the order
+// of the register file; frame are the words on the stack. It reuses the memory of s and allocates nothing if that
+// suffices.
 func (d *Bell) State(regs, frame []uint64, s *runtime.State) {
 	text := d.Texts.appendAll(s.Text[:0], regs, frame)
 	stack, temps := s.Stack[:0], s.Temps[:0]

@@ -9,17 +9,19 @@
 //
 // PlanOf follows a program from its start, as the machine would, with the depth of the stack in place of its words. It
 // gives each operation that can be reached a Verdict: Native, or Doorbell. It does not go on behind a doorbell, because
-// native code does not either. The result is a Plan: the operations with their depths, the blocks that they form, and how
-// many steps were taken before each. Packages amd64 and arm64 make machine code of it; the plan itself belongs to no architecture.
+// native code does not either. The result is a Plan: the operations with their depths, the blocks that they form, and
+// how many steps were taken before each. Packages amd64 and arm64 make machine code of it; the plan itself belongs to
+// no architecture.
 //
 // Some programs are refused as a whole: those whose stack is circular, which has no depth, and those that change the
-// target, whose changes would have to reach registers that are saved. A Refused error names the operation and the reason.
+// target, whose changes would have to reach registers that are saved. A Refused error names the operation and the
+// reason.
 //
 // # Doorbells
 //
-// A native operation may ring too. If the interpreter would trap at it (a division by zero, an index out of range), native
-// code stops before it, and the interpreter executes it again and traps. The same happens where the program could run out
-// of fuel, and where a key is not in its table. Only the interpreter traps and inserts.
+// A native operation may ring too. If the interpreter would trap at it (a division by zero, an index out of range),
+// native code stops before it, and the interpreter executes it again and traps. The same happens where the program
+// could run out of fuel, and where a key is not in its table. Only the interpreter traps and inserts.
 //
 // What a program has begun when a doorbell rings must fit a runtime.State, which has its words and what it has logged,
 // but here no part of a key. A key is built natively only if everything from its first part to its use can be undone by
@@ -27,42 +29,45 @@
 //
 // # The log
 //
-// Native code keeps the values that a program logs, and writes the record when the program ends. So at each operation the
-// plan has to know which items have been logged, whichever way led there. A program that logs on one way only, as
+// Native code keeps the values that a program logs, and writes the record when the program ends. So at each operation
+// the plan has to know which items have been logged, whichever way led there. A program that logs on one way only, as
 // `if (c.arg0 == 5) log(c.arg1)` does, is split for that (split.go): what follows is copied for each form of the log.
 //
 // # Reads
 //
-// Reads of the target's memory are native for addresses that package ranges has in a table, and ring for others. A read may
-// fault nevertheless; the tracer then lets it count as a doorbell.
+// Reads of the target's memory are native for addresses that package ranges has in a table, and ring for others. A read
+// may fault nevertheless; the tracer then lets it count as a doorbell.
 //
 // # Texts
 //
-// A text is a word on the stack, its runtime.Ref. Where it is known (Plan.Operands), native code has its bytes as constants. Texts that are made
-// when the program runs lie in memory of the program, as in the interpreter's scratch memory, so that references and doorbells are the
-// interpreter's: Str and Bytes copy one, and so do PushThisS from the storage of the call and MapGetS from a map. They can be stored in the storage of
-// the call, logged, hashed, and be parts of keys, in which only their reference is kept until the key is used. All other operations on them ring.
+// A text is a word on the stack, its runtime.Ref. Where it is known (Plan.Operands), native code has its bytes as
+// constants. Texts that are made when the program runs lie in memory of the program, as in the interpreter's scratch
+// memory, so that references and doorbells are the interpreter's: Str and Bytes copy one, and so do PushThisS from the
+// storage of the call and MapGetS from a map. They can be stored in the storage of the call, logged, hashed, and be
+// parts of keys, in which only their reference is kept until the key is used. All other operations on them ring.
 //
-// A log contains references to texts. The lengths of the texts decide how long it is when the record is written. Where it might exceed the
-// limit, native code adds up the lengths before it logs another item. If the item does not fit, native code rings, and the interpreter drops the item.
+// A log contains references to texts. The lengths of the texts decide how long it is when the record is written. Where
+// it might exceed the limit, native code adds up the lengths before it logs another item. If the item does not fit,
+// native code rings, and the interpreter drops the item.
 //
 // # Floats
 //
-// Operations on floats are native if the architecture says so, and give the interpreter's results bit by bit. Where the processor chooses
-// between two operands that are not numbers, the interpreter's result depends on how Go's compiler ordered them; native code rings there.
-// Native code may change vector registers between its start and a read that faults, so a program that reads such a register has its floats
-// left to the interpreter.
+// Operations on floats are native if the architecture says so, and give the interpreter's results bit by bit. Where the
+// processor chooses between two operands that are not numbers, the interpreter's result depends on how Go's compiler
+// ordered them; native code rings there. Native code may change vector registers between its start and a read that
+// faults, so a program that reads such a register has its floats left to the interpreter.
 //
 // # Steps
 //
-// The interpreter counts every operation. Native code must only know the count where a doorbell may ring. Mostly it is the
-// same whichever way led there, and known here. If it is not, or if the program may run out of fuel, the plan is Counted:
-// native code subtracts the length of each block from a counter, and rings before a block that would use up the fuel.
+// The interpreter counts every operation. Native code must only know the count where a doorbell may ring. Mostly it is
+// the same whichever way led there, and known here. If it is not, or if the program may run out of fuel, the plan is
+// Counted: native code subtracts the length of each block from a counter, and rings before a block that would use up
+// the fuel.
 //
 // # Trust
 //
-// Programs are verified before they are lowered. PlanOf does not rely on it: it follows what it proves and refuses what it
-// cannot, so no instructions make native code read a word that was not written, or jump outside the program.
+// Programs are verified before they are lowered. PlanOf does not rely on it: it follows what it proves and refuses what
+// it cannot, so no instructions make native code read a word that was not written, or jump outside the program.
 //
 // # Threads
 //

@@ -5,8 +5,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// IsFloat reports whether an operation calculates with floats, and native code executes it where Features.Floats is set. What is left of a
-// division is not among them.
+// IsFloat reports whether an operation calculates with floats, and native code executes it where Features.Floats is
+// set. What is left of a division is not among them.
 func IsFloat(op opcode.Op) bool {
 	switch op {
 	case opcode.Fadd, opcode.Fsub, opcode.Fmul, opcode.Fdiv, opcode.Fneg, opcode.Feq, opcode.Fne, opcode.Flt, opcode.Fle, opcode.Fbool, opcode.Itof,
@@ -16,8 +16,8 @@ func IsFloat(op opcode.Op) bool {
 	return false
 }
 
-// floats reports whether native code calculates with floats. It does not in a program that reads a floating-point register which native
-// code may have changed when a read of memory faults.
+// floats reports whether native code calculates with floats. It does not in a program that reads a floating-point
+// register which native code may have changed when a read of memory faults.
 func (p *planner) floats() bool {
 	if !p.features.Floats {
 		return false

@@ -119,8 +119,8 @@ func (p *planner) step(pc int) error {
 	return p.reach(pc, pc+1, after, log)
 }
 
-// fieldsAfter returns how many words there are, with all scratch words of the program, when an operation has added a field to the log; 0 for other
-// operations.
+// fieldsAfter returns how many words there are, with all scratch words of the program, when an operation has added a
+// field to the log; 0 for other operations.
 func (p *planner) fieldsAfter(pc int) int {
 	op := &p.Ops[pc]
 	if n := p.logAfter(op.Log, pc).Fields; n > op.Log.Fields {

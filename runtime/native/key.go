@@ -7,9 +7,9 @@ import (
 	"gotap/runtime/value"
 )
 
-// lacksKey decides about an operation that adds a part to a key. At the first part it decides about all up to the use of
-// the key, which are all native or not: if the key is not in the table, native code forgets what it has done since the
-// first part, and rings before that. So nothing in between may have an effect that cannot be repeated, trap, or be
+// lacksKey decides about an operation that adds a part to a key. At the first part it decides about all up to the use
+// of the key, which are all native or not: if the key is not in the table, native code forgets what it has done since
+// the first part, and rings before that. So nothing in between may have an effect that cannot be repeated, trap, or be
 // entered by a jump.
 func (p *planner) lacksKey(pc int) string {
 	if p.Ops[pc].Key {
@@ -90,8 +90,8 @@ func (p *planner) addPart(pc int, parts *keyParts) string {
 	return ""
 }
 
-// repeatable reports whether an operation only looks and calculates, and cannot trap. One that reads memory may, and one on
-// floats or a text may ring: native code then rings before the first part.
+// repeatable reports whether an operation only looks and calculates, and cannot trap. One that reads memory may, and
+// one on floats or a text may ring: native code then rings before the first part.
 func (p *planner) repeatable(pc int) bool {
 	in := &p.Insts[pc]
 	switch in.Op {

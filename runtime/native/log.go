@@ -10,8 +10,9 @@ import (
 	"gotap/runtime/record"
 )
 
-// Log is what a program has logged when native code is about to execute an operation. Its form is the same whichever way led there, so
-// that only the values of the fields have to be kept. It is immutable, and equal ones of a plan are the same.
+// Log is what a program has logged when native code is about to execute an operation. Its form is the same whichever
+// way led there, so that only the values of the fields have to be kept. It is immutable, and equal ones of a plan are
+// the same.
 type Log struct {
 	Items  []LogItem
 	Open   bool // the last item is not complete
@@ -20,8 +21,8 @@ type Log struct {
 	Least  int  // the same without the bytes of texts that are not known
 }
 
-// LogItem is an item: the number of its format, and how many words its fields have so far. A number is a word, a text that is known is several,
-// and one that is not is a word, its runtime.Ref: then its bit of Texts is set.
+// LogItem is an item: the number of its format, and how many words its fields have so far. A number is a word, a text
+// that is known is several, and one that is not is a word, its runtime.Ref: then its bit of Texts is set.
 type LogItem struct {
 	Format, Fields int
 	Texts          uint32

@@ -15,8 +15,8 @@ import (
 // TextRoom is how many bytes behind a text native code may write when it makes one.
 const TextRoom = 8
 
-// Copied returns how many bytes of memory an operation makes a text of at most: Str, behind a PushD with that number, or Bytes. ok is false if native
-// code does not execute it.
+// Copied returns how many bytes of memory an operation makes a text of at most: Str, behind a PushD with that number,
+// or Bytes. ok is false if native code does not execute it.
 func (p *Plan) Copied(pc int) (most int, ok bool) {
 	switch p.Insts[pc].Op {
 	case opcode.Str:
@@ -29,7 +29,8 @@ func (p *Plan) Copied(pc int) (most int, ok bool) {
 	return most, ok && p.Place.Reads && p.made(most) <= p.Place.Texts
 }
 
-// Asked returns for how many bytes the operation Bytes asks: exactly that many if they are known; otherwise native code rings if it asks for more.
+// Asked returns for how many bytes the operation Bytes asks: exactly that many if they are known; otherwise native code
+// rings if it asks for more.
 func (p *Plan) Asked(pc int) (n int, known bool) {
 	v, known := p.pushed(pc)
 	if !known {
@@ -68,7 +69,8 @@ func (p *Plan) makes(pc int) int {
 	return 0
 }
 
-// textMemory returns how many bytes the texts take that native code makes, each of them once. A program that makes more of them rings.
+// textMemory returns how many bytes the texts take that native code makes, each of them once. A program that makes more
+// of them rings.
 func (p *Plan) textMemory() (bytes int) {
 	for pc := range p.Ops {
 		if p.Ops[pc].Verdict == Native {

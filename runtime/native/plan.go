@@ -50,7 +50,8 @@ type Op struct {
 type Features struct {
 	// Args is the number of integer arguments that are passed in registers.
 	Args int
-	// StackArgs is the number of those behind them that native code reads from the stack, above the return address, which it reads then, too.
+	// StackArgs is the number of those behind them that native code reads from the stack, above the return address,
+	// which it reads then, too.
 	StackArgs int
 	// Floats reports whether native code calculates with floats.
 	Floats bool

@@ -133,8 +133,8 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestFloats: what calculates with floats is native where the architecture can, except in programs that read registers which native code
-// may have changed.
+// TestFloats: what calculates with floats is native where the architecture can, except in programs that read registers
+// which native code may have changed.
 func TestFloats(t *testing.T) {
 	o := newObjects(t)
 	can := features

@@ -48,8 +48,8 @@ type Read struct {
 	At   int // offset of the instruction
 	Bell int // offset of the doorbell that is to be answered instead, as if it had rung
 
-	// Own is set if it reads the thread's own data, or the return address at the stack pointer or an argument above it: the table of ranges need not
-	// have them.
+	// Own is set if it reads the thread's own data, or the return address at the stack pointer or an argument above it:
+	// the table of ranges need not have them.
 	Own bool
 	// Passes is set if there is no doorbell at the offset Bell. The thread goes on there, and nobody has to answer.
 	Passes bool

@@ -14,9 +14,10 @@ type way struct {
 	log *Log
 }
 
-// splitter copies operations of a program so that each copy is reached with one log. In a program that logs under a condition, as
-// `if (c.arg0 == 5) log(c.arg1)` does, the operations behind the condition are reached with two different logs, and get two copies. A copy
-// stands directly behind the operation that it follows, so no jump is added, and every way through the program has as many steps as before.
+// splitter copies operations of a program so that each copy is reached with one log. In a program that logs under a
+// condition, as `if (c.arg0 == 5) log(c.arg1)` does, the operations behind the condition are reached with two different
+// logs, and get two copies. A copy stands directly behind the operation that it follows, so no jump is added, and every
+// way through the program has as many steps as before.
 type splitter struct {
 	*planner
 	insts   []runtime.Inst
@@ -32,8 +33,8 @@ type jump struct {
 	to way
 }
 
-// split returns a planner for a program of which this planner has found that its logs differ, or nil if it would become too long, or the
-// way in which its parts lie does not permit it.
+// split returns a planner for a program of which this planner has found that its logs differ, or nil if it would become
+// too long, or the way in which its parts lie does not permit it.
 func (p *planner) split() *planner {
 	s := splitter{planner: p, placed: map[way]int{}, pending: []way{{0, p.logs.one(&Log{})}}}
 	for len(s.pending) > 0 {
@@ -49,7 +50,8 @@ func (p *planner) split() *planner {
 	return &n
 }
 
-// nextPending removes the first in the order of the program, so that most operations lie behind the one that they follow in it.
+// nextPending removes the first in the order of the program, so that most operations lie behind the one that they
+// follow in it.
 func (s *splitter) nextPending() way {
 	first := 0
 	for i, w := range s.pending {
@@ -67,8 +69,8 @@ func (s *splitter) isPlaced(w way) bool {
 	return is
 }
 
-// place places an operation and those that follow it without a jump, up to one that ends the program, or that native code will not execute.
-// It reports whether that is possible.
+// place places an operation and those that follow it without a jump, up to one that ends the program, or that native
+// code will not execute. It reports whether that is possible.
 func (s *splitter) place(w way) bool {
 	for {
 		if s.isPlaced(w) || w.pc >= len(s.Insts) || len(s.insts) >= maxSplit*len(s.Insts) {

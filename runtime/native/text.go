@@ -9,8 +9,9 @@ import (
 	"gotap/runtime/value"
 )
 
-// Comparison is a comparison of text in the target's memory with a constant one: the operations Str, PushS, and Seq or Sprefix, behind a PushD
-// with the most bytes that Str reads. Native code executes the three as one, because it has no memory for texts.
+// Comparison is a comparison of text in the target's memory with a constant one: the operations Str, PushS, and Seq or
+// Sprefix, behind a PushD with the most bytes that Str reads. Native code executes the three as one, because it has no
+// memory for texts.
 type Comparison struct {
 	Text  string
 	Whole bool // the texts have to be equal; else the one in memory has to begin with Text
@@ -20,7 +21,8 @@ type Comparison struct {
 // maxCompared is the length of constants in bytes.
 const maxCompared = 64
 
-// Comparison returns the comparison that begins at an operation; ok is false if there is none that native code executes.
+// Comparison returns the comparison that begins at an operation; ok is false if there is none that native code
+// executes.
 func (p *Plan) Comparison(pc int) (c Comparison, ok bool) {
 	insts := p.Insts
 	if pc < 1 || pc+2 >= len(insts) || !p.Place.Reads || p.targets[pc] || p.targets[pc+1] || p.targets[pc+2] || insts[pc-1].Op != opcode.PushD || insts[pc].Op != opcode.Str || insts[pc+1].Op != opcode.PushS {
@@ -40,7 +42,8 @@ type Text struct {
 	Bytes string      // without what Ref has cut off
 }
 
-// Text returns the text that an operation pushes; ok is false if that is not known, or the operation pushes something else.
+// Text returns the text that an operation pushes; ok is false if that is not known, or the operation pushes something
+// else.
 func (p *Plan) Text(pc int) (t Text, ok bool) {
 	switch in := &p.Insts[pc]; in.Op {
 	case opcode.PushS:
@@ -72,8 +75,8 @@ func (p *Plan) Text(pc int) (t Text, ok bool) {
 	return t, true
 }
 
-// Operands returns the n texts that an operation pops, the one on top last; ok is false if they are not known. They are known if the operations
-// that push them stand directly before it.
+// Operands returns the n texts that an operation pops, the one on top last; ok is false if they are not known. They are
+// known if the operations that push them stand directly before it.
 func (p *Plan) Operands(pc, n int) (list [2]Text, ok bool) {
 	for i := range n {
 		at := pc - n + i
@@ -102,7 +105,8 @@ func (t Text) KeyWords() []uint64 {
 	return b.Words()
 }
 
-// Compared returns the result of an operation that compares two texts, or measures one, all of them known; ok is false if it is another one.
+// Compared returns the result of an operation that compares two texts, or measures one, all of them known; ok is false
+// if it is another one.
 func (p *Plan) Compared(pc int) (v uint64, ok bool) {
 	op := p.Insts[pc].Op
 	n := 2
@@ -135,7 +139,8 @@ func (p *Plan) Compared(pc int) (v uint64, ok bool) {
 	return v, true
 }
 
-// Decided reports whether an operation jumps on the result of one on known texts, so that only one way leads on; jumps is that way.
+// Decided reports whether an operation jumps on the result of one on known texts, so that only one way leads on; jumps
+// is that way.
 func (p *Plan) Decided(pc int) (jumps, ok bool) {
 	op := p.Insts[pc].Op
 	if pc == 0 || op != opcode.Jz && op != opcode.Jnz || p.targets[pc] {

@@ -11,7 +11,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// TestTexts: texts that are known when code is made are keys, fields of records, and are compared, if they are pushed directly before.
+// TestTexts: texts that are known when code is made are keys, fields of records, and are compared, if they are pushed
+// directly before.
 func TestTexts(t *testing.T) {
 	o := newObjects(t)
 	name := func(f runtime.TextField) runtime.Inst { return opA(opcode.Text, uint32(f)) }

@@ -72,7 +72,8 @@ func ReadSize(op opcode.Op) int {
 // maxProbed is how many bytes Readable may ask for natively: they lie in two pages at most.
 const maxProbed = 4096
 
-// Probed returns how many bytes a native operation asks for whether they can be read, 1 to 4096; ok is false for other operations.
+// Probed returns how many bytes a native operation asks for whether they can be read, 1 to 4096; ok is false for other
+// operations.
 func (p *Plan) Probed(pc int) (n int, ok bool) {
 	if p.Insts[pc].Op != opcode.Readable || pc == 0 || p.targets[pc] || p.Insts[pc-1].Op != opcode.PushD {
 		return 0, false
@@ -108,8 +109,8 @@ func (p *planner) lacksInline(pc int, row *opcode.Row) string {
 	return ""
 }
 
-// calculates reports whether native code executes an operation that moves words, calculates with integers, or jumps. An operation that is
-// new is left to the interpreter until it is added here.
+// calculates reports whether native code executes an operation that moves words, calculates with integers, or jumps. An
+// operation that is new is left to the interpreter until it is added here.
 func calculates(op opcode.Op) bool {
 	switch op {
 	case opcode.Nop, opcode.Jmp, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge, opcode.Jz, opcode.Jnz, opcode.Loop, opcode.Abort, opcode.Exit,
@@ -243,8 +244,8 @@ func (p *planner) object(pc int) string {
 	return ""
 }
 
-// lacksKeyed decides about operations on aggregations and maps. Those that use a key are reached only if all that builds
-// it is native.
+// lacksKeyed decides about operations on aggregations and maps. Those that use a key are reached only if all that
+// builds it is native.
 func (p *planner) lacksKeyed(pc int) string {
 	in := &p.Insts[pc]
 	if p.Ops[pc].Key {
@@ -271,7 +272,8 @@ func (p *planner) adds(op opcode.Op) bool {
 	return op == opcode.Agg || op == opcode.AggFloat && p.floats()
 }
 
-// DividesByConstant reports whether an operation is a division by a constant other than 0, which the operation before pushes. It does not ring.
+// DividesByConstant reports whether an operation is a division by a constant other than 0, which the operation before
+// pushes. It does not ring.
 func (p *Plan) DividesByConstant(pc int) bool {
 	switch p.Insts[pc].Op {
 	case opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod:

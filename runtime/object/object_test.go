@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPowers: whatever the bits, every value lies within the bounds of its bucket, buckets follow each other without a gap, and
-// none is wider than a part of where it begins.
+// TestPowers: whatever the bits, every value lies within the bounds of its bucket, buckets follow each other without a
+// gap, and none is wider than a part of where it begins.
 func TestPowers(t *testing.T) {
 	for bits := range MaxBits + 1 {
 		p := Powers{bits}

@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// Spread is the division of values from which stats tell quantiles. Each power of two is divided into 16 equal buckets, those of negative
-// values as those of positive ones, and integers from -16 to 15 have a bucket each. So the middle of a bucket differs from each of its
-// values by at most 1/32 of the value.
+// Spread is the division of values from which stats tell quantiles. Each power of two is divided into 16 equal buckets,
+// those of negative values as those of positive ones, and integers from -16 to 15 have a bucket each. So the middle of
+// a bucket differs from each of its values by at most 1/32 of the value.
 //
 // Buckets have numbers. The upper bits of a number are its group: 16 buckets that are counted in one piece of memory.
 const (
@@ -29,7 +29,8 @@ func SpreadIndex(v int64) uint32 {
 	return group<<spreadBits | uint32(m)
 }
 
-// SpreadBounds returns the inclusive bounds of a bucket of integers. A number that SpreadIndex never returns has those of another one.
+// SpreadBounds returns the inclusive bounds of a bucket of integers. A number that SpreadIndex never returns has those
+// of another one.
 func SpreadBounds(i uint32) (lo, hi int64) {
 	group, m := i>>spreadBits, uint64(i&(GroupBuckets-1))
 	minus, shift := group&GroupOfMinus != 0, group&(GroupOfMinus-1)
@@ -51,8 +52,8 @@ const spreadFloats = 1 << 16
 // SpreadOfFloats reports whether a bucket is one of floats.
 func SpreadOfFloats(i uint32) bool { return i&spreadFloats != 0 }
 
-// SpreadFloatIndex returns the bucket of a float: its sign, its exponent and the upper bits of its fraction. Both zeros have one bucket, and
-// all that are not numbers.
+// SpreadFloatIndex returns the bucket of a float: its sign, its exponent and the upper bits of its fraction. Both zeros
+// have one bucket, and all that are not numbers.
 func SpreadFloatIndex(f float64) uint32 {
 	switch {
 	case f == 0:
@@ -63,8 +64,9 @@ func SpreadFloatIndex(f float64) uint32 {
 	return spreadFloats | uint32(math.Float64bits(f)>>SpreadFloatShift)
 }
 
-// The parts of SpreadFloatIndex, for executors that compute it themselves: the bits of a float that are left out, those of its number that
-// select a bucket of the group, the group of zero, to which those of the others are added, and the number of what is not a number.
+// The parts of SpreadFloatIndex, for executors that compute it themselves: the bits of a float that are left out, those
+// of its number that select a bucket of the group, the group of zero, to which those of the others are added, and the
+// number of what is not a number.
 const (
 	SpreadFloatShift = 52 - spreadBits
 	SpreadBits       = spreadBits

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Needs are the features that a program needs from its executor. An executor that lacks one of them refuses the program, or
-// hands it on to another executor at the operation that needs it.
+// Needs are the features that a program needs from its executor. An executor that lacks one of them refuses the
+// program, or hands it on to another executor at the operation that needs it.
 type Needs uint32
 
 // The needs. Those that depend on an operand (the kind of an exit, a register, a field of the context) are added by

@@ -3,9 +3,9 @@ package opcode
 // Op is the number of an operation: its place in the Table. Files hold the row's Code instead.
 type Op uint8
 
-// Row describes one operation. In and Out are the stack before and after it, the top on the right, one letter a word: w a
-// 64-bit word (integer, float, truth value, address), s a reference to text, x either. A capital stands for as many words as
-// operand A says. Loop's picture is that of jumping: when it falls through it leaves nothing.
+// Row describes one operation. In and Out are the stack before and after it, the top on the right, one letter a word: w
+// a 64-bit word (integer, float, truth value, address), s a reference to text, x either. A capital stands for as many
+// words as operand A says. Loop's picture is that of jumping: when it falls through it leaves nothing.
 type Row struct {
 	Const   string // name of the constant in this package
 	Name    string // in listings; DProbes' spelling where there is one
@@ -22,8 +22,8 @@ type Row struct {
 // Operand is what follows the name of an operation, and how its number is read.
 type Operand uint8
 
-// The operands. All are kept in A (32 bits) of an instruction, except a word, which is V (64 bits). The operation's object
-// is a number of the program's list, which binding replaces by the offset in the arena, in V.
+// The operands. All are kept in A (32 bits) of an instruction, except a word, which is V (64 bits). The operation's
+// object is a number of the program's list, which binding replaces by the offset in the arena, in V.
 const (
 	NoOperand          Operand = iota
 	WordOperand                // a 64-bit word, in V

@@ -1,7 +1,7 @@
 package opcode
 
-// Table has one row for each operation. The numbers of operations are their places in the table and belong to one build;
-// codes are what program files hold.
+// Table has one row for each operation. The numbers of operations are their places in the table and belong to one
+// build; codes are what program files hold.
 //
 // Codes are grouped by their high bits, with room in each group. A code that was given up is never used again.
 //

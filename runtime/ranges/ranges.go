@@ -1,15 +1,16 @@
-// Package ranges tells native code which memory of a process it may read: a table in the arena, one for each address space.
+// Package ranges tells native code which memory of a process it may read: a table in the arena, one for each address
+// space.
 //
-// The host fills the table from the mappings of the process (Set). Native code reads at an address only if the table has it, and otherwise
-// leaves the read to the host. The table may be out of date in both directions. The host reads memory that has been mapped since, and then
-// fills the table again. A read faults if the memory is no longer readable; the host handles the fault and reads instead. So readers
-// need no consistent table and never wait.
+// The host fills the table from the mappings of the process (Set). Native code reads at an address only if the table
+// has it, and otherwise leaves the read to the host. The table may be out of date in both directions. The host reads
+// memory that has been mapped since, and then fills the table again. A read faults if the memory is no longer readable;
+// the host handles the fault and reads instead. So readers need no consistent table and never wait.
 //
 // # Finding a range
 //
-// Ranges are sorted by their start, and unused ones at the end have a start above all addresses. Hints save most searches: one bit field of
-// the address selects a hint, which names the range that the last search with this hint found. Native code writes the hints, and compares
-// the address with the range that a hint names before it reads.
+// Ranges are sorted by their start, and unused ones at the end have a start above all addresses. Hints save most
+// searches: one bit field of the address selects a hint, which names the range that the last search with this hint
+// found. Native code writes the hints, and compares the address with the range that a hint names before it reads.
 //
 // # Threads
 //
@@ -25,8 +26,8 @@ import (
 	"gotap/runtime/arena"
 )
 
-// Layout of the table in the arena, in bytes from its start: the hints, each the offset of a range from Ranges; then the ranges, each of
-// RangeSize bytes.
+// Layout of the table in the arena, in bytes from its start: the hints, each the offset of a range from Ranges; then
+// the ranges, each of RangeSize bytes.
 const (
 	Hints     = 1 << hintBits
 	HintShift = 20             // the hint of an address is number address>>HintShift, modulo Hints
@@ -40,8 +41,8 @@ const (
 	hintBits, rangeBits = 8, 9
 )
 
-// Wide is the number of bytes that the longest read has. A read of Wide bytes is in a range if its address minus the range's start is below
-// the range's limit, unsigned.
+// Wide is the number of bytes that the longest read has. A read of Wide bytes is in a range if its address minus the
+// range's start is below the range's limit, unsigned.
 const Wide = 8
 
 // nowhere is the start of unused ranges.
@@ -73,7 +74,8 @@ func New(a *arena.Arena) (*Table, error) {
 // Offset returns where the table lies in the arena, in bytes.
 func (t *Table) Offset() uint64 { return t.off }
 
-// Set replaces the ranges by those given, which do not overlap. Adjacent ones become one. If there are too many, the largest remain.
+// Set replaces the ranges by those given, which do not overlap. Adjacent ones become one. If there are too many, the
+// largest remain.
 func (t *Table) Set(list []Range) {
 	before := len(t.ranges)
 	t.ranges = largest(merge(list))
@@ -117,7 +119,8 @@ func largest(list []Range) []Range {
 	return list
 }
 
-// write writes the ranges, and clears those that were used before and are not any more. While a range changes, nothing in it is readable.
+// write writes the ranges, and clears those that were used before and are not any more. While a range changes, nothing
+// in it is readable.
 func (t *Table) write(before int) {
 	if before == 0 {
 		before = Max // the memory may be anything

@@ -23,8 +23,8 @@ const (
 // deferredItem is the size in bytes of an item that keeps or forgets a trail.
 const deferredItem = 16
 
-// CutItem divides a log after its first item; ok is false if the log does not begin with a whole item. The length of the
-// item still contains its destination.
+// CutItem divides a log after its first item; ok is false if the log does not begin with a whole item. The length of
+// the item still contains its destination.
 func CutItem(log []byte) (item, rest []byte, to Destination, ok bool) {
 	if len(log) < ItemHeader {
 		return nil, nil, 0, false
@@ -37,8 +37,8 @@ func CutItem(log []byte) (item, rest []byte, to Destination, ok bool) {
 	return log[:size], log[size:], to, true
 }
 
-// Detach removes the destination and the object's offset from an item that goes to an object. ok is false if the item is
-// too short.
+// Detach removes the destination and the object's offset from an item that goes to an object. ok is false if the item
+// is too short.
 func Detach(item []byte) (detached []byte, object uint64, ok bool) {
 	n := len(item) - 8
 	object = binary.LittleEndian.Uint64(item[n:])

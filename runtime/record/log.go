@@ -191,8 +191,8 @@ func (h *Log) SetEvent() { h.event = true }
 // Last returns the position of this program's last item, or of the current one, counted from its first.
 func (h *Log) Last() int { return h.lastItem() - h.mark }
 
-// EndDeferred completes an item that goes to a destination in the arena. It reports false if the item did not fit and was
-// removed.
+// EndDeferred completes an item that goes to a destination in the arena. It reports false if the item did not fit and
+// was removed.
 func (h *Log) EndDeferred(to Destination, object uint64) bool {
 	h.deferred = true
 	h.Word(object)

@@ -27,13 +27,14 @@ import (
 //
 // A reader that finds nothing sets the sleep word, checks again, and sleeps. A writer that has committed swaps the
 // sleep word for 0 and wakes the reader only if the word was 1. So hits that log nothing wake nobody, and a busy reader
-// is not woken. The writer may commit by a plain store, which the processor may make visible after the writer has read the sleep word. But it reads
-// that after its compare-and-swap on head, which nothing passes. So a writer that does not see that the reader sleeps has moved the head before: then the
-// reader finds that something is reserved, and looks again after some time (Wait).
+// is not woken. The writer may commit by a plain store, which the processor may make visible after the writer has read
+// the sleep word. But it reads that after its compare-and-swap on head, which nothing passes. So a writer that does not
+// see that the reader sleeps has moved the head before: then the reader finds that something is reserved, and looks
+// again after some time (Wait).
 //
-// A process that maps the arena may write anything anywhere at any time. So the reader keeps its position to itself and only
-// tells it to the writers by the tail; nobody uses a size or a position from the ring that has not been checked since it was
-// loaded. Such a process can spoil what the ring holds, and nothing else.
+// A process that maps the arena may write anything anywhere at any time. So the reader keeps its position to itself and
+// only tells it to the writers by the tail; nobody uses a size or a position from the ring that has not been checked
+// since it was loaded. Such a process can spoil what the ring holds, and nothing else.
 type Ring struct {
 	data                    []byte
 	first                   []uint64 // data as words
@@ -128,8 +129,8 @@ func (r *Ring) reserve(size uint64) (at uint64, ok bool) {
 	return 0, false
 }
 
-// mostTries is how often a writer tries to reserve space while others are faster. Only a process that does nothing but write to head can be
-// faster that often.
+// mostTries is how often a writer tries to reserve space while others are faster. Only a process that does nothing but
+// write to head can be faster that often.
 const mostTries = 1 << 16
 
 // peek returns the committed record at the tail, without consuming it.
@@ -169,7 +170,8 @@ func (r *Ring) moveTo(at uint64) {
 	atomic.StoreUint64(r.tail, at)
 }
 
-// reserved returns the number of bytes that are reserved or committed and have not been read; ok is false if the head is damaged.
+// reserved returns the number of bytes that are reserved or committed and have not been read; ok is false if the head
+// is damaged.
 func (r *Ring) reserved() (bytes uint64, ok bool) {
 	bytes = atomic.LoadUint64(r.head) - r.read.Load()
 	return bytes, bytes <= r.size && bytes%8 == 0
@@ -232,7 +234,8 @@ func (r *Ring) Next(programs []Program) (rec Record, ok bool) {
 	return rec, true
 }
 
-// mend restores the words that writers read, if a process has written to them that should not. The reader has found no record.
+// mend restores the words that writers read, if a process has written to them that should not. The reader has found no
+// record.
 func (r *Ring) mend() {
 	if _, ok := r.reserved(); !ok {
 		r.resync()
@@ -248,8 +251,8 @@ func (r *Ring) Unfinished() (at uint64, ok bool) {
 	return at, atomic.LoadUint64(r.head) != at && atomic.LoadUint64(&r.first[at&(r.size-1)/8])&committed == 0
 }
 
-// SkipUnfinished skips records that are reserved and not committed, because their writers have ended, and counts them as lost. No
-// writer may be writing; the reader may read.
+// SkipUnfinished skips records that are reserved and not committed, because their writers have ended, and counts them
+// as lost. No writer may be writing; the reader may read.
 func (r *Ring) SkipUnfinished() (skipped int) {
 	at := r.read.Load()
 	bytes, ok := r.reserved()
@@ -279,7 +282,8 @@ func (r *Ring) SkipUnfinished() (skipped int) {
 	return skipped
 }
 
-// Wake wakes the reader if it sleeps. A writer in another process has found that it does, and has cleared the word that says so.
+// Wake wakes the reader if it sleeps. A writer in another process has found that it does, and has cleared the word that
+// says so.
 func (r *Ring) Wake() {
 	select {
 	case r.wake <- struct{}{}:
@@ -306,7 +310,8 @@ func (r *Ring) Pending() bool {
 	return atomic.LoadUint64(r.head) != read
 }
 
-// commitPause is how long the reader sleeps while a record is reserved and not committed. Its writer takes less than a microsecond, if it has a processor.
+// commitPause is how long the reader sleeps while a record is reserved and not committed. Its writer takes less than a
+// microsecond, if it has a processor.
 const commitPause = 100 * time.Microsecond
 
 // Wait sleeps until a record is available (true) or done is closed (false). Only the goroutine that calls next may call

@@ -75,7 +75,8 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// TestWaitForCommit: a reader that sleeps while a record is being written finds it, although its writer has not seen that the reader sleeps.
+// TestWaitForCommit: a reader that sleeps while a record is being written finds it, although its writer has not seen
+// that the reader sleeps.
 func TestWaitForCommit(t *testing.T) {
 	r, _ := newRing(1 << 10)
 	hdr := Header{Size: HeaderSize, Probe: 7}
@@ -194,7 +195,8 @@ func TestPart(t *testing.T) {
 	}
 }
 
-// TestSkipUnfinished: records of writers that have ended are skipped, with and without a size, and those around them are read.
+// TestSkipUnfinished: records of writers that have ended are skipped, with and without a size, and those around them
+// are read.
 func TestSkipUnfinished(t *testing.T) {
 	words := make([]uint64, 512)
 	mem := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*8)

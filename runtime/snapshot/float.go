@@ -7,8 +7,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// FloatWord is a float as cells have it: its bits, with the uppermost inverted. So the word of nothing is 0. It stands for negative zero,
-// which changes no sum.
+// FloatWord is a float as cells have it: its bits, with the uppermost inverted. So the word of nothing is 0. It stands
+// for negative zero, which changes no sum.
 type FloatWord uint64
 
 // WordOf returns a float as a word.

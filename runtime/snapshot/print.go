@@ -23,9 +23,9 @@ type Options struct {
 
 // Print writes the text bpftrace writes for a map, the name after the "@". Errors are those of w.
 //
-// Beyond bpftrace's text: stats have their deviation, extremes and quantiles behind the total, values of 4 GiB and more are in the bucket they belong to, units go up to E, and Top and Div
-// apply to averages and stats too. If the range of an lhist is not a multiple of its step, its last bucket is a
-// separate one.
+// Beyond bpftrace's text: stats have their deviation, extremes and quantiles behind the total, values of 4 GiB and more
+// are in the bucket they belong to, units go up to E, and Top and Div apply to averages and stats too. If the range of
+// an lhist is not a multiple of its step, its last bucket is a separate one.
 func (s Snapshot) Print(w io.Writer, o Options) error {
 	s = s.Series()
 	p := printer{w: bufio.NewWriter(w), o: o, s: s}

@@ -11,8 +11,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// TestSeriesText has the form of bpftrace's tseries: the scale above and below, a dot where zero is (4 of 9 on a scale of 52
-// columns), a star for the value, "-" where there is none.
+// TestSeriesText has the form of bpftrace's tseries: the scale above and below, a dot where zero is (4 of 9 on a scale
+// of 52 columns), a star for the value, "-" where there is none.
 func TestSeriesText(t *testing.T) {
 	local := time.Local
 	time.Local = time.UTC

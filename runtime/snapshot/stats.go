@@ -28,8 +28,9 @@ var quantiles = [...]float64{0.5, 0.9, 0.99}
 // Quantiles returns the quantiles that are shown of stats.
 func Quantiles() []float64 { return quantiles[:] }
 
-// Variance returns the variance of the values of stats, as of a sample of a larger number of values: divided by one less than there are.
-// It is 0 for fewer than two values. The sums that it is computed from are exact as long as they fit in 64 and 128 bits.
+// Variance returns the variance of the values of stats, as of a sample of a larger number of values: divided by one
+// less than there are. It is 0 for fewer than two values. The sums that it is computed from are exact as long as they
+// fit in 64 and 128 bits.
 func (d Data) Variance() float64 {
 	if d.Count < 2 {
 		return 0
@@ -56,8 +57,8 @@ func (d Data) Variance() float64 {
 // Deviation returns the standard deviation: the root of the variance.
 func (d Data) Deviation() float64 { return math.Sqrt(d.Variance()) }
 
-// Quantile returns the value of stats that a part of the values, from 0 to 1, does not exceed. It is the middle of a bucket, at most 1/32
-// from the value, and within the minimum and the maximum, which are exact. It is 0 without values.
+// Quantile returns the value of stats that a part of the values, from 0 to 1, does not exceed. It is the middle of a
+// bucket, at most 1/32 from the value, and within the minimum and the maximum, which are exact. It is 0 without values.
 func (d Data) Quantile(part float64) value.Value {
 	switch {
 	case d.Count == 0:

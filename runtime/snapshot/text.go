@@ -9,8 +9,8 @@ import (
 	"gotap/runtime/object"
 )
 
-// Text returns the snapshot for one who asked for it by name, so also when it has nothing to print: a variable as "name = value", an array as
-// a line for each element that is not 0, all else as Print writes it. It has no line end.
+// Text returns the snapshot for one who asked for it by name, so also when it has nothing to print: a variable as "name
+// = value", an array as a line for each element that is not 0, all else as Print writes it. It has no line end.
 func (s Snapshot) Text(options Options) string {
 	switch o := s.Object; {
 	case o.Kind == object.KindInt && len(s.Entries) == 1:

@@ -145,10 +145,10 @@ func (v verb) takes(k Kind) bool {
 	return k.Class() == ClassWord && k != KindFloat
 }
 
-// Printf fills in a format, as printf(3) does: %d %i %u %x %X %o %c %s %p %f %g %e %% with flags, width and precision, %r
-// for bytes with escapes, %rx and %rh for bytes in hexadecimal. %s prints any value as print would, with the lines of
-// stacks from name, which may be nil. Arguments that are missing or of the wrong kind, which CheckPrintf finds, print as
-// %!d.
+// Printf fills in a format, as printf(3) does: %d %i %u %x %X %o %c %s %p %f %g %e %% with flags, width and precision,
+// %r for bytes with escapes, %rx and %rh for bytes in hexadecimal. %s prints any value as print would, with the lines
+// of stacks from name, which may be nil. Arguments that are missing or of the wrong kind, which CheckPrintf finds,
+// print as %!d.
 func Printf(format string, vals []Value, name NameStack) string {
 	var b strings.Builder
 	n := 0

@@ -202,8 +202,8 @@ func (g *Aggregates) PrintAll() {
 	}
 }
 
-// Renew makes keyed aggregates again that were taken over from an earlier version of the script, whose keys may have had another
-// shape. It reports whether there were any.
+// Renew makes keyed aggregates again that were taken over from an earlier version of the script, whose keys may have
+// had another shape. It reports whether there were any.
 func (g *Aggregates) Renew() (changed bool, err error) {
 	for _, a := range g.list {
 		if !g.table.Adopted(a.ID) || a.Keys == 0 || !a.hasValues() {

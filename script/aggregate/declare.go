@@ -20,7 +20,8 @@ var kinds = map[string]object.Kind{
 	"tseries": object.KindSeries,
 }
 
-// Builtin returns the built-in function of a name: (name?, {keys, max, full}), lhist with its bounds before or after its name.
+// Builtin returns the built-in function of a name: (name?, {keys, max, full}), lhist with its bounds before or after
+// its name.
 func (g *Aggregates) Builtin(name string) jsvm.Native {
 	return func(call goja.FunctionCall) goja.Value {
 		if name == "min" || name == "max" {
@@ -155,7 +156,8 @@ func (g *Aggregates) parseOptions(o *object.Object, at source.Site, n int, v goj
 	}
 }
 
-// Declare makes an object in the arena and in JavaScript. The first result is nil when it cannot be made, which has been reported then.
+// Declare makes an object in the arena and in JavaScript. The first result is nil when it cannot be made, which has
+// been reported then.
 func (g *Aggregates) Declare(o object.Object, at source.Site) (*Aggregate, goja.Value) {
 	a := &Aggregate{at: at.Span()}
 	a.Object.Object = o

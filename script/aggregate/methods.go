@@ -158,7 +158,8 @@ func (g *Aggregates) print(a *Aggregate, call goja.FunctionCall) goja.Value {
 	return nil
 }
 
-// printOptions reads { top, div }. An undefined option counts as absent, so that a script can pass on an option() that its user did not set.
+// printOptions reads { top, div }. An undefined option counts as absent, so that a script can pass on an option() that
+// its user did not set.
 func (g *Aggregates) printOptions(o *snapshot.Options, v goja.Value) {
 	for _, given := range g.m.Given(g.m.Site(), 0, v, "print({ top: 10 })") {
 		switch {
@@ -178,7 +179,8 @@ func (g *Aggregates) toJSON(a *Aggregate, _ goja.FunctionCall) goja.Value {
 	return g.content(a, g.table.Entries(a.Object))
 }
 
-// stored throws the error of an operation that stores something. An object that drops what does not fit counts it, without an error.
+// stored throws the error of an operation that stores something. An object that drops what does not fit counts it,
+// without an error.
 func (g *Aggregates) stored(a *Aggregate, err error) {
 	if errors.Is(err, arena.ErrFull) && a.Full == object.FullDrop {
 		return
@@ -209,7 +211,8 @@ func holdsFloats(kind object.Kind) bool {
 	return false
 }
 
-// fraction returns the value of a number that is not an integer; ok is false for integers and for all that is not a number.
+// fraction returns the value of a number that is not an integer; ok is false for integers and for all that is not a
+// number.
 func fraction(v goja.Value) (f float64, ok bool) {
 	if _, whole := jsvm.ToInt(v); whole || !goja.IsNumber(v) {
 		return 0, false

@@ -121,8 +121,8 @@ func (c *Console) printfValue(v goja.Value) value.Value {
 	return value.Text(c.m.Text(v))
 }
 
-// formatPrintf fills in a format. An integer conversion also takes a fraction, which any division in JavaScript may give, and truncates
-// it.
+// formatPrintf fills in a format. An integer conversion also takes a fraction, which any division in JavaScript may
+// give, and truncates it.
 func formatPrintf(format string, values []value.Value) (string, error) {
 	err := value.CheckPrintf(format, kindsOf(values))
 	if err == nil {

@@ -27,8 +27,8 @@ for (const f of [() => report(1, "x"), () => report({ name: "t", columns: ["a"] 
 	scripttest.WantLines(t, r.Once(func() {}), "a table", "an event", "text", "refused", "refused", "refused", "refused")
 }
 
-// TestReportOfAHit: an event that an exit callback got is a record itself, with what the callback changed; or gives its thread and time to
-// a record of other data.
+// TestReportOfAHit: an event that an exit callback got is a record itself, with what the callback changed; or gives its
+// thread and time to a record of other data.
 func TestReportOfAHit(t *testing.T) {
 	var data bytes.Buffer
 	records := output.NewJSON(&data)

@@ -10,9 +10,9 @@ import (
 	"gotap/script/output"
 )
 
-// Report implements report(record, text): a record for programs, and its text for people. The record may be null and the text of an event
-// undefined: then there is only the other. A record can be an event as an exit callback got it, or name one as its member event: that is
-// where the time and the thread come from.
+// Report implements report(record, text): a record for programs, and its text for people. The record may be null and
+// the text of an event undefined: then there is only the other. A record can be an event as an exit callback got it, or
+// name one as its member event: that is where the time and the thread come from.
 func (c *Console) Report(call goja.FunctionCall) goja.Value {
 	record, ok := call.Argument(0).(*goja.Object)
 	text := call.Argument(1)

@@ -30,8 +30,8 @@ type Environ struct {
 	columns func() int
 }
 
-// New makes an Environ and gives the machine its clock and its random numbers. columns is the width of the terminal that output goes
-// to; nil: there is none.
+// New makes an Environ and gives the machine its clock and its random numbers. columns is the width of the terminal
+// that output goes to; nil: there is none.
 func New(m *jsvm.Machine, world *journal.World, columns func() int) *Environ {
 	e := &Environ{m: m, world: world, columns: columns}
 	m.VM.SetTimeSource(e.wall)
@@ -39,7 +39,8 @@ func New(m *jsvm.Machine, world *journal.World, columns func() int) *Environ {
 	return e
 }
 
-// maxFile is how much readFile returns without a limit: the longest files of /proc that scripts read have a few hundred KB.
+// maxFile is how much readFile returns without a limit: the longest files of /proc that scripts read have a few hundred
+// KB.
 const maxFile = 1 << 20
 
 // ReadFile implements readFile(path, limit?).

@@ -30,7 +30,8 @@ type layout struct {
 	index   map[string]int
 }
 
-// column is one property: a nested record, or the fields of the format from first up to last, joined when there are several.
+// column is one property: a nested record, or the fields of the format from first up to last, joined when there are
+// several.
 type column struct {
 	name        string
 	first, last int
@@ -94,8 +95,8 @@ func (c column) parts(item *rtrecord.Item) []rtvalue.Value {
 	return list
 }
 
-// record is an event, or a record nested in one, as JavaScript sees it. Values are converted when they are read. The fields that the
-// program gave are enumerable; pid, tid, comm, probe and time of the hit can be read too.
+// record is an event, or a record nested in one, as JavaScript sees it. Values are converted when they are read. The
+// fields that the program gave are enumerable; pid, tid, comm, probe and time of the hit can be read too.
 type record struct {
 	es     *Events
 	layout *layout

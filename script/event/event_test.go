@@ -36,7 +36,8 @@ probe("libc:malloc", {
 		"5 6 11")
 }
 
-// Calls that the compiler inlined are frames as well: no more are shown than were asked for, unless the stack has no more anyway.
+// Calls that the compiler inlined are frames as well: no more are shown than were asked for, unless the stack has no
+// more anyway.
 func TestStackWithInlinedCalls(t *testing.T) {
 	r := scripttest.New(t, `probe("a", { enter(c) { exit({ two: c.stack(2), all: c.stack(9) }); },
   exit(e) { console.log(e.two.frames.map(f => f.func).join(), e.two.length); console.log(e.all.frames.map(f => f.func).join()); } });`)
@@ -44,8 +45,8 @@ func TestStackWithInlinedCalls(t *testing.T) {
 	scripttest.WantLines(t, r.Once(func() { r.Enter(0, 1) }), "small,func 2", "small,func,small,func")
 }
 
-// A stack is named as a whole wherever it is shown: an address alone does not tell whether it is an instruction or where a call returns
-// to, nor what was inlined there.
+// A stack is named as a whole wherever it is shown: an address alone does not tell whether it is an instruction or
+// where a call returns to, nor what was inlined there.
 func TestEveryStackIsNamedAsAWhole(t *testing.T) {
 	r := scripttest.New(t, `const n = count("n", {keys: 1});
 probe("a", c => { log(c.stack(2)); printf("%s;", c.stack(2)); n.at(c.stack(2)).inc(); log(`+"`<${c.stack(2)}>`"+`); });
@@ -140,7 +141,8 @@ func TestStackKeys(t *testing.T) {
 	}
 }
 
-// callsym asks for an address as one to return to: of the call the function is the outermost, and the line the innermost's.
+// callsym asks for an address as one to return to: of the call the function is the outermost, and the line the
+// innermost's.
 func TestCallSymbol(t *testing.T) {
 	r := scripttest.New(t, `probe("a", { enter(c) { exit({ n: 1 }); }, exit(e) { console.log(sym(0x401136), callsym(0x401136), callsym(e.pid, 0x401136n)); callsym("x"); } });`)
 	r.Tracer.Inlined = true

@@ -192,8 +192,8 @@ func wholeNumber(v goja.Value) (*big.Int, bool) {
 	return nil, false
 }
 
-// compareNumbers returns the order of two integers: -1, 0 or 1. For other values it returns 1 if both are numbers and a is greater, and
-// otherwise 0.
+// compareNumbers returns the order of two integers: -1, 0 or 1. For other values it returns 1 if both are numbers and a
+// is greater, and otherwise 0.
 func compareNumbers(a, b goja.Value) int {
 	x, isInt := wholeNumber(a)
 	y, areInts := wholeNumber(b)
@@ -244,7 +244,8 @@ func (x *Expectations) contains(got, want goja.Value) bool {
 	return false
 }
 
-// matches reports whether the text of a value matches a RegExp of JavaScript, or a string with a regular expression of Go.
+// matches reports whether the text of a value matches a RegExp of JavaScript, or a string with a regular expression of
+// Go.
 func (x *Expectations) matches(got, want goja.Value) bool {
 	if obj, ok := want.(*goja.Object); ok && obj.ClassName() == "RegExp" {
 		if test, ok := goja.AssertFunction(obj.Get("test")); ok {

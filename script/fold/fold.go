@@ -49,7 +49,8 @@ func New(m *jsvm.Machine, aggs *aggregate.Aggregates, vars *variable.Variables, 
 		symFunction: goja.NewSymbol("function"), symGetter: goja.NewSymbol("getter")}
 }
 
-// Register implements the function around every function literal in rewritten code: (number, function, getter of captures).
+// Register implements the function around every function literal in rewritten code: (number, function, getter of
+// captures).
 func (f *Folder) Register(call goja.FunctionCall) goja.Value {
 	fn := call.Argument(1).(*goja.Object)
 	f.m.Hide(fn, f.symFunction, call.Argument(0))
@@ -68,7 +69,8 @@ func (f *Folder) Literal(fn *goja.Object) (*source.Function, bool) {
 	return f.files.Functions[v.ToInteger()], true
 }
 
-// Folding is one traversal from function values to everything they refer to. It ends, because it visits each value once.
+// Folding is one traversal from function values to everything they refer to. It ends, because it visits each value
+// once.
 type Folding struct {
 	f       *Folder
 	done    map[*goja.Object]*js.Function

@@ -9,7 +9,8 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
-// Printer writes functions together with the meaning of their names, each once, so that functions that do the same have equal texts.
+// Printer writes functions together with the meaning of their names, each once, so that functions that do the same have
+// equal texts.
 type Printer struct {
 	strings.Builder
 	host map[string]js.Binding // names that mean the same everywhere

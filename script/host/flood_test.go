@@ -18,8 +18,8 @@ func heapNow() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestFloodKeepsMemory: events that come faster than the callback can take them fill the ring and nothing else. Each of them is
-// delivered or counted as lost, and the host's memory stays what it was.
+// TestFloodKeepsMemory: events that come faster than the callback can take them fill the ring and nothing else. Each of
+// them is delivered or counted as lost, and the host's memory stays what it was.
 func TestFloodKeepsMemory(t *testing.T) {
 	r := scripttest.New(t, `
 let seen = 0;

@@ -116,7 +116,8 @@ func (h *Host) Running() bool { return h.running }
 // errEnded is the error of functions that come after the end.
 var errEnded = errors.New("the script's host has ended")
 
-// Do runs a function on the host's goroutine and waits for it; before Start it runs on the caller's. Safe for concurrent use.
+// Do runs a function on the host's goroutine and waits for it; before Start it runs on the caller's. Safe for
+// concurrent use.
 func (h *Host) Do(f func()) error {
 	if !h.running {
 		f()
@@ -136,8 +137,8 @@ func (h *Host) Do(f func()) error {
 	}
 }
 
-// Ask runs a function on the host's goroutine as soon as possible, ahead of posted ones. It does not block; a function that has not run
-// yet stands for a further one too. Safe for concurrent use.
+// Ask runs a function on the host's goroutine as soon as possible, ahead of posted ones. It does not block; a function
+// that has not run yet stands for a further one too. Safe for concurrent use.
 func (h *Host) Ask(f func()) {
 	select {
 	case h.asked <- f:
@@ -145,8 +146,9 @@ func (h *Host) Ask(f func()) {
 	}
 }
 
-// Event runs a function on the host's goroutine when all records that are in the ring now have been delivered, or at the end of the
-// run. It does not block: an event that finds the queue full is counted as lost. Safe for concurrent use.
+// Event runs a function on the host's goroutine when all records that are in the ring now have been delivered, or at
+// the end of the run. It does not block: an event that finds the queue full is counted as lost. Safe for concurrent
+// use.
 func (h *Host) Event(f func()) {
 	at := h.arena.Written()
 	select {

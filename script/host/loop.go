@@ -131,11 +131,12 @@ func (h *Host) next() (record.Record, bool) {
 // Keep delivers a record before all others, once the loop runs.
 func (h *Host) Keep(rec record.Record) { h.backlog = append(h.backlog, rec) }
 
-// pumpTime is how long CatchUp waits for the pump when a record is in the ring: its writer may have died before it was complete.
+// pumpTime is how long CatchUp waits for the pump when a record is in the ring: its writer may have died before it was
+// complete.
 const pumpTime = 2 * time.Second
 
-// CatchUp delivers the records that are in the ring now. It runs on the host's goroutine. While the loop is idle the pump reads the
-// ring, and gives it up for a record.
+// CatchUp delivers the records that are in the ring now. It runs on the host's goroutine. While the loop is idle the
+// pump reads the ring, and gives it up for a record.
 func (h *Host) CatchUp() {
 	if h.running && !h.busy && h.arena.Pending() {
 		select {

@@ -14,8 +14,8 @@ type Event struct {
 	Fields map[string]any // what the callback sees: integers (int64, uint64), texts, and []uint64 for call stacks of the process "pid"
 }
 
-// Journal records what a script gets from outside, so that it can be replayed. Its methods are called on the host's goroutine, in the
-// order in which the script gets things.
+// Journal records what a script gets from outside, so that it can be replayed. Its methods are called on the host's
+// goroutine, in the order in which the script gets things.
 type Journal interface {
 	// Record is a record that is about to be delivered.
 	Record(r Played)
@@ -60,8 +60,8 @@ type World struct {
 // Journalled reports whether questions are recorded or replayed.
 func (w *World) Journalled() bool { return w.Journal != nil || w.Replay != nil }
 
-// Ask gets an answer from the world, or from the journal that is replayed. A question without an answer in the journal gives the zero
-// value. The text of the question is made only when there is a journal or a replay.
+// Ask gets an answer from the world, or from the journal that is replayed. A question without an answer in the journal
+// gives the zero value. The text of the question is made only when there is a journal or a replay.
 func Ask[T any](w *World, question func() string, steady bool, world func() T) (answer T) {
 	if w.Replay != nil {
 		if raw, known := w.Replay.Answer(question()); known {

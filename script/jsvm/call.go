@@ -118,7 +118,8 @@ func (m *Machine) Outside(f func()) {
 	f()
 }
 
-// Nested runs callbacks within the running one, each with its own clock. A stop() in one of them ends the running one too.
+// Nested runs callbacks within the running one, each with its own clock. A stop() in one of them ends the running one
+// too.
 func (m *Machine) Nested(f func()) {
 	inside, resume := m.Dog.Within()
 	f()

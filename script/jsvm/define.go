@@ -57,8 +57,8 @@ func (m *Machine) BuiltinName(fn *goja.Object) string {
 	return ""
 }
 
-// Guarded makes a Go panic that is not the machine's own into an exception of the script, so that a bug in a built-in function does
-// not end the process.
+// Guarded makes a Go panic that is not the machine's own into an exception of the script, so that a bug in a built-in
+// function does not end the process.
 func (m *Machine) Guarded(name string, f Native) func(goja.FunctionCall) goja.Value {
 	return func(call goja.FunctionCall) (result goja.Value) {
 		defer func() {

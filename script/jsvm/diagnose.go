@@ -22,7 +22,8 @@ type diagnosed struct{ d diag.Diagnostic }
 // Site returns the call in the script that is being executed.
 func (m *Machine) Site() source.Site { return m.Files.Site(m.VM.CaptureCallStack(0, nil)) }
 
-// Blame returns the place to report: where the user's own text called the standard library, if the error is at a place in the library.
+// Blame returns the place to report: where the user's own text called the standard library, if the error is at a place
+// in the library.
 func (m *Machine) Blame(at diag.Span) diag.Span {
 	if !source.InLibrary(at) {
 		return at
@@ -30,8 +31,8 @@ func (m *Machine) Blame(at diag.Span) diag.Span {
 	return m.Files.UserPlace(m.VM.CaptureCallStack(0, nil))
 }
 
-// Reject reports a wrong use of a built-in function. While the script is loaded the error is only noted, so that all are reported at
-// once; later it is an exception.
+// Reject reports a wrong use of a built-in function. While the script is loaded the error is only noted, so that all
+// are reported at once; later it is an exception.
 func (m *Machine) Reject(at diag.Span, hint, format string, args ...any) {
 	d := diag.Diagnostic{Span: m.Blame(at), Text: fmt.Sprintf(format, args...), Hint: hint}
 	if m.Loading {
@@ -85,7 +86,8 @@ func interruption(e *goja.InterruptedError) string {
 	return fmt.Sprint(e.Value())
 }
 
-// explainException makes a diagnostic of an exception: ours have their own place and hint, others the place where they were thrown.
+// explainException makes a diagnostic of an exception: ours have their own place and hint, others the place where they
+// were thrown.
 func (m *Machine) explainException(ex *goja.Exception) diag.Diagnostic {
 	obj, _ := ex.Value().(*goja.Object)
 	if obj == nil {

@@ -11,7 +11,8 @@ import (
 	"gotap/compile/spelling"
 )
 
-// bigIntHint returns a hint for arithmetic that mixes numbers with BigInts: an integer of a program may be either, depending on its size.
+// bigIntHint returns a hint for arithmetic that mixes numbers with BigInts: an integer of a program may be either,
+// depending on its size.
 func bigIntHint(obj *goja.Object) string {
 	switch property(obj, "message") {
 	case "Cannot mix BigInt and other types, use explicit conversions", "Cannot convert a BigInt value to a number":
@@ -84,7 +85,8 @@ func unknownName(obj *goja.Object) string {
 	return match[1]
 }
 
-// nameHint returns a hint for an undefined name: a built-in function, or a name of the file that was running, that looks like it.
+// nameHint returns a hint for an undefined name: a built-in function, or a name of the file that was running, that
+// looks like it.
 func (m *Machine) nameHint(name string, stack []goja.StackFrame) string {
 	if instead := cmp.Or(otherHosts[name], otherTracers[name]); instead != "" {
 		return instead
@@ -119,8 +121,8 @@ func (m *Machine) AddMembers(of Members) { m.members = append(m.members, of) }
 // unknownMember is the machine's message for a call of a member that its object does not have.
 var unknownMember = regexp.MustCompile(`^Object has no member '(.+)'$`)
 
-// memberHint returns a hint for an unknown member. The machine does not say which object that is, so the members of all objects that gotap
-// gives to a script are compared.
+// memberHint returns a hint for an unknown member. The machine does not say which object that is, so the members of all
+// objects that gotap gives to a script are compared.
 func (m *Machine) memberHint(obj *goja.Object, at diag.Span) string {
 	match := unknownMember.FindStringSubmatch(property(obj, "message"))
 	if match == nil {

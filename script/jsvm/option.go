@@ -18,8 +18,8 @@ type Given struct {
 	Value goja.Value
 }
 
-// Given lists the properties of the options object that is argument n, in the order of the text. Anything but a plain object is
-// reported, with an example of the right form.
+// Given lists the properties of the options object that is argument n, in the order of the text. Anything but a plain
+// object is reported, with an example of the right form.
 func (m *Machine) Given(at source.Site, n int, v goja.Value, example string) []Given {
 	obj, ok := v.(*goja.Object)
 	if !ok || obj.ClassName() != "Object" {
@@ -66,7 +66,8 @@ func (o Given) Function() (*goja.Object, bool) {
 	return fn, ok
 }
 
-// Callback returns the property as a function that the host calls; nil when it is not one, which has been reported then.
+// Callback returns the property as a function that the host calls; nil when it is not one, which has been reported
+// then.
 func (o Given) Callback() goja.Callable {
 	obj, ok := o.Function()
 	if !ok {

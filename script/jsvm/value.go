@@ -50,7 +50,8 @@ func ToInt(v goja.Value) (int64, bool) {
 	return 0, false
 }
 
-// Rounded reports whether a value is a whole Number of the size of a 64-bit integer, so large that JavaScript may have rounded it.
+// Rounded reports whether a value is a whole Number of the size of a 64-bit integer, so large that JavaScript may have
+// rounded it.
 func Rounded(v goja.Value) bool {
 	switch n := v.Export().(type) {
 	case int64:

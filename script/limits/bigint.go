@@ -10,10 +10,12 @@ import (
 	"gotap/script/scope"
 )
 
-// maxBigBits is the size beyond which ** and shifts refuse a BigInt: the engine computes one in a single step, which cannot be interrupted.
+// maxBigBits is the size beyond which ** and shifts refuse a BigInt: the engine computes one in a single step, which
+// cannot be interrupted.
 const maxBigBits = 1 << 24
 
-// powers makes the functions that ** and shifts become in rewritten scripts: of (base, exponent), (object, key, exponent) and (places).
+// powers makes the functions that ** and shifts become in rewritten scripts: of (base, exponent), (object, key,
+// exponent) and (places).
 const powers = `(checkPower, checkShift) => {
 	const numeric = v => typeof v === "object" || typeof v === "function" ? -(-v) : v;
 	const power = (a, b) => {

@@ -6,8 +6,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Built-in functions of the language recurse into nested values, and cannot be interrupted there. They refuse what nests deeper than
-// people or programs write.
+// Built-in functions of the language recurse into nested values, and cannot be interrupted there. They refuse what
+// nests deeper than people or programs write.
 const (
 	maxDataDepth = 1000 // arrays and objects within each other in JSON
 	pollEvery    = 1024 // values of JSON.stringify between two checks for an interrupt
@@ -34,8 +34,8 @@ func (l *limiter) guardJSON() {
 	})
 }
 
-// replacer returns a replacer of JSON.stringify that calls the script's own one, and throws when the value nests too deeply or the watchdog
-// interrupts.
+// replacer returns a replacer of JSON.stringify that calls the script's own one, and throws when the value nests too
+// deeply or the watchdog interrupts.
 func (l *limiter) replacer(own goja.Value) func(goja.FunctionCall) goja.Value {
 	replace, _ := goja.AssertFunction(own)
 	depths := map[*goja.Object]int{}

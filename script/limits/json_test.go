@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// What built-ins would need too many levels of the stack for is an error at its place, however quickly the machine counts.
+// What built-ins would need too many levels of the stack for is an error at its place, however quickly the machine
+// counts.
 func TestTooDeep(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"stringify arrays":  {`let a = []; for (let i = 0; i < 100000; i++) a = [a]; JSON.stringify(a);`, "s.js:1:60: error: RangeError: the value is nested too deeply for JSON.stringify"},

@@ -28,8 +28,8 @@ type limiter struct {
 	depth int // calls of guarded functions within each other
 }
 
-// Install puts checks of size in front of built-in functions that could otherwise block the host for minutes, or take all memory in
-// one step, where the watchdog cannot interrupt them.
+// Install puts checks of size in front of built-in functions that could otherwise block the host for minutes, or take
+// all memory in one step, where the watchdog cannot interrupt them.
 func Install(m *jsvm.Machine) {
 	l := &limiter{m: m, vm: m.VM}
 	text := l.vm.Get("String").ToObject(l.vm).Get("prototype").ToObject(l.vm)
@@ -85,7 +85,8 @@ func (l *limiter) guardSize(holder *goja.Object, name string, tooLarge func(goja
 	})
 }
 
-// guardNative replaces a method by one that first refuses calls: if refuse returns a reason, or if they nest too deeply.
+// guardNative replaces a method by one that first refuses calls: if refuse returns a reason, or if they nest too
+// deeply.
 func (l *limiter) guardNative(holder *goja.Object, name string, refuse func(goja.FunctionCall) string) {
 	original, ok := goja.AssertFunction(holder.Get(name))
 	if !ok {
@@ -104,8 +105,8 @@ func (l *limiter) guardNative(holder *goja.Object, name string, refuse func(goja
 	})
 }
 
-// guardBuffer puts a check in front of a constructor. A proxy leaves its static methods as they are; since the machine does not
-// support instanceof with proxies, the constructor gets a method that answers it.
+// guardBuffer puts a check in front of a constructor. A proxy leaves its static methods as they are; since the machine
+// does not support instanceof with proxies, the constructor gets a method that answers it.
 func (l *limiter) guardBuffer(name string) {
 	original, ok := l.vm.Get(name).(*goja.Object)
 	if !ok {

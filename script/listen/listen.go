@@ -16,8 +16,8 @@ import (
 	"gotap/script/value"
 )
 
-// stopWord is the result of a callback that ends the chain. Other results mean nothing, since arrow functions return the value of
-// their expression.
+// stopWord is the result of a callback that ends the chain. Other results mean nothing, since arrow functions return
+// the value of their expression.
 const stopWord = "stop"
 
 // Listeners are the callbacks of on() and facility() of one script.

@@ -87,7 +87,8 @@ func (b *builder) transformOptions() api.TransformOptions {
 		Supported: supported(), TreeShaking: api.TreeShakingFalse}
 }
 
-// options returns the build options: esbuild lowers what the JavaScript machine does not support, and changes nothing else.
+// options returns the build options: esbuild lowers what the JavaScript machine does not support, and changes nothing
+// else.
 func (b *builder) options() api.BuildOptions {
 	o := api.BuildOptions{
 		Stdin: &api.StdinOptions{Contents: b.entry.text, ResolveDir: absolute(b.entry.dir),

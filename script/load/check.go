@@ -74,7 +74,8 @@ func codeStart(text string) int { return len(spaceOrComment.FindString(text)) }
 // one only costs a pass through esbuild.
 func hasModules(text string) bool { return moduleSyntax.MatchString(text) }
 
-// isCommonJS reports whether a text is a CommonJS module. A text without exports is not one, so that importing a name from it is an error.
+// isCommonJS reports whether a text is a CommonJS module. A text without exports is not one, so that importing a name
+// from it is an error.
 func isCommonJS(text string) bool { return !hasModules(text) && commonJS.MatchString(text) }
 
 // BadRegExp reports a pattern with a property escape: the JavaScript machine accepts these and silently never matches.

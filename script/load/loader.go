@@ -32,7 +32,8 @@ type Loader struct {
 	beside map[string][]string // directory → real directories of the symbolic links in it
 }
 
-// RegisterFunction is called at the end of each joined module with its path and its exports, so that require() finds it.
+// RegisterFunction is called at the end of each joined module with its path and its exports, so that require() finds
+// it.
 const RegisterFunction = "__gotap_module"
 
 // extensions are tried in turn if a module is named without one.

@@ -63,8 +63,8 @@ func (ms *Modules) Require(dir string, call goja.FunctionCall) goja.Value {
 	return ms.runModule(found)
 }
 
-// Joined is called at the end of each module that the loader joined with the script: (path, exports). A later require of it gives the
-// same exports.
+// Joined is called at the end of each module that the loader joined with the script: (path, exports). A later require
+// of it gives the same exports.
 func (ms *Modules) Joined(call goja.FunctionCall) goja.Value {
 	m := &module{path: call.Argument(0).String(), object: ms.m.VM.NewObject()}
 	m.object.Set("exports", call.Argument(1))

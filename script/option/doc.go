@@ -2,8 +2,8 @@
 //
 // # One option
 //
-// Declare reads name, default and help, and converts the given value to the type of the default. The list serves the help of the command.
-// When the top level has run, CheckArgs reports arguments that no option took.
+// Declare reads name, default and help, and converts the given value to the type of the default. The list serves the
+// help of the command. When the top level has run, CheckArgs reports arguments that no option took.
 //
 // # Threads
 //

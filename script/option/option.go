@@ -24,8 +24,8 @@ type Options struct {
 	check  bool
 }
 
-// New makes an empty list. args are the values given with --arg; those of a replay count for options without one. With check an
-// option without a value is not an error, since nothing will run.
+// New makes an empty list. args are the values given with --arg; those of a replay count for options without one. With
+// check an option without a value is not an error, since nothing will run.
 func New(m *jsvm.Machine, args map[string]string, replay journal.Replay, check bool) *Options {
 	return &Options{m: m, args: args, replay: replay, check: check}
 }

@@ -12,7 +12,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// compileUnit compiles, optimises and verifies the handlers of a probe. Listings, bounds and execution all use its result.
+// compileUnit compiles, optimises and verifies the handlers of a probe. Listings, bounds and execution all use its
+// result.
 func compileUnit(u js.Unit) (js.Result, diag.List) {
 	r, list := compiler.Compile(u)
 	for kind, p := range r.Programs {
@@ -36,8 +37,8 @@ type outcome struct {
 	list   diag.List
 }
 
-// Compile compiles the probe's programs for a place; nil is an unknown place. Programs that do not depend on the place are compiled once.
-// Safe for concurrent use: it does not touch the JavaScript machine.
+// Compile compiles the probe's programs for a place; nil is an unknown place. Programs that do not depend on the place
+// are compiled once. Safe for concurrent use: it does not touch the JavaScript machine.
 func (p *Probe) Compile(place js.Place) (js.Result, diag.List) {
 	c := &p.compiled
 	c.mu.Lock()
@@ -83,7 +84,8 @@ func (c *compiled) forget(so func(*js.Result) bool) (forgotten bool) {
 	return forgotten
 }
 
-// recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text or floats.
+// recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text or
+// floats.
 func (p *Probe) recompileGuessed(arena *arena.Arena) {
 	wrong := p.compiled.forget(func(r *js.Result) bool {
 		return slices.ContainsFunc(r.Guessed, func(id int) bool {

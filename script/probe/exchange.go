@@ -8,8 +8,8 @@ import (
 	"gotap/compile/js"
 )
 
-// Plan compares the probes with those of the running version of a watched script. Probes with the same places, options and programs
-// keep their number and stay placed. It is called once, before the host starts.
+// Plan compares the probes with those of the running version of a watched script. Probes with the same places, options
+// and programs keep their number and stay placed. It is called once, before the host starts.
 func (s *Set) Plan(old *Set) (keep, add, remove []*Probe) {
 	left := map[string][]*Probe{}
 	for _, p := range old.probes {
@@ -41,8 +41,9 @@ func (s *Set) Plan(old *Set) (keep, add, remove []*Probe) {
 	return keep, add, remove
 }
 
-// inherit finds the successors of the probes that are removed. A call that is in progress at the exchange ends with the old program,
-// whose callback does not exist any more: its events go to the successor. Events for probes of still earlier versions follow.
+// inherit finds the successors of the probes that are removed. A call that is in progress at the exchange ends with the
+// old program, whose callback does not exist any more: its events go to the successor. Events for probes of still
+// earlier versions follow.
 func (s *Set) inherit(old *Set, add, remove []*Probe) {
 	s.successors = map[uint32]*Probe{}
 	for id, p := range old.successors {

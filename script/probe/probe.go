@@ -8,7 +8,8 @@ import (
 	"gotap/runtime/hook"
 )
 
-// Probe is one probe that the script declared. Its exported fields, except Disabled, do not change once the script has been loaded.
+// Probe is one probe that the script declared. Its exported fields, except Disabled, do not change once the script has
+// been loaded.
 type Probe struct {
 	ID         uint32 // unique in the script, and in a watched script unique over its versions
 	Name       string // the option, or the first spec

@@ -74,8 +74,8 @@ func (r *Recorders) redeliver(records []record.Record) {
 	})
 }
 
-// Capture empties the recorders that an event dumps. It is called where the event happens, so that nothing that the target does later
-// overwrites their records; Report delivers them on the host. Safe for concurrent use.
+// Capture empties the recorders that an event dumps. It is called where the event happens, so that nothing that the
+// target does later overwrites their records; Report delivers them on the host. Safe for concurrent use.
 func (r *Recorders) Capture(e journal.Event) (list []Dump) {
 	for _, a := range r.automatic() {
 		if why := a.dumpedBy(e); why != "" {

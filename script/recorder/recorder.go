@@ -23,7 +23,8 @@ type Probes interface {
 	Deliver(rec record.Record)
 	// Played is a record with the name of its probe; ok is false when the script has no such probe.
 	Played(rec *record.Record) (r journal.Played, ok bool)
-	// Replayed is the record of a played one with the number of its probe; ok is false when the script has no such probe.
+	// Replayed is the record of a played one with the number of its probe; ok is false when the script has no such
+	// probe.
 	Replayed(r journal.Played) (rec record.Record, ok bool)
 }
 

@@ -100,8 +100,8 @@ func TestRecorderOnEvents(t *testing.T) {
 	}
 }
 
-// TestClocksOfDumpedEvents: an event that loops is ended, and the callback that dumps goes on with its own time; stop() in an
-// event ends both.
+// TestClocksOfDumpedEvents: an event that loops is ended, and the callback that dumps goes on with its own time; stop()
+// in an event ends both.
 func TestClocksOfDumpedEvents(t *testing.T) {
 	r := scripttest.New(t, `
 const ring = recorder();

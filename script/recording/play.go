@@ -47,7 +47,8 @@ func (p *Player) learn(s *step) {
 
 func passing(question string) bool { return strings.HasPrefix(question, script.StateQuestion) }
 
-// Answer returns the next answer to a question, or the last once more; about objects that programs change it is given once.
+// Answer returns the next answer to a question, or the last once more; about objects that programs change it is given
+// once.
 func (p *Player) Answer(question string) ([]byte, bool) {
 	list := p.answers[question]
 	if len(list) == 0 {

@@ -271,7 +271,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestPlayingDamage: what is wrong with a file in spite of right checksums is refused, or harms nobody when it is played.
+// TestPlayingDamage: what is wrong with a file in spite of right checksums is refused, or harms nobody when it is
+// played.
 func TestPlayingDamage(t *testing.T) {
 	good, r, played := written(t), rand.New(rand.NewPCG(1, 2)), 0
 	for range 400 {

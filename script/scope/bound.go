@@ -62,7 +62,8 @@ func isSuper(e ast.Expression) bool {
 
 func boundShift(by ast.Expression) ast.Expression { return call(NameShift, by.Idx0(), by.Idx0(), by) }
 
-// unbounded reports whether the right side of ** or a shift may be a large BigInt: it is neither a Number nor a small BigInt.
+// unbounded reports whether the right side of ** or a shift may be a large BigInt: it is neither a Number nor a small
+// BigInt.
 func unbounded(right ast.Expression) bool {
 	n, ok := right.(*ast.NumberLiteral)
 	if !ok {

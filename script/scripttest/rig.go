@@ -55,7 +55,8 @@ func (b *Buffer) String() string {
 	return b.b.String()
 }
 
-// Tracer is a script.Tracer that records the calls of a script and traces nothing. Its counts and symbols are fixed values.
+// Tracer is a script.Tracer that records the calls of a script and traces nothing. Its counts and symbols are fixed
+// values.
 type Tracer struct {
 	Mu       sync.Mutex
 	Calls    []string
@@ -108,7 +109,8 @@ func (f *Tracer) Stack(pid int, pcs []uint64) []script.Symbol {
 
 func (f *Tracer) ReadMemory(int, uint64, []byte) int { return 0 }
 
-// Thread is a runtime.Thread without a process: a test sets its arguments and result. It has a few bytes of memory at 0x1000.
+// Thread is a runtime.Thread without a process: a test sets its arguments and result. It has a few bytes of memory at
+// 0x1000.
 type Thread struct {
 	Args   []uint64
 	Ret    uint64

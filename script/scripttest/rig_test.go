@@ -15,7 +15,8 @@ const p = probe("f", {
 });
 end(() => print(p.hits));`
 
-// TestCall checks that programs run, that a predicate rejects hits, and that the callback gets the record of a held thread.
+// TestCall checks that programs run, that a predicate rejects hits, and that the callback gets the record of a held
+// thread.
 func TestCall(t *testing.T) {
 	r := New(t, writes)
 	out := r.Once(func() {

@@ -10,8 +10,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// StateQuestion begins questions about objects that programs change. Their answers hold for one callback alone: in the next one, and
-// for questions that the recorded run did not ask, the object itself has the answer.
+// StateQuestion begins questions about objects that programs change. Their answers hold for one callback alone: in the
+// next one, and for questions that the recorded run did not ask, the object itself has the answer.
 const StateQuestion = "state "
 
 // stateEntry is a snapshot.Entry in JSON; its texts may hold any byte, which JSON would change.
@@ -49,8 +49,8 @@ func (e stateEntry) unpack() snapshot.Entry {
 	return out
 }
 
-// look returns what read finds in an object, or in a replay what it found in the recorded run. It calls read in either case, because
-// read may change the object, as Take does.
+// look returns what read finds in an object, or in a replay what it found in the recorded run. It calls read in either
+// case, because read may change the object, as Take does.
 func (t *Table) look(o Object, what string, read func() []snapshot.Entry) []snapshot.Entry {
 	here := read()
 	if !t.world.Journalled() || !t.Used(o.ID) {

@@ -42,8 +42,8 @@ func NewTable(arena *arena.Arena, world *journal.World, previous *Table) *Table 
 	return &Table{arena: arena, world: world, previous: previous, taken: map[int]bool{}, Used: func(int) bool { return false }}
 }
 
-// Declare makes an object, or takes over the one of the previous version. A setting is a variable that nothing changes: it is taken
-// over only if it begins with the same value, so that a new value in the text counts.
+// Declare makes an object, or takes over the one of the previous version. A setting is a variable that nothing changes:
+// it is taken over only if it begins with the same value, so that a new value in the text counts.
 func (t *Table) Declare(o object.Object, setting bool) (made Object, adopted bool, err error) {
 	id, adopted := t.adopt(o, setting)
 	if !adopted {
@@ -142,8 +142,8 @@ func (t *Table) UsedValues() (list []snapshot.Snapshot) {
 	return list
 }
 
-// Restore gives objects the values that programs had given them. Objects that no program of the script uses are not changed: callbacks
-// compute their values.
+// Restore gives objects the values that programs had given them. Objects that no program of the script uses are not
+// changed: callbacks compute their values.
 func (t *Table) Restore(list []snapshot.Snapshot) {
 	done := map[int]bool{}
 	objects := t.List()

@@ -19,7 +19,8 @@ type Site struct {
 	at   diag.Span
 }
 
-// Site finds the call at the innermost frame of a stack. It is slow; it is needed only while a script is loaded, or for an error.
+// Site finds the call at the innermost frame of a stack. It is slow; it is needed only while a script is loaded, or for
+// an error.
 func (fs *Files) Site(stack []goja.StackFrame) Site {
 	f, pos := fs.Innermost(stack)
 	if f == nil {

@@ -33,14 +33,14 @@ type Files struct {
 	byPath    map[string]*File
 }
 
-// NewFiles makes an empty list. Control sequences in the script's own texts are added to own, which may be nil; keep also makes slots
-// of top-level variables that only callbacks use.
+// NewFiles makes an empty list. Control sequences in the script's own texts are added to own, which may be nil; keep
+// also makes slots of top-level variables that only callbacks use.
 func NewFiles(own *diag.Controls, keep bool) *Files {
 	return &Files{own: own, keep: keep, byPath: map[string]*File{}}
 }
 
-// Admit analyses a parsed file, numbers its functions and its shared variables, of which there are slots so far, and rewrites the
-// tree that will run.
+// Admit analyses a parsed file, numbers its functions and its shared variables, of which there are slots so far, and
+// rewrites the tree that will run.
 func (fs *Files) Admit(parsed *load.File, slots int) (*File, diag.List) {
 	o := scope.Options{FirstFunction: len(fs.Functions), FirstSlot: slots, Keep: fs.keep}
 	f := &File{File: parsed, Info: scope.Analyze(parsed.Tree, o)}
@@ -106,7 +106,8 @@ func (fs *Files) Place(stack []goja.StackFrame) diag.Span {
 	return f.FrameSpan(at)
 }
 
-// UserPlace returns the innermost frame of a stack in the user's own text, or, when there is none, that in the standard library.
+// UserPlace returns the innermost frame of a stack in the user's own text, or, when there is none, that in the standard
+// library.
 func (fs *Files) UserPlace(stack []goja.StackFrame) diag.Span {
 	for _, frame := range stack {
 		if f := fs.byPath[frame.SrcName()]; f != nil {

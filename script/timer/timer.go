@@ -91,7 +91,8 @@ func callArguments(call goja.FunctionCall, nth int) []goja.Value {
 	return slices.Clone(call.Arguments[min(nth, len(call.Arguments)):])
 }
 
-// Clear implements clearTimeout(timer) and clearInterval(timer). Like those of browsers it ignores anything but a running timer.
+// Clear implements clearTimeout(timer) and clearInterval(timer). Like those of browsers it ignores anything but a
+// running timer.
 func (ts *Timers) Clear(call goja.FunctionCall) goja.Value {
 	if i := slices.IndexFunc(ts.list, func(t *timer) bool { return call.Argument(0).SameAs(t.handle) }); i >= 0 {
 		ts.end(ts.list[i])

@@ -110,7 +110,8 @@ func signature(t string) string {
 	return t[:i] + "): " + t[i+len(") => "):]
 }
 
-// known are overloads for what files of gotap init PROG declare of a program. They go first, because others accept more.
+// known are overloads for what files of gotap init PROG declare of a program. They go first, because others accept
+// more.
 var known = map[string]overload{
 	"probe":  {"<P extends keyof Places>(place: P, program: Program<At<Context, P>> | PlaceHandlers<P>): Probe", "places a probe at a function of a program whose types are known. Host only"},
 	"cast":   {"<T extends keyof NamedTypes>(p: Pointer, type: T): NamedTypes[T]", "p as a value of a type of the program. In programs only"},

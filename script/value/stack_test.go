@@ -7,7 +7,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// A stack has no more frames than the program asked for, though inlined calls are frames too, and addresses where names are unknown.
+// A stack has no more frames than the program asked for, though inlined calls are frames too, and addresses where names
+// are unknown.
 func TestStackLines(t *testing.T) {
 	named := []Symbol{{Addr: 1, Func: "small", Inlined: true}, {Addr: 1, Func: "f", Offset: 4, Module: "/lib/x.so", File: "/src/x.c", Line: 3}, {Addr: 2, Module: "/lib/x.so", Offset: 9}}
 	v := value.Value{Kind: value.KindStack, Stack: []uint64{1, 2}}

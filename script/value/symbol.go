@@ -18,8 +18,9 @@ type Symbol struct {
 	Inlined bool // a call without code of its own, so without an Offset
 }
 
-// String returns the symbol as stacks print it: "0x401136 main+0x4 (prog) at prog.c:12", without its unknown parts. An address outside of
-// functions has its offset in the file: "0x401136 (prog:0x1136)". An inlined call has no offset: "0x401136 swap [inlined] (prog)".
+// String returns the symbol as stacks print it: "0x401136 main+0x4 (prog) at prog.c:12", without its unknown parts. An
+// address outside of functions has its offset in the file: "0x401136 (prog:0x1136)". An inlined call has no offset:
+// "0x401136 swap [inlined] (prog)".
 func (y Symbol) String() string {
 	if y.interpreted() {
 		return y.interpretedText()

@@ -14,8 +14,8 @@ import (
 
 // Symbolizer names addresses. Its methods are safe for concurrent use.
 type Symbolizer interface {
-	// Symbol names an address of a process, also after it has ended: "func+0x10", file and line when known. Process 0 is the first
-	// of the run that has something at the address.
+	// Symbol names an address of a process, also after it has ended: "func+0x10", file and line when known. Process 0
+	// is the first of the run that has something at the address.
 	Symbol(pid int, addr uint64) Symbol
 	// Stack names the return addresses of a process, calls that the compiler inlined included, innermost first.
 	Stack(pid int, pcs []uint64) []Symbol

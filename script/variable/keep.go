@@ -6,9 +6,10 @@ import (
 	"gotap/script/jsvm"
 )
 
-// Keep gives variables the values they have in an earlier version of the script, where name and type are the same. Those that programs
-// of both versions share have them already (see shared.Table.Declare); this is about the others, which no program of at least one of
-// the versions uses. A variable that nothing changed is a setting: its value in the new text counts.
+// Keep gives variables the values they have in an earlier version of the script, where name and type are the same.
+// Those that programs of both versions share have them already (see shared.Table.Declare); this is about the others,
+// which no program of at least one of the versions uses. A variable that nothing changed is a setting: its value in the
+// new text counts.
 func (v *Variables) Keep(old *Variables) {
 	for _, sl := range v.slots {
 		was := old.like(sl)
@@ -51,8 +52,8 @@ func (v *Variables) like(sl *Slot) *Slot {
 // mayDiffer reports whether a variable may have another value than its first one.
 func (sl *Slot) mayDiffer() bool { return sl != nil && (sl.Var.Assigned > 0 || sl.carried) }
 
-// startShared gives a variable that programs have begun to share the value it had before. The programs already run: an integer keeps
-// what they have added to its first value.
+// startShared gives a variable that programs have begun to share the value it had before. The programs already run: an
+// integer keeps what they have added to its first value.
 func (v *Variables) startShared(sl *Slot, value goja.Value) {
 	switch n, whole := jsvm.ToInt(value); {
 	case sl.kind != slotInt:
@@ -63,7 +64,8 @@ func (v *Variables) startShared(sl *Slot, value goja.Value) {
 	}
 }
 
-// sameKind reports whether two values are both numbers, both texts or both booleans. Objects belong to the machine that made them.
+// sameKind reports whether two values are both numbers, both texts or both booleans. Objects belong to the machine that
+// made them.
 func sameKind(a, b goja.Value) bool {
 	number := func(v goja.Value) bool { return goja.IsNumber(v) || goja.IsBigInt(v) }
 	truth := func(v goja.Value) bool { _, ok := v.Export().(bool); return ok && !goja.IsUndefined(v) }

@@ -135,7 +135,8 @@ func (v *Variables) Change(call goja.FunctionCall) goja.Value {
 		if !ok {
 			v.m.Throwf("cannot add %s to %s: programs share it, and it holds integers", jsvm.Describe(amount), sl.Var.Name)
 		}
-		// A program may add between the two steps: no addition is lost, but the value of this expression may include it.
+		// A program may add between the two steps: no addition is lost, but the value of this expression may include
+		// it.
 		v.m.Must(sl.object.Handle.Add(n))
 		d, _ := v.table.Get(sl.object, nil)
 		if old {
@@ -152,12 +153,12 @@ func (v *Variables) Change(call goja.FunctionCall) goja.Value {
 	return after
 }
 
-// Fold is the binding of a value that never changes. One traversal uses one Fold, which visits each function once: functions may refer to
-// themselves.
+// Fold is the binding of a value that never changes. One traversal uses one Fold, which visits each function once:
+// functions may refer to themselves.
 type Fold func(value goja.Value, v *scope.Variable) js.Binding
 
-// Bind shares a variable with programs; the result is what they see. A var that is never assigned is a constant, since joined modules
-// have no let and const, and so is a float, which programs cannot share.
+// Bind shares a variable with programs; the result is what they see. A var that is never assigned is a constant, since
+// joined modules have no let and const, and so is a float, which programs cannot share.
 func (v *Variables) Bind(sl *Slot, fold Fold) js.Binding {
 	if sl.Var.Assigned == 0 && sl.kind == slotPlain && (sl.Var.Kind == scope.Var || sl.value != nil && sl.Var.Fractional(js.IsFloat)) {
 		return fold(sl.value, sl.Var)

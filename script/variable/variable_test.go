@@ -52,7 +52,8 @@ begin(() => {
 		"-1  false", "4611686018427387904 bigint")
 }
 
-// Variables that only callbacks use are ordinary ones, and so are shared ones before a program that uses them is registered.
+// Variables that only callbacks use are ordinary ones, and so are shared ones before a program that uses them is
+// registered.
 func TestOrdinaryVariables(t *testing.T) {
 	r := scripttest.New(t, `
 let a = 1, text = "a", list = [1], late, { x, y } = { x: 1, y: 2 };

@@ -61,8 +61,8 @@ func newWatchdog(o Options) *Watchdog {
 		memory: memoryInUse, collect: goruntime.GC, wake: make(chan struct{}, 1), done: make(chan struct{})}
 }
 
-// loadFactor is how many times the deadline of a callback the top level of a script may take: no target waits for it, and small
-// machines are slow.
+// loadFactor is how many times the deadline of a callback the top level of a script may take: no target waits for it,
+// and small machines are slow.
 const loadFactor = 5
 
 // scriptTop is how errors name the top level of a script.
@@ -102,8 +102,8 @@ func (w *Watchdog) End() {
 	w.Clear()
 }
 
-// Pause stops the clock while a callback waits for work that the script cannot hurry: placing probes, reading symbols. resume
-// starts it again.
+// Pause stops the clock while a callback waits for work that the script cannot hurry: placing probes, reading symbols.
+// resume starts it again.
 func (w *Watchdog) Pause() (resume func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,8 +119,8 @@ func (w *Watchdog) Pause() (resume func()) {
 	}
 }
 
-// Within lets callbacks run within the running one, each with its own clock, while the clock of the outer one stands still. resume
-// restarts that; inside is false when no callback runs.
+// Within lets callbacks run within the running one, each with its own clock, while the clock of the outer one stands
+// still. resume restarts that; inside is false when no callback runs.
 func (w *Watchdog) Within() (inside bool, resume func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -208,8 +208,8 @@ func (w *Watchdog) look() bool {
 // garbageFactor: a heap larger than this times the limit is not collected first; the callback ends at once.
 const garbageFactor = 2
 
-// weigh collects garbage before it decides that the script uses too much memory. It runs beside run: a collection waits for each
-// step of the script, and a text that doubles at each step has gigabytes by the time it ends.
+// weigh collects garbage before it decides that the script uses too much memory. It runs beside run: a collection waits
+// for each step of the script, and a text that doubles at each step has gigabytes by the time it ends.
 func (w *Watchdog) weigh() {
 	defer w.collecting.Store(false)
 	w.collect()
@@ -222,8 +222,8 @@ func (w *Watchdog) weigh() {
 	}
 }
 
-// check interrupts the running callback if its time is over. It decides and interrupts with the lock held: otherwise the
-// callback could end in between, and the interrupt would hit the next one.
+// check interrupts the running callback if its time is over. It decides and interrupts with the lock held: otherwise
+// the callback could end in between, and the interrupt would hit the next one.
 func (w *Watchdog) check() {
 	w.mu.Lock()
 	now := time.Now()
@@ -249,8 +249,8 @@ func (w *Watchdog) giveUp(reason error) {
 	}
 }
 
-// maxStack is how many bytes of stack a built-in function may need. Go ends a process whose stack grows beyond 512 MB, and targets
-// could not be restored then.
+// maxStack is how many bytes of stack a built-in function may need. Go ends a process whose stack grows beyond 512 MB,
+// and targets could not be restored then.
 const maxStack = 400 << 20
 
 // fire interrupts the running callback, if there is one.

@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// What takes memory faster than garbage is collected is ended without waiting for the collection: it may have to wait for the script.
+// What takes memory faster than garbage is collected is ended without waiting for the collection: it may have to wait
+// for the script.
 func TestMemoryBeforeCollection(t *testing.T) {
 	const limit = 1 << 20
 	interrupted, collection, collecting := make(chan error, 1), make(chan bool), make(chan bool, 1)
@@ -32,7 +33,8 @@ func TestMemoryBeforeCollection(t *testing.T) {
 	}
 }
 
-// A callback that goes on after others have run within it, or none of them for so long that nobody looks any more, is looked at again.
+// A callback that goes on after others have run within it, or none of them for so long that nobody looks any more, is
+// looked at again.
 func TestWatchAfterOthersWithin(t *testing.T) {
 	w := newWatchdog(Options{Deadline: time.Hour, HeapLimit: 1 << 20})
 	w.Interrupt, w.Clear = func(error) {}, func() {}
@@ -74,7 +76,8 @@ func TestStackOfBuiltin(t *testing.T) {
 	}
 }
 
-// TestNextCallback: an interrupt is for the callback whose time is over, and never hits the next one, which begins at once.
+// TestNextCallback: an interrupt is for the callback whose time is over, and never hits the next one, which begins at
+// once.
 func TestNextCallback(t *testing.T) {
 	const deadline = 20 * time.Microsecond
 	w := newWatchdog(Options{Deadline: deadline, HeapLimit: 1 << 40})

@@ -3,8 +3,8 @@
 // (reference/reference.c), in turn, as a ratio.
 //
 // The interpreter and the compiler are measured in this process (machine.go), so are events (events.go); hits, reloads
-// and a flood of events by starting gotap as users do (parts.go, inline.go, reload.go, flood.go), and other tracers on the same program
-// (rivals.go).
+// and a flood of events by starting gotap as users do (parts.go, inline.go, reload.go, flood.go), and other tracers on
+// the same program (rivals.go).
 package bench
 
 import (

@@ -28,8 +28,9 @@ var inlineRows = []inlineRow{
 	{"record, time and 4 values", `let seen = 0; probe("work", { enter(c) { exit({ t: c.time, a: c.arg0, b: c.arg1, c: c.arg2, d: c.arg3 }); }, exit(e) { seen++; } });`, burst},
 }
 
-// inline prints what a hit of --engine inline costs above a plain call. Beside native code stands a counter that is compiled into the
-// program. It is measured by the processor time of the target, which other work on the machine hardly changes.
+// inline prints what a hit of --engine inline costs above a plain call. Beside native code stands a counter that is
+// compiled into the program. It is measured by the processor time of the target, which other work on the machine hardly
+// changes.
 func (b bench) inline() error {
 	fmt.Fprintf(b.out, "\n%-42s %12s %12s %12s %8s\n", "a hit above a plain call, --engine inline", "C", "minimum", "median", "ratio")
 	for _, t := range []int{1, 4} {

@@ -74,7 +74,8 @@ func measureInterpreter(out io.Writer) error {
 	return nil
 }
 
-// roundsCode returns a program that does a round machineRounds times; once and without a loop when there is nothing in it.
+// roundsCode returns a program that does a round machineRounds times; once and without a loop when there is nothing in
+// it.
 func roundsCode(arena *arena.Arena, object int, round string) (*runtime.Code, error) {
 	text := fmt.Sprintf(".object %d\n.temps 1\npush d,7\npop tv,0\npush d,%d\nL: %s\nloop L\nexit\nR: ret\n", object, machineRounds, round)
 	if round == "" {

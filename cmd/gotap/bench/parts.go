@@ -69,8 +69,8 @@ func (b bench) kinds() error {
 	return nil
 }
 
-// affinity compares hits on one CPU, where gotap and its target share one, with those where the kernel chooses. A CPU is shared
-// after half a second, so the target runs for longer than in the other parts.
+// affinity compares hits on one CPU, where gotap and its target share one, with those where the kernel chooses. A CPU
+// is shared after half a second, so the target runs for longer than in the other parts.
 func (b bench) affinity() error {
 	target := []string{b.program, "target", strconv.Itoa(4 * b.o.Hits)}
 	script := kindsOfProbe[0].script

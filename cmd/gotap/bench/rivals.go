@@ -13,11 +13,12 @@ import (
 	"time"
 )
 
-// Other tracers beside gotap, for the same work in the same run. The time is what the program takes above a plain call: its processor time, which
-// other work on the machine hardly changes, but by the clock for tracers that stop it, because they work while it waits. It includes nothing
-// that they do before the second call or after the last one.
+// Other tracers beside gotap, for the same work in the same run. The time is what the program takes above a plain call:
+// its processor time, which other work on the machine hardly changes, but by the clock for tracers that stop it,
+// because they work while it waits. It includes nothing that they do before the second call or after the last one.
 
-// job is work that tracers do at each call of the function work; "" where one cannot do it without a program in another language.
+// job is work that tracers do at each call of the function work; "" where one cannot do it without a program in another
+// language.
 type job struct {
 	name      string
 	script    string // gotap's

@@ -1,10 +1,12 @@
-// Package client is the side of `gotap ctl` that asks: it finds a session of this user, sends it a request and prints the answer.
+// Package client is the side of `gotap ctl` that asks: it finds a session of this user, sends it a request and prints
+// the answer.
 //
 // # One request
 //
-// Do looks for the session: the only one that has a socket in this user's directory (wire.Dir), or the one that Session names. It sends
-// the request and waits for the reply (Ask), up to a minute, because inserting a script into a large program takes time. The reply is
-// printed as text or JSON. What a session refuses is an error with the session's own text, hint and exit status; Report prints it.
+// Do looks for the session: the only one that has a socket in this user's directory (wire.Dir), or the one that Session
+// names. It sends the request and waits for the reply (Ask), up to a minute, because inserting a script into a large
+// program takes time. The reply is printed as text or JSON. What a session refuses is an error with the session's own
+// text, hint and exit status; Report prints it.
 //
 // A Client has no goroutines of its own and belongs to one.
 package client

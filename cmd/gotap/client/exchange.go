@@ -59,8 +59,9 @@ func (c *Client) Exchange(q wire.Request) (wire.Reply, error) {
 	return reply, err
 }
 
-// exchange is Exchange with an open connection, or with nil, which means that no session runs. A session that ends while clients wait breaks
-// their connections before it has read anything, so the request is sent once more, to the sessions there are then.
+// exchange is Exchange with an open connection, or with nil, which means that no session runs. A session that ends
+// while clients wait breaks their connections before it has read anything, so the request is sent once more, to the
+// sessions there are then.
 func (c *Client) exchange(q wire.Request) (conn *wire.Conn, reply wire.Reply, err error) {
 	for range 2 {
 		if conn, err = c.find(); err != nil {

@@ -43,8 +43,8 @@ func (c *Client) find() (*wire.Conn, error) {
 
 }
 
-// Live lists the sessions of the directory that this environment names, by their numbers, ascending. The caller closes the directory. If
-// the directory does not exist, dir and ids are nil.
+// Live lists the sessions of the directory that this environment names, by their numbers, ascending. The caller closes
+// the directory. If the directory does not exist, dir and ids are nil.
 func Live() (dir *wire.Dir, ids []int, err error) {
 	dir, err = wire.Open(false)
 	if wire.IsNone(err) {

@@ -31,8 +31,8 @@ func (c *Client) print(verb string, r wire.Reply) error {
 	return c.printProbes(r.Probes)
 }
 
-// Report prints an error: as a record in JSON, and as the session wrote it when that is a diagnostic. The error that it returns then only
-// carries the exit status; other errors are returned as they are.
+// Report prints an error: as a record in JSON, and as the session wrote it when that is a diagnostic. The error that it
+// returns then only carries the exit status; other errors are returned as they are.
 func (c *Client) Report(err error) error {
 	var refused *refusal
 	shown := errors.As(err, &refused) && refused.why.Shown

@@ -10,8 +10,8 @@ import (
 // shared is the mode of a new file that other programs read, such as a collector of metrics; the umask restricts it.
 const shared = 0o644
 
-// Replaceable returns the name of the file that Replace may replace for a path: links are followed. ok is false for what is no
-// regular file, such as a pipe. The error is that nothing can be written beside the file.
+// Replaceable returns the name of the file that Replace may replace for a path: links are followed. ok is false for
+// what is no regular file, such as a pipe. The error is that nothing can be written beside the file.
 func Replaceable(path string) (name string, ok bool, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", false, err
@@ -53,7 +53,8 @@ func Replace(path string, data []byte) error {
 	return nil
 }
 
-// beside makes a new file in the folder of another one. Its name does not end as the other's, so that a collector does not read it.
+// beside makes a new file in the folder of another one. Its name does not end as the other's, so that a collector does
+// not read it.
 func beside(path string) (*os.File, error) {
 	name := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+strconv.Itoa(os.Getpid()))
 	os.Remove(name) // of an earlier process with this number

@@ -74,8 +74,8 @@ func (d *File) writeRotated(data []byte) (done int, err error) {
 	return done, err
 }
 
-// part returns how much of data the newest file takes: all, what of it is whole lines, or when it has none the rest of the
-// line that it has begun. 0: the next file is due. A line longer than a file is a file of its own.
+// part returns how much of data the newest file takes: all, what of it is whole lines, or when it has none the rest of
+// the line that it has begun. 0: the next file is due. A line longer than a file is a file of its own.
 func (r *Rotation) part(data []byte) int {
 	room := r.size - r.used
 	if int64(len(data)) <= room {

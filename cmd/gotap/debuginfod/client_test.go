@@ -86,7 +86,8 @@ func setUp(t *testing.T, urls string, limits Limits) (c *Client, told *strings.B
 	return c, told
 }
 
-// TestDebugInformationIsFetched asks servers of which the second has the file: it is fetched once, and is in the cache for others.
+// TestDebugInformationIsFetched asks servers of which the second has the file: it is fetched once, and is in the cache
+// for others.
 func TestDebugInformationIsFetched(t *testing.T) {
 	path, id, debug := stripped(t)
 	where := "/buildid/" + id + "/debuginfo"
@@ -118,8 +119,8 @@ func TestDebugInformationIsFetched(t *testing.T) {
 	}
 }
 
-// TestBadServers asks servers that do not have the file, send another one, too much, nothing in time, or an error. The answer is the
-// same as without servers, and nothing but an empty file stays in the cache.
+// TestBadServers asks servers that do not have the file, send another one, too much, nothing in time, or an error. The
+// answer is the same as without servers, and nothing but an empty file stays in the cache.
 func TestBadServers(t *testing.T) {
 	path, id, debug := stripped(t)
 	quick := Limits{FileSize: 1 << 20, TotalSize: 1 << 20, FileTime: 200 * time.Millisecond, TotalTime: time.Second}

@@ -31,8 +31,8 @@ func declarations(t *testing.T, pattern string) *debuginfo.Declarations {
 	return d
 }
 
-// TestMisspeltMembersAreFound has TypeScript's compiler check a script that is right, and one with an error in each line that
-// says so.
+// TestMisspeltMembersAreFound has TypeScript's compiler check a script that is right, and one with an error in each
+// line that says so.
 func TestMisspeltMembersAreFound(t *testing.T) {
 	testenv.Require(t, testenv.GXX, testenv.TSC)
 	dir := t.TempDir()

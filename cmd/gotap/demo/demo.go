@@ -1,7 +1,7 @@
 // Package demo is the demonstration: a process that a script can probe when the user names none.
 //
-// It runs in a process of its own, in one thread that calls work again and again. Its functions are named in symbols as below; work and check
-// follow the C calling convention on amd64, and are Go functions elsewhere.
+// It runs in a process of its own, in one thread that calls work again and again. Its functions are named in symbols as
+// below; work and check follow the C calling convention on amd64, and are Go functions elsewhere.
 package demo
 
 import (
@@ -23,9 +23,9 @@ const Time = 3200 * time.Millisecond
 // sizes is how many sizes of arguments the demonstration has: 1, 2, 4 and so on.
 const sizes = 20
 
-// Run is the demonstration process. It calls the function work with arguments of very different sizes, and now and then does one of
-// deeds, so that samples about files, connections, signals, failures and the C library have something to show. It returns after
-// the time, or with an error if a result was changed.
+// Run is the demonstration process. It calls the function work with arguments of very different sizes, and now and then
+// does one of deeds, so that samples about files, connections, signals, failures and the C library have something to
+// show. It returns after the time, or with an error if a result was changed.
 func Run(lasts time.Duration) error {
 	end := time.Now().Add(lasts)
 	for round := 0; round < sizes || time.Now().Before(end); round++ { // on a busy machine too there is each size
@@ -43,8 +43,8 @@ func Run(lasts time.Duration) error {
 	return nil
 }
 
-// deeds are what the demonstration does besides calling work; each is done once in the shortest run. What fails is left out: the
-// demonstration runs everywhere.
+// deeds are what the demonstration does besides calling work; each is done once in the shortest run. What fails is left
+// out: the demonstration runs everywhere.
 var deeds = []func(){
 	func() { program("ls", "-l", "/") },
 	file,

@@ -6,8 +6,8 @@ import (
 	"gotap/arch/arm64"
 )
 
-// memory is everything that an instruction can access besides the usual registers. It implements arch.Memory, arm64.System and
-// arm.ThreadPointer.
+// memory is everything that an instruction can access besides the usual registers. It implements arch.Memory,
+// arm64.System and arm.ThreadPointer.
 type memory struct {
 	windows
 	system []systemValue

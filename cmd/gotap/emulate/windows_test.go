@@ -38,7 +38,8 @@ func TestLargeWindows(t *testing.T) {
 	}
 }
 
-// TestFaultBeyondTheEnd: an access over the end of a 32-bit address space faults at its beginning, and not at an address that there is not.
+// TestFaultBeyondTheEnd: an access over the end of a 32-bit address space faults at its beginning, and not at an
+// address that there is not.
 func TestFaultBeyondTheEnd(t *testing.T) {
 	for name, line := range map[string]string{
 		"arm":  `{"hex":"000091e5","pc":4096,"regs":{"r1":4294967294},"mem":[{"addr":4294963200,"len":4096}]}`,
@@ -56,8 +57,8 @@ type plainMemory struct {
 	lies  map[uint64]bool // in a window
 }
 
-// TestWindowsAreMemory compares windows with a table of bytes: random ones, many over each other and over the instruction, read and
-// written at random.
+// TestWindowsAreMemory compares windows with a table of bytes: random ones, many over each other and over the
+// instruction, read and written at random.
 func TestWindowsAreMemory(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var w windows
@@ -128,7 +129,8 @@ func (m *plainMemory) compare(t *testing.T, r *rand.Rand, w *windows, at func() 
 	}
 }
 
-// access does to the table what windows did, and says what the error should have been. What was read has to be what the table holds.
+// access does to the table what windows did, and says what the error should have been. What was read has to be what the
+// table holds.
 func (m *plainMemory) access(addr uint64, p []byte, write bool) error {
 	for i := range p {
 		if _, there := m.bytes[addr+uint64(i)]; !there || write && !m.lies[addr+uint64(i)] {

@@ -1,8 +1,8 @@
 // Package guardian takes probes out of the targets of a session that was killed. The session tells its supervisor
 // through a socket which processes have probes; when the session has been killed the supervisor takes the breakpoints
-// out. Until then, and when both are killed at once, the handler in the targets (package engine/crashsafe/fallback) lets them run
-// on; but it cannot help a thread that blocks SIGTRAP, nor a process with a filter of system calls, nor one that does
-// not have it yet.
+// out. Until then, and when both are killed at once, the handler in the targets (package engine/crashsafe/fallback)
+// lets them run on; but it cannot help a thread that blocks SIGTRAP, nor a process with a filter of system calls, nor
+// one that does not have it yet.
 //
 // A Reporter may be used by any goroutine and never blocks. A Guardian has a goroutine that reads the socket.
 package guardian

@@ -17,8 +17,8 @@ var sequences = map[string]string{
 // singles are the names of control characters that have a key of their own.
 var singles = map[byte]string{'\r': "enter", '\n': "enter", '\t': "tab", 0x7f: "backspace", '\b': "backspace", 0x1b: "escape"}
 
-// Names splits what a terminal has sent into keys: a character stands for itself, others have names such as "up", "enter",
-// "ctrl-a". Sequences that are not known are left out.
+// Names splits what a terminal has sent into keys: a character stands for itself, others have names such as "up",
+// "enter", "ctrl-a". Sequences that are not known are left out.
 func Names(sent []byte) []string {
 	var list []string
 	for len(sent) > 0 {

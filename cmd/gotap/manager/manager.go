@@ -23,8 +23,8 @@ type Config struct {
 	Insertion func(*wire.Script) (gotap.Insertion, error)
 }
 
-// A Manager answers `gotap ctl` while a session runs. A nil Manager is that of a session without a socket. Its methods are safe for
-// concurrent use.
+// A Manager answers `gotap ctl` while a session runs. A nil Manager is that of a session without a socket. Its methods
+// are safe for concurrent use.
 type Manager struct {
 	Config
 	id      int

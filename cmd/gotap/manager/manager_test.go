@@ -24,7 +24,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as long.
+// patience is how long tests wait for what takes a moment when nothing else is to be done: only what hangs takes as
+// long.
 const patience = 5 * time.Minute
 
 // runtimeDir gives the test a directory for sockets of its own.
@@ -206,7 +207,8 @@ func TestSilentClientsMakeRoom(t *testing.T) {
 	}
 }
 
-// A session that ends with a client in its queue breaks the connection; the client finds out whether there is another session.
+// A session that ends with a client in its queue breaks the connection; the client finds out whether there is another
+// session.
 func TestEndedBeforeTheAnswer(t *testing.T) {
 	runtimeDir(t)
 	m := newPatientManager(t, time.Hour)

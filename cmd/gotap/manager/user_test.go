@@ -23,8 +23,8 @@ import (
 // nobody is the user of the same name on every Linux.
 const nobody = 65534
 
-// asNobody runs a function on a thread that belongs to another user: Linux has users by thread, the C library's setuid alone
-// makes them the process's. The thread is never given back.
+// asNobody runs a function on a thread that belongs to another user: Linux has users by thread, the C library's setuid
+// alone makes them the process's. The thread is never given back.
 func asNobody(t *testing.T, f func() error) error {
 	t.Helper()
 	testenv.Require(t, testenv.Root)
@@ -118,7 +118,8 @@ func TestAnotherUsersSession(t *testing.T) {
 	}
 }
 
-// Who asks while the session ends gets an answer, is told that it ends, or is hung up on: nobody waits, and the end does not.
+// Who asks while the session ends gets an answer, is told that it ends, or is hung up on: nobody waits, and the end
+// does not.
 func TestAskedWhileEnding(t *testing.T) {
 	runtimeDir(t)
 	for range 10 {

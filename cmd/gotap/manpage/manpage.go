@@ -1,7 +1,8 @@
 // Package manpage writes manual pages for man(1) from a tree of cobra commands.
 //
-// A command becomes a page of section 1 with its synopsis, description and flags. A command that does nothing and has no
-// subcommands is a topic of the help, and becomes a page of section 7. Pages refer to those directly above and below them.
+// A command becomes a page of section 1 with its synopsis, description and flags. A command that does nothing and has
+// no subcommands is a topic of the help, and becomes a page of section 7. Pages refer to those directly above and below
+// them.
 //
 // Functions only read the commands. They keep nothing, so any goroutine may call them.
 package manpage
@@ -25,8 +26,8 @@ type Page struct {
 	exits   string   // the section EXIT STATUS; "": none
 }
 
-// Pages returns the pages of a tree of commands, in the order of the tree: commands, their verbs, topics. Hidden commands and help have none.
-// exits is the text of the root's section EXIT STATUS; "" leaves the section out.
+// Pages returns the pages of a tree of commands, in the order of the tree: commands, their verbs, topics. Hidden
+// commands and help have none. exits is the text of the root's section EXIT STATUS; "" leaves the section out.
 func Pages(root *cobra.Command, exits string) (all []Page) {
 	var add func(c *cobra.Command)
 	add = func(c *cobra.Command) {

@@ -12,8 +12,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestPlainBuild builds gotap as "go build" does without cgo, and in long runs as it does where a C compiler is installed, with cgo.
-// Neither program may ask for a dynamic linker or a shared library.
+// TestPlainBuild builds gotap as "go build" does without cgo, and in long runs as it does where a C compiler is
+// installed, with cgo. Neither program may ask for a dynamic linker or a shared library.
 func TestPlainBuild(t *testing.T) {
 	settings := []string{"CGO_ENABLED=0"}
 	if os.Getenv("GOTAP_LONG") != "" { // compiles all packages with cgo

@@ -48,8 +48,9 @@ func With(status int, err error) error {
 // Silent returns an error that carries an exit status and prints nothing.
 func Silent(status int) error { return &Error{status, nil} }
 
-// Of returns the exit status of an error: the outermost that With or Silent gave it, or that of a *gotap.Error. It is OK without an
-// error. An error without a status is Usage: cobra's errors about unknown flags and wrong arguments have none.
+// Of returns the exit status of an error: the outermost that With or Silent gave it, or that of a *gotap.Error. It is
+// OK without an error. An error without a status is Usage: cobra's errors about unknown flags and wrong arguments have
+// none.
 func Of(err error) int {
 	var s *Error
 	var failure *gotap.Error
@@ -87,8 +88,8 @@ func (e *hinted) Unwrap() error { return e.error }
 // Hinted returns the error with a hint on what to do about it. The error must not be nil.
 func Hinted(err error, hint string) error { return &hinted{err, hint} }
 
-// Print writes an error on a line that begins with "gotap: ", and its hint below. A diagnostic has its own form, with colours on a
-// terminal. Nothing is written without an error, and for an error of Silent.
+// Print writes an error on a line that begins with "gotap: ", and its hint below. A diagnostic has its own form, with
+// colours on a terminal. Nothing is written without an error, and for an error of Silent.
 func Print(to io.Writer, err error) {
 	var s *Error
 	if err == nil || errors.As(err, &s) && s.Cause == nil {

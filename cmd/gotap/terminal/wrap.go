@@ -8,9 +8,10 @@ const leastColumns = 20
 // mostColumns is how long lines are at most, for the eye.
 const mostColumns = 140
 
-// Wrap breaks a text of help into lines of a number of columns; 0 leaves it as it is. Lines that begin with a letter belong
-// to paragraphs, which are wrapped as a whole. Other lines are examples and entries of tables, "  --flag type   what it does". Of those, Wrap
-// breaks only the ones that are too long, and indents the rest of an entry to the column of its description.
+// Wrap breaks a text of help into lines of a number of columns; 0 leaves it as it is. Lines that begin with a letter
+// belong to paragraphs, which are wrapped as a whole. Other lines are examples and entries of tables, " --flag type
+// what it does". Of those, Wrap breaks only the ones that are too long, and indents the rest of an entry to the column
+// of its description.
 func Wrap(text string, columns int) string {
 	columns = min(columns, mostColumns)
 	if columns < leastColumns {

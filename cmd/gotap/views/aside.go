@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An aside is a file that stands in for one that is the terminal, while the live view has the terminal. What is written to it is dropped, or is
-// written to the terminal afterwards; from then on it is the terminal.
+// An aside is a file that stands in for one that is the terminal, while the live view has the terminal. What is written
+// to it is dropped, or is written to the terminal afterwards; from then on it is the terminal.
 type aside struct {
 	file *os.File
 	real *os.File

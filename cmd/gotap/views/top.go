@@ -15,7 +15,8 @@ import (
 // Streams are the standard streams of a run.
 type Streams struct{ In, Out, Err *os.File }
 
-// A terminal is the live view of --top. While it is there, messages for the terminal wait, and data and what COMMAND prints are dropped.
+// A terminal is the live view of --top. While it is there, messages for the terminal wait, and data and what COMMAND
+// prints are dropped.
 type terminal struct {
 	output.Sink // drops everything
 	real        Streams

@@ -1,4 +1,5 @@
-// Package views shows a run while it goes on: as a file of metrics, on the terminal, in a browser, to Prometheus, to a collector of OpenTelemetry. It joins the views with the session that they show.
+// Package views shows a run while it goes on: as a file of metrics, on the terminal, in a browser, to Prometheus, to a
+// collector of OpenTelemetry. It joins the views with the session that they show.
 //
 // The views are sinks of the run. They look at one board, which reads the session when they ask.
 package views
@@ -58,7 +59,8 @@ func (v *Views) Describe(title, script string) {
 	}
 }
 
-// Lost sends what is left and returns what metrics had no room for and what could not be sent, by cause. The run is over but for the report of losses.
+// Lost sends what is left and returns what metrics had no room for and what could not be sent, by cause. The run is
+// over but for the report of losses.
 func (v *Views) Lost() map[string]uint64 {
 	lost := map[string]uint64{}
 	if v != nil {
@@ -147,7 +149,8 @@ func joined(list []string) string {
 	return strings.Join(slices.Compact(list), ",")
 }
 
-// containerOf returns the beginning of the ID of the container that a process is in, as tools show it; "" when it is in none.
+// containerOf returns the beginning of the ID of the container that a process is in, as tools show it; "" when it is in
+// none.
 func containerOf(pid int) string {
 	id, ok := container.Of(pid)
 	if !ok {

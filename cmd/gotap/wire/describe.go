@@ -8,8 +8,8 @@ import (
 // helloTime is how long a session may take to describe itself.
 const helloTime = 2 * time.Second
 
-// Describe asks sessions of the directory to describe themselves, one after the other. Only the number is known of a session that does not
-// answer within two seconds.
+// Describe asks sessions of the directory to describe themselves, one after the other. Only the number is known of a
+// session that does not answer within two seconds.
 func (d *Dir) Describe(ids []int) []Session {
 	var all []Session
 	for _, id := range ids {

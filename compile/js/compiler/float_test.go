@@ -9,7 +9,8 @@ import (
 	"gotap/runtime/snapshot"
 )
 
-// Aggregations and maps keep floats: c.arg0 / 4.0 has a fraction. A whole number remains an integer until a float comes.
+// Aggregations and maps keep floats: c.arg0 / 4.0 has a fraction. A whole number remains an integer until a float
+// comes.
 func TestFloatsAreKept(t *testing.T) {
 	r := newRig(t)
 	scope := r.declare(map[string]object.Object{"s": {Kind: object.KindSum, Keys: 1}, "a": {Kind: object.KindAvg}, "t": {Kind: object.KindStats},

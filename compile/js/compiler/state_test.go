@@ -361,8 +361,8 @@ func parse32(t *testing.T, of js.Unit) js.Unit {
 	return u
 }
 
-// TestResultMembers reads members of results by name, and operands of marks. An operand that cannot be read is an error, never
-// the register that passes arguments elsewhere.
+// TestResultMembers reads members of results by name, and operands of marks. An operand that cannot be read is an
+// error, never the register that passes arguments elsewhere.
 func TestResultMembers(t *testing.T) {
 	p := fakePlace{map[string]compile.Access{
 		"ret":     {Base: compile.BaseReg, Reg: "rsi"},

@@ -12,7 +12,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Containers and values with alternatives are shown as what programmers think of: elements, the alternative that is there.
+// Containers and values with alternatives are shown as what programmers think of: elements, the alternative that is
+// there.
 
 // checked is a value that is there only if its alternative or its element is. Otherwise reading it traps.
 func (f *Fetcher) checked(of Path, c compile.Check, e *tree.Expr, at diag.Span) *tree.Expr {

@@ -21,8 +21,8 @@ const (
 	kindMask  = 1<<5 - 1
 )
 
-// goIntegers are the operations that load the integers that follow goInt: int, int8 to int64, uint, uint8 to uint64, uintptr. Nop is one
-// of a pointer's size.
+// goIntegers are the operations that load the integers that follow goInt: int, int8 to int64, uint, uint8 to uint64,
+// uintptr. Nop is one of a pointer's size.
 var goIntegers = []struct {
 	load     opcode.Op
 	unsigned bool
@@ -35,8 +35,8 @@ var textErrors = []string{"*errors.errorString", "*fmt.wrapError", "*fmt.wrapErr
 // extraStar is the flag of a type whose name is kept with a * in front that it has not.
 const extraStar = 1 << 1
 
-// dynamic is the text of an interface: nil, or a type and its value, as in int(5). A value that is neither a number, text, nor an error
-// that is a text is shown as an address.
+// dynamic is the text of an interface: nil, or a type and its value, as in int(5). A value that is neither a number,
+// text, nor an error that is a text is shown as an address.
 func (p *prettier) dynamic(a Path, d *compile.Dynamic) *tree.Expr {
 	first, err := p.f.valueBelow(a, d.First, p.at)
 	typ, err2 := p.f.Resolve(a.below(d.Type))
@@ -96,7 +96,8 @@ func (g *goValue) typeName() *tree.Expr {
 	})
 }
 
-// nameAt is the text of a name in the program: a byte of flags, the length in groups of 7 bits, the lowest first, and the bytes.
+// nameAt is the text of a name in the program: a byte of flags, the length in groups of 7 bits, the lowest first, and
+// the bytes.
 func (g *goValue) nameAt(address []*tree.Expr) *tree.Expr {
 	at := func(by int64) *tree.Expr { return offset(address[0], by, g.at) }
 	isShort := g.compare(token.LESS, g.op(opcode.Load8, at(1)), g.integer(1<<7))

@@ -9,17 +9,19 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Failed calls. What a function returns says so by convention: C and system calls return a negative number or NULL, Go an error.
+// Failed calls. What a function returns says so by convention: C and system calls return a negative number or NULL, Go
+// an error.
 
 // goError is the type of Go's errors.
 const goError = "error"
 
-// mostErrno is the largest number of an error that a pointer can be instead, negated: MAP_FAILED, and the kernel's results.
+// mostErrno is the largest number of an error that a pointer can be instead, negated: MAP_FAILED, and the kernel's
+// results.
 const mostErrno = 4095
 
-// Fails is whether the call that returns has failed: in Go, where the last result is an error, whether that is not nil; otherwise
-// whether the result is a negative number of 32 or 64 bits, NULL, or an error's number in a pointer. Results of other types never fail. Where the type is not
-// known, the register is taken for a number.
+// Fails is whether the call that returns has failed: in Go, where the last result is an error, whether that is not nil;
+// otherwise whether the result is a negative number of 32 or 64 bits, NULL, or an error's number in a pointer. Results
+// of other types never fail. Where the type is not known, the register is taken for a number.
 func (f *Fetcher) Fails(at diag.Span) *tree.Expr {
 	r, ok := f.Result(at)
 	if !ok && !f.Returning() {

@@ -108,8 +108,8 @@ func (f *Fetcher) Known(a Path) bool {
 	return err == nil || access.Shape != nil
 }
 
-// CallText is the text of a call in a trace: of its arguments as it begins; as it returns of its result, which is void where there is none.
-// ok is false where the types are not known.
+// CallText is the text of a call in a trace: of its arguments as it begins; as it returns of its result, which is void
+// where there is none. ok is false where the types are not known.
 func (f *Fetcher) CallText(at diag.Span) (text *tree.Expr, ok bool) {
 	of := Path{OfResult: f.Returning()}
 	if !f.Known(of) {

@@ -10,8 +10,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// searched is the text of elements that are found by a search: {1: 2,3: 4}. One that is not found, because the container is
-// too large, damaged or being changed, ends the text with the mark of what was cut.
+// searched is the text of elements that are found by a search: {1: 2,3: 4}. One that is not found, because the
+// container is too large, damaged or being changed, ends the text with the mark of what was cut.
 func (p *prettier) searched(a Path, s *compile.Shape, depth int) *tree.Expr {
 	opening, closing := "[", "]"
 	if s.Set {

@@ -12,8 +12,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Types of values. What is put in a variable, in a field of this or in a map keeps the type that debug information gives
-// it, and cast names one.
+// Types of values. What is put in a variable, in a field of this or in a map keeps the type that debug information
+// gives it, and cast names one.
 
 // errNoTypes is a place where nothing is known of types.
 var errNoTypes = errors.New("types need debug information, which this place has not")

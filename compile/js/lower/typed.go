@@ -65,8 +65,8 @@ func (l *lowering) laterResult(index *tree.Expr, at diag.Span) operand.Operand {
 // maxResults bounds the number of a result.
 const maxResults = 64
 
-// enumerator is the constant of an enumeration of the program; ok is false when it has none of the name. Without a place,
-// names that begin like those of constants may be some.
+// enumerator is the constant of an enumeration of the program; ok is false when it has none of the name. Without a
+// place, names that begin like those of constants may be some.
 func (l *lowering) enumerator(name string, at diag.Span) (e *tree.Expr, ok bool) {
 	if l.state.Unit.Place != nil {
 		return l.fetch.Enumerator(name, at)
@@ -81,6 +81,6 @@ func (l *lowering) enumerator(name string, at diag.Span) (e *tree.Expr, ok bool)
 // constantIndex is the name of an element in a path.
 func constantIndex(e *tree.Expr) string { return strconv.FormatInt(int64(e.Cmd.V), 10) }
 
-// decides reports whether a test is known at the place. Then what it rules out is not read again: it was checked without a
-// place, and names may be missing here, which is what defined(x) asks.
+// decides reports whether a test is known at the place. Then what it rules out is not read again: it was checked
+// without a place, and names may be missing here, which is what defined(x) asks.
 func (l *lowering) decides(test *tree.Expr) bool { return l.state.Unit.Place != nil && test.IsConst() }

@@ -56,7 +56,8 @@ func (r *Report) Called(at diag.Span) (done func()) {
 	return func() { r.calls = r.calls[:len(r.calls)-1] }
 }
 
-// callsTo returns the calls that lead to a place, the innermost first. What is wrong with the innermost call itself is at its place.
+// callsTo returns the calls that lead to a place, the innermost first. What is wrong with the innermost call itself is
+// at its place.
 func (r *Report) callsTo(at diag.Span) (calls diag.Calls) {
 	for _, call := range slices.Backward(r.calls) {
 		if call != at {

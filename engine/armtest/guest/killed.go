@@ -17,7 +17,8 @@ import (
 // victim's arguments.
 const killedWord = "killed"
 
-// inlineWord in front of it asks for a session whose programs run inside the victim. It is killed when the victim has the memory for them.
+// inlineWord in front of it asks for a session whose programs run inside the victim. It is killed when the victim has
+// the memory for them.
 const inlineWord = "ENGINE=inline"
 
 // killed starts a victim, attaches gotap with a script and kills the session process when all probes are placed. It

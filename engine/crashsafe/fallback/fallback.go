@@ -74,9 +74,10 @@ const CodeNote = -71
 // IsOwnCode reports whether a SIGTRAP with this si_code is meant for the handler, and none of the program's.
 func IsOwnCode(code int) bool { return code == CodeNote || code == CodePassed }
 
-// SentCode returns the marked si_code for a SIGTRAP that a program sent with the given one. A tracer marks each such signal before it delivers
-// the signal, and the handler removes the mark. A signal without the mark was delivered without a tracer: see doc.go. ok is false for signals that
-// an instruction raised or gotap sent, and for codes that neither the kernel nor a C library uses.
+// SentCode returns the marked si_code for a SIGTRAP that a program sent with the given one. A tracer marks each such
+// signal before it delivers the signal, and the handler removes the mark. A signal without the mark was delivered
+// without a tracer: see doc.go. ok is false for signals that an instruction raised or gotap sent, and for codes that
+// neither the kernel nor a C library uses.
 func SentCode(code int) (marked int32, ok bool) {
 	return int32(code) - sentOffset, code <= 0 && code > lowestSent && !IsOwnCode(code)
 }
@@ -157,8 +158,9 @@ func (a Action) Bytes(word int) []byte {
 // during the handler would remove the thread from the list and restore its mask only inside the handler, which
 // would then return to the tracer's mask; and a handler of another signal could hit a breakpoint.
 //
-// A program that reads this action after a tracer has died, and sets it again, does so through the C library, which chooses
-// how the handler returns. That of IA32 ignores the address here, but not the flag; so there the handler returns through the kernel's code.
+// A program that reads this action after a tracer has died, and sets it again, does so through the C library, which
+// chooses how the handler returns. That of IA32 ignores the address here, but not the flag; so there the handler
+// returns through the kernel's code.
 func (n *Native) Over(a Action, base uint64) Action {
 	over := Action{Handler: Handler(base), Restorer: base + restorerAt,
 		Flags: flagSigInfo | FlagRestorer | flagOnStack | flagRestart, Mask: [8]byte{255, 255, 255, 255, 255, 255, 255, 255}}
@@ -251,9 +253,9 @@ func Watching(base uint64, on bool) (addr uint64, p []byte) {
 // LongOrig is the number of bytes that are restored at a place where a jump of x86-64 may be written: see Entry.
 const LongOrig = 5
 
-// Entry returns the address and the bytes to write for a breakpoint, trap, in entry i; orig is what it displaces,
-// of the same length, or LongOrig bytes of which those behind the breakpoint may change as well, on x86-64. An entry never crosses a page, so the kernel writes it whole or not at all. Without a trap
-// the entry is not in use.
+// Entry returns the address and the bytes to write for a breakpoint, trap, in entry i; orig is what it displaces, of
+// the same length, or LongOrig bytes of which those behind the breakpoint may change as well, on x86-64. An entry never
+// crosses a page, so the kernel writes it whole or not at all. Without a trap the entry is not in use.
 func Entry(base uint64, i int, addr uint64, orig, trap []byte) (at uint64, p [EntrySize]byte) {
 	binary.LittleEndian.PutUint64(p[:], addr)
 	copy(p[origAt:trapAt], orig)
@@ -336,8 +338,9 @@ func ReadThread(mem Memory, base uint64, i int) (t Thread, ok bool) {
 	return ParseThread(p), true
 }
 
-// Simple returns the action for a handler as signal() sets it. If the handler is a function of x86-64, it returns through the region at base;
-// elsewhere through code of the kernel, which knows the frame of a handler without SA_SIGINFO as well.
+// Simple returns the action for a handler as signal() sets it. If the handler is a function of x86-64, it returns
+// through the region at base; elsewhere through code of the kernel, which knows the frame of a handler without
+// SA_SIGINFO as well.
 func (n *Native) Simple(handler, base uint64) Action {
 	if n != AMD64 {
 		return Action{Handler: handler, Flags: flagRestart}

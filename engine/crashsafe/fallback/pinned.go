@@ -2,9 +2,9 @@ package fallback
 
 import "encoding/binary"
 
-// The record of the CPUs that a session has set for the process, at pinnedAt: the size of the masks, and two masks. The size is
-// written last and cleared first, so that the record is in force as a whole or not at all. The handler for x86-64 reads it.
-// Regions of sessions that do not know the record have zeros there, which mean that nothing was set.
+// The record of the CPUs that a session has set for the process, at pinnedAt: the size of the masks, and two masks. The
+// size is written last and cleared first, so that the record is in force as a whole or not at all. The handler for
+// x86-64 reads it. Regions of sessions that do not know the record have zeros there, which mean that nothing was set.
 const (
 	pinnedAt  = 0x600
 	formerAt  = pinnedAt + 8
@@ -15,8 +15,8 @@ const (
 	MaskSize = 120
 )
 
-// Pinned holds the CPUs that a session has set for a process. They are masks as system calls take them, of the same size, which
-// is at most MaskSize.
+// Pinned holds the CPUs that a session has set for a process. They are masks as system calls take them, of the same
+// size, which is at most MaskSize.
 type Pinned struct {
 	Former []byte // to be set at the end of the session
 	Given  []byte // set by the session; if others are in force, somebody else has set them, and they stay

@@ -19,8 +19,8 @@ func (b *buffer) Poke(addr uint64, p []byte, _ int) error {
 	return nil
 }
 
-// TestRecordAll: a table that is filled at once is what one is that is filled entry by entry, also where entries are free or known and
-// where there is no room, and takes two writes.
+// TestRecordAll: a table that is filled at once is what one is that is filled entry by entry, also where entries are
+// free or known and where there is no room, and takes two writes.
 func TestRecordAll(t *testing.T) {
 	many := func(from, n int) (list []Displaced) {
 		for i := range n {

@@ -9,8 +9,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestSentWithoutTracer runs the handlers: a SIGTRAP that was sent to a thread which blocks all others becomes pending with its siginfo, unless it has a
-// tracer's mark; every other one is the program's.
+// TestSentWithoutTracer runs the handlers: a SIGTRAP that was sent to a thread which blocks all others becomes pending
+// with its siginfo, unless it has a tracer's mark; every other one is the program's.
 func TestSentWithoutTracer(t *testing.T) {
 	const base = 0x20000000
 	for name, c := range map[string]struct {

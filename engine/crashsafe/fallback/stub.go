@@ -49,12 +49,13 @@ func stub(before []byte, at uint64, home *arch.Regs, mask uint64, word int) []by
 	return stub64(before, at, home, mask)
 }
 
-// Code that sets the program's action for SIGTRAP itself, in place of a thread's call for which the tracer has put the action into the
-// region instead. It is made for the case that the tracer dies before the thread has left it: then the code begins with a breakpoint, which
-// is in the table, so the handler removes all breakpoints, and then makes the call with the program's action.
+// Code that sets the program's action for SIGTRAP itself, in place of a thread's call for which the tracer has put the
+// action into the region instead. It is made for the case that the tracer dies before the thread has left it: then the
+// code begins with a breakpoint, which is in the table, so the handler removes all breakpoints, and then makes the call
+// with the program's action.
 
-// ActionStub returns such code for x86, to be placed where StubTrap says. It makes the system call for which the registers are set, like
-// that of Stub.
+// ActionStub returns such code for x86, to be placed where StubTrap says. It makes the system call for which the
+// registers are set, like that of Stub.
 func ActionStub(at uint64, home *arch.Regs, own Action, mask uint64, word int) []byte {
 	c := stub([]byte{int3}, at, home, mask, word)
 	copy(c[stubOwn:], own.Bytes(word))
@@ -73,8 +74,8 @@ const (
 	returnOwn = FrameAt - StubAt - ActionSize
 )
 
-// StubTrap returns the breakpoint that such code begins with, for the table: it has to be restored after all others. own is the address
-// of the program's action.
+// StubTrap returns the breakpoint that such code begins with, for the table: it has to be restored after all others.
+// own is the address of the program's action.
 func (n *Native) StubTrap(r *Region) (d Displaced, own uint64) {
 	at, off := r.Base+StubAt, uint64(returnOwn)
 	if len(n.trap) == 1 {

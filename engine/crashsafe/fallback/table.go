@@ -142,11 +142,11 @@ func Rewrite(mem Memory, addr uint64, orig []byte, stopped int) error {
 	return mem.Poke(addr, orig, stopped)
 }
 
-// Restore restores the instructions in the table of a region that still have breakpoints, and returns their
-// addresses, except those in the region itself. It leaves alone addresses that isData reports to be data: the code there was unmapped since, and a
-// byte that looks like a breakpoint is the program's own. It begins with the last entry, as the handlers
-// do, because the first entries are the engine's own breakpoints, which stop threads from blocking SIGTRAP while
-// there are other breakpoints (mask.go in package crashsafe).
+// Restore restores the instructions in the table of a region that still have breakpoints, and returns their addresses,
+// except those in the region itself. It leaves alone addresses that isData reports to be data: the code there was
+// unmapped since, and a byte that looks like a breakpoint is the program's own. It begins with the last entry, as the
+// handlers do, because the first entries are the engine's own breakpoints, which stop threads from blocking SIGTRAP
+// while there are other breakpoints (mask.go in package crashsafe).
 func Restore(mem Memory, base uint64, head Head, isData func(addr uint64) bool) (restored []uint64) {
 	table := make([]byte, head.Count*EntrySize)
 	if mem.Peek(base+TableAt, table) != nil {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestLongOrig: an entry with all bytes that a jump displaces is read back as one, and Restore restores them all, the first one last.
+// TestLongOrig: an entry with all bytes that a jump displaces is read back as one, and Restore restores them all, the
+// first one last.
 func TestLongOrig(t *testing.T) {
 	const addr = Size + 10
 	orig := []byte{0x55, 0x48, 0x89, 0xe5, 0x53}

@@ -128,7 +128,8 @@ func TestParametersByConvention(t *testing.T) {
 	}
 }
 
-// TestParametersOnARM is the same with the conventions of ARM, of which the 32-bit one has two, in programs that QEMU runs.
+// TestParametersOnARM is the same with the conventions of ARM, of which the 32-bit one has two, in programs that QEMU
+// runs.
 func TestParametersOnARM(t *testing.T) {
 	testenv.Require(t, testenv.Time, testenv.GCCARM, testenv.GCCARM64, testenv.GDBMulti, testenv.QEMUARM, testenv.QEMUARM64)
 	const arm, arm64 = "arm-linux-gnueabihf-gcc ", "aarch64-linux-gnu-gcc "
@@ -139,7 +140,8 @@ func TestParametersOnARM(t *testing.T) {
 	}
 }
 
-// TestHalfFloatsTakeARegister asks for what comes behind numbers of two bytes, each of which has a register of four for itself.
+// TestHalfFloatsTakeARegister asks for what comes behind numbers of two bytes, each of which has a register of four for
+// itself.
 func TestHalfFloatsTakeARegister(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM)
 	source := filepath.Join(t.TempDir(), "half.c")
@@ -201,8 +203,8 @@ func compareParameters(t *testing.T, seed int64, flags []string) {
 	}
 }
 
-// TestPackedPartsByConvention passes a number that is misaligned only within the whole, which puts the whole in memory, and
-// a bit-field in two eightbytes, which takes two registers.
+// TestPackedPartsByConvention passes a number that is misaligned only within the whole, which puts the whole in memory,
+// and a bit-field in two eightbytes, which takes two registers.
 func TestPackedPartsByConvention(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.Clang, testenv.GDB, testenv.AMD64, testenv.Ptrace)
 	const text = `

@@ -127,8 +127,8 @@ func (in *Info) explain(name string, pc uint64, err error) error {
 //
 // In the prologue, location expressions that refer to the frame are not valid yet, because the prologue stores the
 // parameters there. The calling convention determines their places instead. Location lists are exact, and so are
-// registers in optimised code, even when an optimiser has moved parameters. Memory at the address in a register is where
-// clang without optimisation has put the address later.
+// registers in optimised code, even when an optimiser has moved parameters. Memory at the address in a register is
+// where clang without optimisation has put the address later.
 //
 // Go's compiler describes a parameter only from where it is used. At the entry its convention, which has no exceptions,
 // determines unused parts, too.
@@ -176,8 +176,8 @@ func (in *Info) placeOf(fn *function.Function, pc uint64, v variable) (location.
 // errEarly reports that a parameter's place is known only after the prologue.
 var errEarly = errors.New("its place is known only after the first instructions of the function; probe a line of the function, @FILE:LINE")
 
-// errUnused reports an unused parameter of a function that a compiler with LLVM has compiled. Callers in the same unit do not set it
-// (its pass deadargelim).
+// errUnused reports an unused parameter of a function that a compiler with LLVM has compiled. Callers in the same unit
+// do not set it (its pass deadargelim).
 var errUnused = errors.New("the function does not use it, and some callers do not pass it")
 
 // withoutLocation finds a value that has no location: a constant that an optimiser put in its place, or an unused

@@ -13,7 +13,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// expressions are what is asked at every instruction of the functions of values.c: a path, as a script writes it and as C does.
+// expressions are what is asked at every instruction of the functions of values.c: a path, as a script writes it and as
+// C does.
 var expressions = map[string][][2]string{
 	"walk": {{"p", "p"}, {"by", "by"}, {"sum", "sum"}, {"i", "i"}, {"p.kind", "p->kind"}, {"p.count", "p->count"}, {"p.code", "p->code"},
 		{"p.weight", "p->weight"}, {"p.next.code", "p->next->code"}, {"p.whole", "p->whole"}, {"p.part.2", "p->part[2]"}, {"p.in.far", "p->in.far"},
@@ -138,7 +139,8 @@ func TestValuesByIndex(t *testing.T) {
 	}
 }
 
-// TestPairsOfRust reads what Rust passes where C has no like of it, at the entry of functions called once with values written in pairs.rs.
+// TestPairsOfRust reads what Rust passes where C has no like of it, at the entry of functions called once with values
+// written in pairs.rs.
 func TestPairsOfRust(t *testing.T) {
 	testenv.Require(t, testenv.Rust, testenv.GDB, testenv.AMD64, testenv.Ptrace)
 	want := map[string]map[string]string{

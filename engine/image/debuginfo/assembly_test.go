@@ -8,8 +8,9 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestAssembly: of a function of assembly it is not known what it takes and returns. GNU as describes it as one without parameters, and with a result
-// of no type, which must not count as none: the C library has strlen and memcpy in assembly.
+// TestAssembly: of a function of assembly it is not known what it takes and returns. GNU as describes it as one without
+// parameters, and with a result of no type, which must not count as none: the C library has strlen and memcpy in
+// assembly.
 func TestAssembly(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	p := build(t, "testdata/assembly.c", "testdata/twice.S")

@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// cLanguage writes C and C++. The functions and their calls are in two files, because a compiler that sees both changes how
-// arguments are passed. The calls have no debug information, so clang only declares classes whose constructors are there.
+// cLanguage writes C and C++. The functions and their calls are in two files, because a compiler that sees both changes
+// how arguments are passed. The calls have no debug information, so clang only declares classes whose constructors are
+// there.
 type cLanguage struct {
 	rnd    *rand.Rand
 	cpp    bool

@@ -18,12 +18,12 @@ import (
 	"gotap/engine/testenv"
 )
 
-// Generated functions with arguments and results of all types, called once each with values that the generator wrote. At
-// the entry and after the return every scalar in them has to be read with the value it was written with, or to be refused
-// with a reason. gdb says the same of what it can read, or the generator is wrong.
+// Generated functions with arguments and results of all types, called once each with values that the generator wrote.
+// At the entry and after the return every scalar in them has to be read with the value it was written with, or to be
+// refused with a reason. gdb says the same of what it can read, or the generator is wrong.
 
-// value is a scalar that a generated call passes or returns: how a script names it, and what it is; "" for one that is not
-// a number of up to 8 bytes.
+// value is a scalar that a generated call passes or returns: how a script names it, and what it is; "" for one that is
+// not a number of up to 8 bytes.
 type value struct {
 	path []string
 	want string
@@ -89,7 +89,8 @@ func levels(compiler string) []string {
 	return []string{"-O0", "-O1", "-O2"}
 }
 
-// TestGeneratedCalls compares a sample: each compiler at one level. GOTAP_LONG has 1,000 functions of each at all levels.
+// TestGeneratedCalls compares a sample: each compiler at one level. GOTAP_LONG has 1,000 functions of each at all
+// levels.
 func TestGeneratedCalls(t *testing.T) {
 	testenv.Require(t, testenv.Time, testenv.GDB, testenv.AMD64, testenv.Ptrace)
 	long := os.Getenv("GOTAP_LONG") != ""
@@ -203,8 +204,8 @@ func compareGenerated(t *testing.T, p *program, s *stop, a compile.Access, err e
 	}
 }
 
-// agreesWithGDB counts whether gdb reads the value that the generator wrote. gdb errs where optimised code has not yet, or no
-// longer, the value where it says, and in results of few types.
+// agreesWithGDB counts whether gdb reads the value that the generator wrote. gdb errs where optimised code has not yet,
+// or no longer, the value where it says, and in results of few types.
 func agreesWithGDB(t *testing.T, s *stop, expression string, v value, f generated, sum *comparison) {
 	t.Helper()
 	if s == nil || s.Values[expression] == nil || v.want == "" {

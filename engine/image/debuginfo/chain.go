@@ -9,8 +9,8 @@ import (
 	"gotap/engine/image/debuginfo/ctype"
 )
 
-// chain is how the nodes of a container of libstdc++ are linked. A node has pointers first, then its element, whose type the
-// links do not have.
+// chain is how the nodes of a container of libstdc++ are linked. A node has pointers first, then its element, whose
+// type the links do not have.
 type chain struct {
 	first, next string // path to the link to the first node, and from one node to the next
 	links       int64  // pointers at the beginning of a node
@@ -27,8 +27,8 @@ var (
 	hashChain   = chain{first: "_M_h._M_before_begin._M_nxt", next: "_M_nxt", links: 1, of: "_M_h", parameter: 1}
 )
 
-// element returns the type of the elements in a container of type t; ok is false when the debug information does not have
-// what is needed to find them.
+// element returns the type of the elements in a container of type t; ok is false when the debug information does not
+// have what is needed to find them.
 func (in *Info) element(t *ctype.Type, c *chain) (elem dwarf.Offset, ok bool) {
 	if !in.hasPath(t, strings.Split(c.first, ".")) {
 		return 0, false
@@ -49,9 +49,9 @@ func (in *Info) element(t *ctype.Type, c *chain) (elem dwarf.Offset, ok bool) {
 	return elem, err == nil && in.types.Size(inner) > 0
 }
 
-// linked moves to element i of a container of type t whose elements are linked, which costs a load for each node before it.
-// The access checks that the container has more than i elements; where their number is not known, a null link ends the program
-// with a trap. ok is false if t is not a container with linked elements.
+// linked moves to element i of a container of type t whose elements are linked, which costs a load for each node before
+// it. The access checks that the container has more than i elements; where their number is not known, a null link ends
+// the program with a trap. ok is false if t is not a container with linked elements.
 func (w *walk) linked(t *ctype.Type, i int64) (ok bool, err error) {
 	l := w.in.layoutOf(t)
 	if l == nil || l.chain == nil {

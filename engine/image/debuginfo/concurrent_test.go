@@ -8,7 +8,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestManyAskAtOnce asks one Info everything from several goroutines at once, and wants the same answers from it each time.
+// TestManyAskAtOnce asks one Info everything from several goroutines at once, and wants the same answers from it each
+// time.
 func TestManyAskAtOnce(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	p := build(t, "testdata/values.c", "-O2")

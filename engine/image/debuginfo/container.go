@@ -10,8 +10,8 @@ import (
 	"gotap/engine/image/debuginfo/ctype"
 )
 
-// Containers of the standard libraries of C++, Rust and Go: what programmers think of as their contents is some steps away
-// from their members. The table knows them by name, and believes it only if the members are there.
+// Containers of the standard libraries of C++, Rust and Go: what programmers think of as their contents is some steps
+// away from their members. The table knows them by name, and believes it only if the members are there.
 
 // layout is how a container is laid out. Paths are relative to it.
 type layout struct {
@@ -235,8 +235,8 @@ func (w *walk) pseudo(t *ctype.Type, name string) (ok bool, err error) {
 	return false, nil
 }
 
-// alternative moves to an alternative by its name; ok is false if there is none. It is there only if the discriminant has
-// its value, which the access says.
+// alternative moves to an alternative by its name; ok is false if there is none. It is there only if the discriminant
+// has its value, which the access says.
 func (w *walk) alternative(t *ctype.Type, name string) (ok bool, err error) {
 	v := w.in.types.Variants(t)
 	if v == nil {
@@ -343,8 +343,8 @@ func (w *walk) stdVariant(s *compile.Shape, t *ctype.Type) {
 // maxAlternatives bounds the alternatives of std::variant that are shown.
 const maxAlternatives = 16
 
-// isLeaf reports whether a class is the base of std::tuple of libc++ for an element; compilers write its number with or without
-// a suffix: __tuple_leaf<0UL, int, false>.
+// isLeaf reports whether a class is the base of std::tuple of libc++ for an element; compilers write its number with or
+// without a suffix: __tuple_leaf<0UL, int, false>.
 func isLeaf(name, number string) bool {
 	rest, ok := strings.CutPrefix(name, "__tuple_leaf<"+number)
 	return ok && rest != "" && !unicode.IsDigit(rune(rest[0]))

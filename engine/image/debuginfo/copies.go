@@ -65,8 +65,8 @@ func (in *Info) copiesIn(u *entry.Unit, o *original) (copies []Copy, err error) 
 }
 
 // Body returns the line of the function at vaddr that has code in most of its copies, and the number of these pieces of
-// code, or 0. The line of the function's head need not have code in each copy. A line behind the end of a short function
-// has no code in its range.
+// code, or 0. The line of the function's head need not have code in each copy. A line behind the end of a short
+// function has no code in its range.
 func (in *Info) Body(vaddr uint64) (file string, line, most int) {
 	var err error
 	defer in.guard(&err)()
@@ -212,7 +212,8 @@ func originOf(e *dwarf.Entry) dwarf.Offset {
 	return origin
 }
 
-// entryOf returns the address where an inlined call begins: as it says, if that is in one of its ranges, or that of the first.
+// entryOf returns the address where an inlined call begins: as it says, if that is in one of its ranges, or that of the
+// first.
 func entryOf(e *dwarf.Entry, ranges [][2]uint64) uint64 {
 	pc, _ := e.Val(dwarf.AttrEntrypc).(uint64)
 	if offset, ok := e.Val(dwarf.AttrEntrypc).(int64); ok { // DWARF 5, 2.18: from the lowest address

@@ -15,8 +15,8 @@ import (
 
 // Arguments of inlined copies, at the first instruction of a copy.
 
-// errStoredLater reports an argument of an inlined copy whose place in memory is described for the whole copy, so that it may
-// not be stored there yet.
+// errStoredLater reports an argument of an inlined copy whose place in memory is described for the whole copy, so that
+// it may not be stored there yet.
 var errStoredLater = errors.New("it is stored after the first instruction of an inlined copy")
 
 // copyScope returns the function around an inlined copy, the copy, and the parameters of the function that was inlined.

@@ -74,7 +74,8 @@ func TestCraftedUnit(t *testing.T) {
 	}
 }
 
-// TestTypesOfThemselves asks for types that are made of themselves: an answer without end would take the tracer with it.
+// TestTypesOfThemselves asks for types that are made of themselves: an answer without end would take the tracer with
+// it.
 func TestTypesOfThemselves(t *testing.T) {
 	array, enum, ref := &dwarftest.DIE{Tag: dwarf.TagArrayType}, &dwarftest.DIE{Tag: dwarf.TagEnumerationType}, &dwarftest.DIE{Tag: dwarf.TagReferenceType}
 	for _, d := range []*dwarftest.DIE{array, enum, ref} {
@@ -107,8 +108,8 @@ func TestArraysInACircle(t *testing.T) {
 	}
 }
 
-// TestManyWaysToOneMember has ten members without a name in each of sixteen structures: what is below the last can be reached in
-// ten to the sixteenth ways.
+// TestManyWaysToOneMember has ten members without a name in each of sixteen structures: what is below the last can be
+// reached in ten to the sixteenth ways.
 func TestManyWaysToOneMember(t *testing.T) {
 	all := []*dwarftest.DIE{of(structure(8, "x"), &dwarftest.DIE{Tag: dwarf.TagBaseType})}
 	for range 15 {
@@ -181,7 +182,8 @@ func TestLinesOfNoFile(t *testing.T) {
 		dwarf.AttrName: "f", dwarf.AttrLowpc: uint64(craftedEntry), dwarf.AttrHighpc: int64(64)}}
 	c := dwarftest.Encode(&dwarftest.DIE{Tag: dwarf.TagCompileUnit, Kids: []*dwarftest.DIE{f}, Attrs: dwarftest.Attrs{
 		dwarf.AttrLanguage: dwarftest.C, dwarf.AttrLowpc: uint64(craftedEntry), dwarf.AttrHighpc: int64(64), dwarf.AttrStmtList: dwarftest.Offset(0)}})
-	// The header of DWARF 4, 6.2.4, with empty lists of directories and files, and a program of 6.2.5: an address, a row, the end.
+	// The header of DWARF 4, 6.2.4, with empty lists of directories and files, and a program of 6.2.5: an address, a
+	// row, the end.
 	header := []byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0}
 	program := append(binary.LittleEndian.AppendUint64([]byte{0, 9, 2}, craftedEntry), 1, 2, 64, 0, 1, 1)
 	c.Line = binary.LittleEndian.AppendUint32(nil, uint32(6+len(header)+len(program)))

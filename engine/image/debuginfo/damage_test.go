@@ -27,8 +27,8 @@ func (d *damaged) Section(name string) ([]byte, uint64, error) {
 	return d.Image.Section(name)
 }
 
-// TestDamagedFilesGiveErrors changes random bytes of debug sections and asks everything there is. Answers may be wrong, but there
-// must be one: no panic, no endless loop.
+// TestDamagedFilesGiveErrors changes random bytes of debug sections and asks everything there is. Answers may be wrong,
+// but there must be one: no panic, no endless loop.
 func TestDamagedFilesGiveErrors(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	rnd := rand.New(rand.NewSource(1))

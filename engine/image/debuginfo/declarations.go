@@ -70,7 +70,8 @@ const (
 )
 
 // Declare returns the functions for whose names match returns true, with the types that they use, and the variables and
-// constants of the module. A nil match stands for what the module's own sources define: not libraries that are linked into it.
+// constants of the module. A nil match stands for what the module's own sources define: not libraries that are linked
+// into it.
 func Declare(in *Info, match func(name string) bool) (d *Declarations, err error) {
 	defer in.guard(&err)()
 	if err := in.entries.Load(); err != nil {

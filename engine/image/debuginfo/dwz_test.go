@@ -11,8 +11,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestCompressedIsLikePlain compares what is known of programs before and after dwz has moved what units, or programs, have
-// in common to partial units, or to a supplementary file.
+// TestCompressedIsLikePlain compares what is known of programs before and after dwz has moved what units, or programs,
+// have in common to partial units, or to a supplementary file.
 func TestCompressedIsLikePlain(t *testing.T) {
 	testenv.Require(t, testenv.GXX, testenv.Clang, testenv.DWZ)
 	for _, c := range []struct {

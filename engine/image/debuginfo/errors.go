@@ -8,8 +8,8 @@ import (
 	"gotap/engine/image/debuginfo/lines"
 )
 
-// ErrNone reports that a module, or the code at an address, has no debug information; ErrSplit that it is in a .dwo file
-// that is missing; ErrAlt that it refers to a supplementary file, made by dwz, that is missing.
+// ErrNone reports that a module, or the code at an address, has no debug information; ErrSplit that it is in a .dwo
+// file that is missing; ErrAlt that it refers to a supplementary file, made by dwz, that is missing.
 var (
 	ErrNone  = entry.ErrNone
 	ErrSplit = entry.ErrSplit

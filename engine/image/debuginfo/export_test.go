@@ -1,7 +1,7 @@
 package debuginfo
 
-// InPrologue reports whether pc is in the prologue of a function, where a debugger that trusts location expressions reads
-// what is not stored yet.
+// InPrologue reports whether pc is in the prologue of a function, where a debugger that trusts location expressions
+// reads what is not stored yet.
 func (in *Info) InPrologue(pc uint64) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -23,8 +23,8 @@ type measure struct {
 	failed bool
 }
 
-// findings returns how the elements of a container are found: one for elements, two for keys and values that lie apart; nil
-// when the debug information does not have what is needed.
+// findings returns how the elements of a container are found: one for elements, two for keys and values that lie apart;
+// nil when the debug information does not have what is needed.
 func (in *Info) findings(t *ctype.Type, l *layout) []finding {
 	if l.find == nil {
 		return nil
@@ -298,8 +298,8 @@ func (w *walk) foundAddress(t *ctype.Type, name string) (ok bool, err error) {
 	return true, nil
 }
 
-// searched moves to element i of a container whose elements are found; ok is false for others. chosen: the element is that
-// of the program's index of this number.
+// searched moves to element i of a container whose elements are found; ok is false for others. chosen: the element is
+// that of the program's index of this number.
 func (w *walk) searched(t *ctype.Type, i int64, chosen bool) (ok bool, err error) {
 	l := w.in.layoutOf(t)
 	if l == nil {

@@ -90,8 +90,8 @@ func (in *Info) AddrsOf(file string, line int) (addrs []uint64, nearest []int, e
 	return addrs, nearest, err
 }
 
-// PlacesIn returns where to stop for each line from first to last that has code, as AddrsOf does for one, and the line of each
-// address; with a column only for what begins in it. Without any the error is a *LineError.
+// PlacesIn returns where to stop for each line from first to last that has code, as AddrsOf does for one, and the line
+// of each address; with a column only for what begins in it. Without any the error is a *LineError.
 func (in *Info) PlacesIn(file string, first, last, column int) (addrs []uint64, numbers []int, err error) {
 	defer in.guard(&err)()
 	if err := in.entries.Load(); err != nil {

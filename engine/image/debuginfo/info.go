@@ -39,13 +39,13 @@ type Opener = entry.Opener
 type MissingError = entry.MissingError
 
 // Open returns the debug information in files. Each section comes from the first file that has it: usually the program,
-// followed by its separate debug file when it is stripped. Open reads nothing; when the files have no debug information,
-// questions fail with ErrNone. The files must stay open as long as the Info is used.
+// followed by its separate debug file when it is stripped. Open reads nothing; when the files have no debug
+// information, questions fail with ErrNone. The files must stay open as long as the Info is used.
 func Open(files ...File) (*Info, error) { return OpenWith(nil, files...) }
 
 // OpenWith returns the debug information in files as Open does, and in the files that it refers to: those of units that
-// are split off, and a supplementary file made by dwz. It opens them with open when a question needs them; nil means that
-// there are none.
+// are split off, and a supplementary file made by dwz. It opens them with open when a question needs them; nil means
+// that there are none.
 func OpenWith(open Opener, files ...File) (*Info, error) {
 	if len(files) == 0 {
 		return nil, ErrNone
@@ -72,8 +72,8 @@ func (in *Info) Missing() []error {
 }
 
 // guard starts a question and returns the function that ends it. It takes the lock and turns panics into errors.
-// Sections are mapped files, and reading a mapped file that has been truncated faults; SetPanicOnFault makes that a panic
-// of this goroutine. Caches stay valid after a panic, because they are filled only with finished values.
+// Sections are mapped files, and reading a mapped file that has been truncated faults; SetPanicOnFault makes that a
+// panic of this goroutine. Caches stay valid after a panic, because they are filled only with finished values.
 func (in *Info) guard(err *error) func() {
 	in.mu.Lock()
 	in.types.Begin()

@@ -49,9 +49,9 @@ func (in *Info) inlinedHead(name string) (file string, line int) {
 // maxNamed bounds the size of the debug information in which a name without a function is searched for.
 const maxNamed = 64 << 20
 
-// CopiesOf returns the inlined copies of functions of a name, which includes namespaces, that have no code of their own. It
-// reads the outermost entries of all units, and whole units that have such a function. A file with more than maxNamed bytes of
-// debug information is not searched.
+// CopiesOf returns the inlined copies of functions of a name, which includes namespaces, that have no code of their
+// own. It reads the outermost entries of all units, and whole units that have such a function. A file with more than
+// maxNamed bytes of debug information is not searched.
 func (in *Info) CopiesOf(name string) (copies []Copy, err error) {
 	defer in.guard(&err)()
 	if err := in.entries.Load(); err != nil {

@@ -91,8 +91,8 @@ func TestLinesRunAsOftenAsGcovSays(t *testing.T) {
 	}
 }
 
-// compareLines checks every line. An optimiser moves a line out of a loop, or merges it with others, which changes how often
-// its code runs: there only few lines may stop more often.
+// compareLines checks every line. An optimiser moves a line out of a loop, or merges it with others, which changes how
+// often its code runs: there only few lines may stop more often.
 func compareLines(t *testing.T, p *program, want map[int]int, exact bool) {
 	stops := map[int][]uint64{}
 	var all []uint64
@@ -129,8 +129,8 @@ func compareLines(t *testing.T, p *program, want map[int]int, exact bool) {
 	t.Logf("%d of %d lines stop as often as they run", same, len(want))
 }
 
-// TestSymbolisationAgreesWithAddr2line asks for the frames of every eighth address of some programs, and wants the files,
-// lines and functions that addr2line gives.
+// TestSymbolisationAgreesWithAddr2line asks for the frames of every eighth address of some programs, and wants the
+// files, lines and functions that addr2line gives.
 func TestSymbolisationAgreesWithAddr2line(t *testing.T) {
 	testenv.Require(t, testenv.Time, testenv.GCC, testenv.GXX, testenv.Addr2line)
 	for _, c := range []struct{ source, flags string }{
@@ -197,14 +197,14 @@ func compareFrames(t *testing.T, p *program) {
 	}
 }
 
-// onceEach leaves out frames of a function that is called by itself: addr2line shows them where a compiler put the rest of a function
-// back into it.
+// onceEach leaves out frames of a function that is called by itself: addr2line shows them where a compiler put the rest
+// of a function back into it.
 func onceEach(frames []debuginfo.Frame) []debuginfo.Frame {
 	return slices.CompactFunc(slices.Clone(frames), func(inner, outer debuginfo.Frame) bool { return inner.Func == outer.Func })
 }
 
-// sameFrames compares frames. addr2line makes names of C++ functions from their linkage names, which for constructors and
-// templates are not those of the source; so there only the last component is compared, where it has no such parts.
+// sameFrames compares frames. addr2line makes names of C++ functions from their linkage names, which for constructors
+// and templates are not those of the source; so there only the last component is compared, where it has no such parts.
 func sameFrames(got, want []debuginfo.Frame) bool {
 	return slices.EqualFunc(got, want, func(a, b debuginfo.Frame) bool {
 		if filepath.Base(a.File) != filepath.Base(b.File) || a.Line != b.Line {
@@ -239,8 +239,8 @@ func TestLineErrors(t *testing.T) {
 	}
 }
 
-// TestEveryInlinedCopyOfALineIsFound counts a line that two functions contain. In one of them the only row that starts its statement
-// has no code: the code is in the rows after it.
+// TestEveryInlinedCopyOfALineIsFound counts a line that two functions contain. In one of them the only row that starts
+// its statement has no code: the code is in the rows after it.
 func TestEveryInlinedCopyOfALineIsFound(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.GDB, testenv.Ptrace)
 	for _, flags := range []string{"-O0", "-O1", "-O2", "-O3", "-O2 -gdwarf-4", "-Os"} {
@@ -270,7 +270,8 @@ func places(copies []debuginfo.Copy) string {
 	return "[" + strings.Join(list, " ") + "]"
 }
 
-// TestCopies asks for the inlined copies of functions that have code of their own, in C and, by its linkage name, in C++.
+// TestCopies asks for the inlined copies of functions that have code of their own, in C and, by its linkage name, in
+// C++.
 func TestCopies(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.GXX)
 	c := build(t, "testdata/partly.c", "-O2")
@@ -312,7 +313,8 @@ func TestCopies(t *testing.T) {
 	}
 }
 
-// TestSplit: a compiler splits a function and puts its rest back. The rest counts neither as a copy nor as a frame. A function that calls itself on the line of its declaration has copies.
+// TestSplit: a compiler splits a function and puts its rest back. The rest counts neither as a copy nor as a frame. A
+// function that calls itself on the line of its declaration has copies.
 func TestSplit(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	c := build(t, "testdata/split.c", "-O2")
@@ -351,8 +353,8 @@ func TestInlined(t *testing.T) {
 	}
 }
 
-// TestFileOutsideItsDirectory asks for the file and the lines of programs that were compiled in a folder that has nothing in common
-// with their source's: some compilers then name the file by an absolute path in the line table.
+// TestFileOutsideItsDirectory asks for the file and the lines of programs that were compiled in a folder that has
+// nothing in common with their source's: some compilers then name the file by an absolute path in the line table.
 func TestFileOutsideItsDirectory(t *testing.T) {
 	testenv.Require(t, testenv.Clang)
 	source, err := filepath.Abs("testdata/lines.c")

@@ -64,8 +64,8 @@ func (in *Info) Parameters(pc uint64) (names []string, err error) {
 	return named(names), err
 }
 
-// isUntyped reports whether a function of assembly is described as one without parameters and result. GNU as does that, and Go's linker; of Go's,
-// those that follow C's conventions have no package in their name.
+// isUntyped reports whether a function of assembly is described as one without parameters and result. GNU as does that,
+// and Go's linker; of Go's, those that follow C's conventions have no package in their name.
 func (in *Info) isUntyped(fn *function.Function) bool {
 	switch fn.Unit.Language() {
 	case entry.Assembly:
@@ -76,9 +76,9 @@ func (in *Info) isUntyped(fn *function.Function) bool {
 	return false
 }
 
-// GoArg returns the access to word n, from 0, of the integers and pointers that the Go function at vaddr is called with:
-// a string is two such words, a slice three, and floats are not counted. ok is false when the function has no such word
-// or is not a Go function with debug information.
+// GoArg returns the access to word n, from 0, of the integers and pointers that the Go function at vaddr is called
+// with: a string is two such words, a slice three, and floats are not counted. ok is false when the function has no
+// such word or is not a Go function with debug information.
 func (in *Info) GoArg(vaddr uint64, n int) (a compile.Access, ok bool) {
 	var err error
 	defer func() { ok = ok && err == nil }()

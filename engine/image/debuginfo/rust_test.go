@@ -9,8 +9,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// rustCases are functions whose results or arguments rustc passes otherwise than C passes structures of their size: text of
-// the function, its call, and what is wanted of its arguments and its result.
+// rustCases are functions whose results or arguments rustc passes otherwise than C passes structures of their size:
+// text of the function, its call, and what is wanted of its arguments and its result.
 type rustCases struct{ list []generated }
 
 func (*rustCases) function(int) generated { panic("the functions are given") }

@@ -98,8 +98,8 @@ func accessText(a compile.Access) string {
 	return fmt.Sprintf("%+v", a)
 }
 
-// TestFormsAgree compares what is known of a program whose debug information is compressed, or has type units, with what is known of
-// the same program without.
+// TestFormsAgree compares what is known of a program whose debug information is compressed, or has type units, with
+// what is known of the same program without.
 func TestFormsAgree(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	for _, version := range []string{"-gdwarf-4", "-gdwarf-5"} {

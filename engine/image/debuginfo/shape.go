@@ -35,8 +35,8 @@ func (w *walk) shape(t *ctype.Type) *compile.Shape {
 	return nil
 }
 
-// sizedTexts are the types of text with a length: strings of Go, of Rust, and of C++ in both libraries. A name that ends
-// in < is a template whose first argument is char. Types with these names but other members are ignored.
+// sizedTexts are the types of text with a length: strings of Go, of Rust, and of C++ in both libraries. A name that
+// ends in < is a template whose first argument is char. Types with these names but other members are ignored.
 var sizedTexts = []struct {
 	name    string
 	members []string // the first ones

@@ -101,9 +101,9 @@ func (in *Info) Results(vaddr uint64) int {
 }
 
 // ResultAccess returns the access to the result of the function at the address vaddr when it has just returned, or to
-// the part of it that path names, as Access does. Structs in memory yield their address. index counts the results from 0; only Go's
-// functions have more than one. For a function without a result, the access to the first has the type TypeVoid. An index without a
-// result is a *NoResultError.
+// the part of it that path names, as Access does. Structs in memory yield their address. index counts the results from
+// 0; only Go's functions have more than one. For a function without a result, the access to the first has the type
+// TypeVoid. An index without a result is a *NoResultError.
 func (in *Info) ResultAccess(vaddr uint64, index int, path ...string) (a compile.Access, err error) {
 	defer in.guard(&err)()
 	fn, err := in.functions.At(vaddr)

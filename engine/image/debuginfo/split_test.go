@@ -37,8 +37,8 @@ func (f farm) build(t testing.TB) string {
 	return filepath.Join(dir, "program")
 }
 
-// TestSplitIsLikeWhole compares what is known of programs whose debug information is split off with what is known of the
-// same programs with whole debug information.
+// TestSplitIsLikeWhole compares what is known of programs whose debug information is split off with what is known of
+// the same programs with whole debug information.
 func TestSplitIsLikeWhole(t *testing.T) {
 	testenv.Require(t, testenv.GXX, testenv.Clang, testenv.DWP, testenv.LLVMDwp)
 	const types = " -fdebug-types-section"

@@ -59,9 +59,9 @@ func (in *Info) startTyped(ref compile.TypeRef) (*walk, error) {
 	return w, nil
 }
 
-// TypeNamed finds a type by its name as the source has it, with stars behind it: "struct point", "point *", "geo::Square
-// *". A value of the type is an address if address is set. Of several types with the name, the one of the unit around pc
-// is preferred.
+// TypeNamed finds a type by its name as the source has it, with stars behind it: "struct point", "point *",
+// "geo::Square *". A value of the type is an address if address is set. Of several types with the name, the one of the
+// unit around pc is preferred.
 func (in *Info) TypeNamed(pc uint64, name string) (ref compile.TypeRef, err error) {
 	defer in.guard(&err)()
 	if err := in.entries.Load(); err != nil {

@@ -8,8 +8,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestUnusedParameter asks for a parameter that its function does not use. GCC passes it; clang's optimiser does not, so that the register
-// contains something else.
+// TestUnusedParameter asks for a parameter that its function does not use. GCC passes it; clang's optimiser does not,
+// so that the register contains something else.
 func TestUnusedParameter(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.Clang, testenv.GDB, testenv.AMD64, testenv.Ptrace)
 	for _, c := range []struct {

@@ -2,8 +2,8 @@ package goabi
 
 import "gotap/compile"
 
-// integers are the registers of integer and pointer arguments on x86-64, and integers64 those on AArch64, in their order
-// (src/cmd/compile/abi-internal.md of the Go distribution).
+// integers are the registers of integer and pointer arguments on x86-64, and integers64 those on AArch64, in their
+// order (src/cmd/compile/abi-internal.md of the Go distribution).
 var (
 	integers   = []string{"rax", "rbx", "rcx", "rdi", "rsi", "r8", "r9", "r10", "r11"}
 	integers64 = []string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15"}

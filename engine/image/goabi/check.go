@@ -2,9 +2,9 @@ package goabi
 
 import "gotap/arch"
 
-// Bounds on the parts of a stack check, in instructions. The longest check is that of a huge frame: seven with the load of the
-// goroutine from thread-local storage; the block that calls morestack saves and restores fifteen floating and nine other
-// registers in the worst case, and sets one more.
+// Bounds on the parts of a stack check, in instructions. The longest check is that of a huge frame: seven with the load
+// of the goroutine from thread-local storage; the block that calls morestack saves and restores fifteen floating and
+// nine other registers in the worst case, and sets one more.
 const (
 	longestCheck = 10
 	longestBlock = 2*(15+9) + 8

@@ -12,8 +12,8 @@ import (
 
 // Convention is the calling convention of Go's compiler on a processor. It is immutable.
 type Convention struct {
-	// BehindCheck returns the address behind the stack check at the start of a function, whose code is at vaddr. ok is false when
-	// there is none.
+	// BehindCheck returns the address behind the stack check at the start of a function, whose code is at vaddr. ok is
+	// false when there is none.
 	BehindCheck func(code []byte, vaddr uint64) (addr uint64, ok bool)
 	// Exits returns the instructions that leave a compiled function.
 	Exits func(code []byte, start uint64) ([]arch.Exit, error)
@@ -25,7 +25,8 @@ type Convention struct {
 	g int // index of the register that points to the goroutine, or threadStorage
 }
 
-// conventions (src/cmd/compile/abi-internal.md of the Go distribution) are those of the processors that there are descriptions of.
+// conventions (src/cmd/compile/abi-internal.md of the Go distribution) are those of the processors that there are
+// descriptions of.
 var conventions = map[elf.Machine]*Convention{
 	elf.EM_X86_64:  {BehindCheck: behindCheck(x86.New64()), Exits: exits(x86.New64()), Arg: Arg, g: x86.R14},
 	elf.EM_386:     {BehindCheck: behindCheck(x86.New32()), Exits: exits(x86.New32()), Arg: ArgStack32, OnStack: true, g: threadStorage},
@@ -58,9 +59,9 @@ func behindCheck(a arch.Arch) func([]byte, uint64) (uint64, bool) {
 // storage.
 const threadStorage = -1
 
-// Goroutine is the goroutine that a thread runs which is in code of Go's compiler, at the entry of a function behind the check of its stack,
-// or at an exit: the address of the runtime's g, and the end of its stack. Pointers have so many bytes, and the thread has the stack
-// pointer sp. ok is false when what is there is no g.
+// Goroutine is the goroutine that a thread runs which is in code of Go's compiler, at the entry of a function behind
+// the check of its stack, or at an exit: the address of the runtime's g, and the end of its stack. Pointers have so
+// many bytes, and the thread has the stack pointer sp. ok is false when what is there is no g.
 //
 // The first two words of a g are the bounds of its stack; compiled code knows that too.
 func (c *Convention) Goroutine(regs *arch.Regs, mem Pointers, word, sp uint64) (g, hi uint64, ok bool) {
@@ -79,9 +80,10 @@ func (c *Convention) Goroutine(regs *arch.Regs, mem Pointers, word, sp uint64) (
 // StackEnd returns the end of a goroutine's stack.
 func StackEnd(g uint64, mem Pointers, word uint64) (hi uint64, ok bool) { return mem.Pointer(g + word) }
 
-// stored is the goroutine in thread-local storage, whose end is what the first word of the segment GS points to. A program in which C has
-// such storage too may have the goroutine elsewhere there: then what is read has not this stack. Where the segment is not known, as with
-// GDB's stubs, there is the register in which the check of the stack has left the goroutine, at entries.
+// stored is the goroutine in thread-local storage, whose end is what the first word of the segment GS points to. A
+// program in which C has such storage too may have the goroutine elsewhere there: then what is read has not this stack.
+// Where the segment is not known, as with GDB's stubs, there is the register in which the check of the stack has left
+// the goroutine, at entries.
 func stored(regs *arch.Regs, mem Pointers, word, sp uint64) (g uint64, ok bool) {
 	if regs[x86.GSBase] == 0 {
 		lo, ok := mem.Pointer(regs[x86.RCX])

@@ -8,7 +8,8 @@ import (
 	"gotap/arch/x86"
 )
 
-// TestExitsAgreeWithTheGeneralScan compares exits with those that a scan finds which knows nothing of Go, where it is sure.
+// TestExitsAgreeWithTheGeneralScan compares exits with those that a scan finds which knows nothing of Go, where it is
+// sure.
 func TestExitsAgreeWithTheGeneralScan(t *testing.T) {
 	for _, path := range []string{toolchain(t, "go"), build(t, nil, "-gcflags=all=-N")} {
 		f, a := program(t, path)

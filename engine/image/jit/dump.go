@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// dump is a file of generated code in perf's format (linux/tools/perf/Documentation/jitdump-specification.txt): a header, then records, each
-// with its length, in the byte order of the machine.
+// dump is a file of generated code in perf's format (linux/tools/perf/Documentation/jitdump-specification.txt): a
+// header, then records, each with its length, in the byte order of the machine.
 type dump struct {
 	at     int64 // read up to here, behind the last complete record; 0 before the header
 	order  binary.ByteOrder
@@ -146,9 +146,9 @@ func (d *dump) move(t *table, p []byte) {
 	d.add(t, c)
 }
 
-// debug notes the lines of code whose record comes next: the address of the code and the number of entries; each of them is an address, a
-// line, a discriminator and the name of a file, which ends with a zero. A record with an entry that makes no sense has no lines at all: some
-// writers write names from memory that they have given back.
+// debug notes the lines of code whose record comes next: the address of the code and the number of entries; each of
+// them is an address, a line, a discriminator and the name of a file, which ends with a zero. A record with an entry
+// that makes no sense has no lines at all: some writers write names from memory that they have given back.
 func (d *dump) debug(p []byte) {
 	if len(p) < 16 {
 		return

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// perfMap is a map of symbols for perf: each line has the start and the size of a piece of code in hexadecimal digits, and its name.
+// perfMap is a map of symbols for perf: each line has the start and the size of a piece of code in hexadecimal digits,
+// and its name.
 type perfMap struct {
 	at int64 // read up to here, behind the last complete line
 }

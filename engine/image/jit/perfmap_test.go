@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestLaterLines: of all lines that cover an address the one that was written last counts, as a plain search from the end finds it; also
-// when the file is read in pieces.
+// TestLaterLines: of all lines that cover an address the one that was written last counts, as a plain search from the
+// end finds it; also when the file is read in pieces.
 func TestLaterLines(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for round := range 200 {

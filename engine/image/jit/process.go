@@ -55,7 +55,8 @@ type source struct {
 	table   table
 }
 
-// How often a process that generates code is looked at for files: at first soon, for what the program writes appears after it starts.
+// How often a process that generates code is looked at for files: at first soon, for what the program writes appears
+// after it starts.
 const (
 	firstPause = 50 * time.Millisecond
 	lastPause  = 5 * time.Second
@@ -71,7 +72,8 @@ func New(pid int) *Process {
 	}
 }
 
-// Look opens the files that the process has written by now. It costs a look at the clock unless it is time to look again.
+// Look opens the files that the process has written by now. It costs a look at the clock unless it is time to look
+// again.
 func (p *Process) Look() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,7 +141,8 @@ func (s *source) find(addr uint64) (Name, bool) {
 	return n, true
 }
 
-// update reads what has been written to a file since the last time. If a file has become shorter, reading starts at its beginning.
+// update reads what has been written to a file since the last time. If a file has become shorter, reading starts at its
+// beginning.
 func (s *source) update(now bool) {
 	if s.file == nil || !now && time.Since(s.checked) < refresh {
 		return
@@ -185,7 +188,8 @@ func (s *source) close() {
 	}
 }
 
-// openIn opens a file as a process finds it. Links do not lead out of the root of the process, and the last part of the path is none.
+// openIn opens a file as a process finds it. Links do not lead out of the root of the process, and the last part of the
+// path is none.
 func openIn(pid int, name string) (*os.File, error) {
 	const flags = unix.O_RDONLY | unix.O_NOFOLLOW | unix.O_NONBLOCK | unix.O_CLOEXEC
 	root := fmt.Sprintf("/proc/%d/root", procfs.Living(pid))

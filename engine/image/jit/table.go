@@ -81,7 +81,8 @@ func (l *latest) Pop() any {
 	return x
 }
 
-// build cuts the addresses into segments. It goes through the pieces by their start and keeps those that have begun in a heap.
+// build cuts the addresses into segments. It goes through the pieces by their start and keeps those that have begun in
+// a heap.
 func (t *table) build() {
 	order := make([]int32, len(t.all))
 	for i := range order {

@@ -53,8 +53,8 @@ func Open(path string) (*Image, error) { return OpenAs(path, path) }
 
 // OpenAs maps the ELF file at path. Messages use another name for it.
 func OpenAs(name, path string) (*Image, error) {
-	// The path may come from a traced program. Stat avoids opening devices, which may do something, and O_NONBLOCK avoids
-	// waiting for the writer of a pipe.
+	// The path may come from a traced program. Stat avoids opening devices, which may do something, and O_NONBLOCK
+	// avoids waiting for the writer of a pipe.
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open %s: %w", name, err)
@@ -206,8 +206,8 @@ func inflate(packed []byte, size uint64) ([]byte, error) {
 	return data, err
 }
 
-// unpack decompresses a section once, if its size is within the limits, or takes it from the cache. Several sections may be
-// decompressed at a time.
+// unpack decompresses a section once, if its size is within the limits, or takes it from the cache. Several sections
+// may be decompressed at a time.
 func (m *Image) unpack(name string, packed []byte, size uint64, read func() ([]byte, error)) ([]byte, error) {
 	u, err := m.reserve(name, size)
 	if err != nil {

@@ -79,7 +79,8 @@ func TestInflateBoundsSizes(t *testing.T) {
 	}
 }
 
-// A file may have sections that become larger, but none, nor all of them together, that become far larger than the file.
+// A file may have sections that become larger, but none, nor all of them together, that become far larger than the
+// file.
 func TestInflatesWithinReason(t *testing.T) {
 	for _, kind := range []string{"zlib", "zlib-gnu"} {
 		m, err := Open(bomb(t, kind))
@@ -99,7 +100,8 @@ func TestInflatesWithinReason(t *testing.T) {
 	}
 }
 
-// bomb returns a program two of whose debug sections, compressed as binutils do it, become a hundred times as large as the file.
+// bomb returns a program two of whose debug sections, compressed as binutils do it, become a hundred times as large as
+// the file.
 func bomb(t *testing.T, kind string) string {
 	t.Helper()
 	file := build(t, "-gz=none")

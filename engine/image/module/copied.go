@@ -6,8 +6,8 @@ import (
 	"gotap/engine/image/symtab"
 )
 
-// copyRelocs are the relocation types by which the loader copies a library's variable into a program (the processor supplements
-// to the System V ABI).
+// copyRelocs are the relocation types by which the loader copies a library's variable into a program (the processor
+// supplements to the System V ABI).
 var copyRelocs = map[elf.Machine]uint32{elf.EM_X86_64: 5, elf.EM_386: 5, elf.EM_AARCH64: 1024, elf.EM_ARM: 20}
 
 // copied is a variable of a library that the loader copies into this file.

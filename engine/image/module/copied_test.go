@@ -7,7 +7,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// A program that names variables of the C library has them itself, where its dynamic symbols say; the library's other names of one mean the same.
+// A program that names variables of the C library has them itself, where its dynamic symbols say; the library's other
+// names of one mean the same.
 func TestCopyOf(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	program := open(t, build(t, "gcc", "-O2", "-fno-pie", "-no-pie", "copies.c"))

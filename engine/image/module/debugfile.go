@@ -18,8 +18,8 @@ func (f *File) Debug() *File {
 	return f.debug.get(debugSearch{f}.find)
 }
 
-// Stripped reports whether most names of the file are missing: it has no full symbol table, neither in .gnu_debugdata, and no debug
-// file with one is installed. Go programs are never stripped, because they have a table of their own.
+// Stripped reports whether most names of the file are missing: it has no full symbol table, neither in .gnu_debugdata,
+// and no debug file with one is installed. Go programs are never stripped, because they have a table of their own.
 func (f *File) Stripped() bool {
 	return f.fullSymbols() == nil && f.elf.Section(".gopclntab") == nil
 }

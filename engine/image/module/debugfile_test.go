@@ -91,8 +91,8 @@ func TestDebugFileOfAnotherBuildIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestDebugFileIsAPipe puts a pipe where the debug file should be: opening it for reading waits for somebody who writes. Where debug
-// files lie in a process's own file system, that is up to the process.
+// TestDebugFileIsAPipe puts a pipe where the debug file should be: opening it for reading waits for somebody who
+// writes. Where debug files lie in a process's own file system, that is up to the process.
 func TestDebugFileIsAPipe(t *testing.T) {
 	bare, debug := split(t)
 	link(t, bare, debug)
@@ -110,8 +110,8 @@ func TestDebugFileIsAPipe(t *testing.T) {
 	}
 }
 
-// TestDebugFileInCache puts the debug file where clients of debuginfod keep what they have fetched, in each place that the environment
-// can name. A file of no bytes, or of another build, is not used.
+// TestDebugFileInCache puts the debug file where clients of debuginfod keep what they have fetched, in each place that
+// the environment can name. A file of no bytes, or of another build, is not used.
 func TestDebugFileInCache(t *testing.T) {
 	bare, debug := split(t)
 	id := open(t, bare).BuildID

@@ -25,8 +25,8 @@ func cacheRoots() (roots []string) {
 	return roots
 }
 
-// FetchedTo returns the folder in which clients of debuginfod keep what they fetch; "" when nothing in the environment says
-// where.
+// FetchedTo returns the folder in which clients of debuginfod keep what they fetch; "" when nothing in the environment
+// says where.
 func FetchedTo() string {
 	roots := cacheRoots()
 	if len(roots) > 1 {

@@ -9,7 +9,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestExportsAsNmPrintsThem: the exported functions of libraries and programs are those of nm -D, each with its address.
+// TestExportsAsNmPrintsThem: the exported functions of libraries and programs are those of nm -D, each with its
+// address.
 func TestExportsAsNmPrintsThem(t *testing.T) {
 	testenv.Require(t, testenv.NM, testenv.GCC)
 	static := build(t, "gcc", "-static", "names.c", "names2.c")

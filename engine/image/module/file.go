@@ -35,8 +35,8 @@ type Range struct{ Start, End uint64 }
 // Contains reports whether an address lies in the range.
 func (r Range) Contains(addr uint64) bool { return addr >= r.Start && addr < r.End }
 
-// File is one ELF file, read lazily. Its symbols are those of the file, of its separate debug file and of .gnu_debugdata. It is safe for
-// concurrent use.
+// File is one ELF file, read lazily. Its symbols are those of the file, of its separate debug file and of
+// .gnu_debugdata. It is safe for concurrent use.
 type File struct {
 	Identity
 	*symtab.Table

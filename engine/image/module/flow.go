@@ -14,8 +14,8 @@ type flow struct {
 	unclear string   // why its indirect jumps may lead anywhere in it, or ""
 }
 
-// lastFlow keeps the flow of one function, because questions about one function often follow each other: about all of its
-// returns. It is safe for concurrent use.
+// lastFlow keeps the flow of one function, because questions about one function often follow each other: about all of
+// its returns. It is safe for concurrent use.
 type lastFlow struct {
 	mu   sync.Mutex // guards last; nothing else is locked while it is held
 	last *flow
@@ -60,9 +60,9 @@ func (w Windows) readFlow(fn *symtab.Func) *flow {
 // firstEntry is enough bytes for an entry of a jump table.
 const firstEntry = 8
 
-// addressesOf examines the addresses that a function loads. tables is how many of them are jump tables that lead into the
-// function, judged by their first entry. computes is set if the function has an indirect jump and loads an address of its
-// own code, from which it may compute where to jump.
+// addressesOf examines the addresses that a function loads. tables is how many of them are jump tables that lead into
+// the function, judged by their first entry. computes is set if the function has an indirect jump and loads an address
+// of its own code, from which it may compute where to jump.
 func (w Windows) addressesOf(code []byte, fn *symtab.Func) (tables int, computes bool) {
 	t, seen, jumps := w.Targets(), map[uint64]bool{}, false
 	w.arch.Branches(code, fn.Addr, func(b arch.Branch) {

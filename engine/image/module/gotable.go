@@ -118,11 +118,12 @@ func (f *File) GoFuncAt(vaddr uint64) (fn GoFunc, ok bool) {
 	return list[i], true
 }
 
-// maxSearches is how many questions about addresses search Go's own table as it is. More cost more than reading all of it.
+// maxSearches is how many questions about addresses search Go's own table as it is. More cost more than reading all of
+// it.
 const maxSearches = 32
 
-// around is File.GoFuncAt. certain is false if it takes the names of all functions to tell: another one has the same name, so that a suffix
-// may distinguish them, or the function has none.
+// around is File.GoFuncAt. certain is false if it takes the names of all functions to tell: another one has the same
+// name, so that a suffix may distinguish them, or the function has none.
 func (t *goTable) around(vaddr uint64) (fn GoFunc, found, certain bool) {
 	i := sort.Search(t.count, func(i int) bool { return t.addr(i) > vaddr }) - 1
 	if i < 0 {

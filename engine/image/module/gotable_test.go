@@ -40,8 +40,8 @@ func goNM(t testing.TB, path string) []nmSymbol {
 	return found
 }
 
-// asTable is a name of the symbol table as Go's own table has it: type arguments are cut short, and of the two functions of
-// one name of which one was removed the other needs no suffix.
+// asTable is a name of the symbol table as Go's own table has it: type arguments are cut short, and of the two
+// functions of one name of which one was removed the other needs no suffix.
 func asTable(name string) string {
 	start, end := strings.IndexByte(name, '['), strings.LastIndexByte(name, ']')
 	if start > 0 && end > start {

@@ -96,8 +96,8 @@ func Group(maps []Mapping) []Loaded {
 			continue
 		}
 		k := key{m.Dev, m.Inode}
-		// Loaders map a file in rising order. A mapping with a lower offset belongs to another copy, except that a file that
-		// fits in one page has all its segments at offset 0.
+		// Loaders map a file in rising order. A mapping with a lower offset belongs to another copy, except that a file
+		// that fits in one page has all its segments at offset 0.
 		if i, ok := open[k]; ok {
 			last := groups[i].Mappings[len(groups[i].Mappings)-1]
 			if m.Offset >= last.Offset && !(m.Offset == 0 && last.Offset == 0 && m.Exec == last.Exec && m.Start != last.End) {
@@ -226,8 +226,8 @@ func (c *Cache) Load(pid int) ([]Loaded, error) {
 	return mods, nil
 }
 
-// OpenPath opens a file of this mount namespace, or returns it from the cache. One below /proc/PID/root is the file that the
-// process finds there, and has the name that it has for the process.
+// OpenPath opens a file of this mount namespace, or returns it from the cache. One below /proc/PID/root is the file
+// that the process finds there, and has the name that it has for the process.
 func (c *Cache) OpenPath(path string) (*File, error) {
 	if root, inside, ok := procfs.InRoot(path); ok {
 		return c.open(root, inside, root+inside)
@@ -258,7 +258,8 @@ func (c *Cache) OpenMapped(pid int, l *Loaded) (*File, error) {
 	return nil, fmt.Errorf("cannot open module %s: the file there is not the one that process %d maps", l.Path, pid)
 }
 
-// IsInRoot reports whether a module is the file at an absolute path of its process, where that has another root directory than this one.
+// IsInRoot reports whether a module is the file at an absolute path of its process, where that has another root
+// directory than this one.
 func IsInRoot(f *File, path string) bool {
 	var st unix.Stat_t
 	return f.Root != "" && filepath.IsAbs(path) && f.Inode != 0 && unix.Stat(f.Root+path, &st) == nil && f.Inode == st.Ino && f.Dev == st.Dev
@@ -332,8 +333,9 @@ func (c *Cache) Close() error {
 	return first
 }
 
-// ListChanged is the address of the function that a dynamic loader calls for debuggers before and after it changes its list of
-// modules (r_brk of struct r_debug, System V ABI), by its names in glibc and musl. ok is false for what is no such loader.
+// ListChanged is the address of the function that a dynamic loader calls for debuggers before and after it changes its
+// list of modules (r_brk of struct r_debug, System V ABI), by its names in glibc and musl. ok is false for what is no
+// such loader.
 func (m *Loaded) ListChanged() (addr uint64, ok bool) {
 	for _, name := range []string{"_dl_debug_state", "dl_debug_state"} {
 		for _, match := range m.File.Lookup(name) {

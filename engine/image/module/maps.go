@@ -107,7 +107,8 @@ func parseMapping(line string) (Mapping, error) {
 		}
 		*n.to = v
 	}
-	// The kernel writes a newline in a path as \012 and nothing else differently, not even a path that ends in " (deleted)".
+	// The kernel writes a newline in a path as \012 and nothing else differently, not even a path that ends in "
+	// (deleted)".
 	m.Dev = unix.Mkdev(uint32(high), uint32(low))
 	m.Path, m.Deleted = strings.CutSuffix(strings.ReplaceAll(m.Path, `\012`, "\n"), " (deleted)")
 	return m, nil

@@ -15,8 +15,8 @@ import (
 
 var readelfMark = regexp.MustCompile(`Provider: (\S+)\s+Name: (\S+)\s+Location: 0x([0-9a-f]+), Base: 0x[0-9a-f]+, Semaphore: 0x([0-9a-f]+)\s+Arguments:(.*)`)
 
-// TestMarksAsReadelfPrintsThem compares places, semaphores and operands, and that every operand the compiler wrote can be
-// fetched.
+// TestMarksAsReadelfPrintsThem compares places, semaphores and operands, and that every operand the compiler wrote can
+// be fetched.
 func TestMarksAsReadelfPrintsThem(t *testing.T) {
 	testenv.Require(t, testenv.SDT, testenv.Readelf)
 	eachVariant(t, []string{"marks.c", "gate.c"}, func(t *testing.T, path string) {

@@ -9,8 +9,9 @@ import (
 	"gotap/engine/image/xz"
 )
 
-// miniSection has an ELF file, compressed with xz, with the symbols of functions that strip removes and .dynsym does not have. Fedora
-// and its relatives put it into all programs and libraries (GDB manual, "Debugging information in a special section").
+// miniSection has an ELF file, compressed with xz, with the symbols of functions that strip removes and .dynsym does
+// not have. Fedora and its relatives put it into all programs and libraries (GDB manual, "Debugging information in a
+// special section").
 const miniSection = ".gnu_debugdata"
 
 // mini returns the ELF file in .gnu_debugdata, or nil when there is none or it is damaged.
@@ -46,8 +47,8 @@ func (f *File) readMini() (*File, error) {
 	return m, nil
 }
 
-// fullSymbols returns the file that has the full symbol table: the file itself, its debug file, or what .gnu_debugdata has of it; nil
-// when it is stripped.
+// fullSymbols returns the file that has the full symbol table: the file itself, its debug file, or what .gnu_debugdata
+// has of it; nil when it is stripped.
 func (f *File) fullSymbols() *File {
 	for _, from := range []func() *File{func() *File { return f }, f.Debug, f.mini} {
 		if in := from(); in != nil && in.elf.SectionByType(elf.SHT_SYMTAB) != nil {

@@ -11,8 +11,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// miniBuild builds a program as Fedora does: .gnu_debugdata has the symbols of functions that are not in .dynsym, and nothing else is
-// left. It returns the whole program, too.
+// miniBuild builds a program as Fedora does: .gnu_debugdata has the symbols of functions that are not in .dynsym, and
+// nothing else is left. It returns the whole program, too.
 func miniBuild(t *testing.T) (whole, bare string) {
 	t.Helper()
 	testenv.Require(t, testenv.GCC, testenv.Objcopy, testenv.NM, testenv.XZ)
@@ -41,7 +41,8 @@ func miniBuild(t *testing.T) (whole, bare string) {
 	return whole, bare
 }
 
-// TestMiniDebugInfo compares the functions of a stripped program that has .gnu_debugdata with those of nm before it was stripped.
+// TestMiniDebugInfo compares the functions of a stripped program that has .gnu_debugdata with those of nm before it was
+// stripped.
 func TestMiniDebugInfo(t *testing.T) {
 	whole, bare := miniBuild(t)
 	f := open(t, bare)

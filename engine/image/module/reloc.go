@@ -159,23 +159,27 @@ func (f *File) word(vaddr uint64) (uint64, bool) {
 	return readWord(p, len(p), f.Order), true
 }
 
-// Callee is where a call leads: to an address of the file, or by name to a function that the loader finds in any module.
+// Callee is where a call leads: to an address of the file, or by name to a function that the loader finds in any
+// module.
 type Callee struct {
 	Addr   uint64 // 0 with Symbol
 	Symbol string // as in symbol tables; "" with Addr
 }
 
-// Linkage is the pointers of a file through which it calls functions that the loader finds. It is safe for concurrent use.
+// Linkage is the pointers of a file through which it calls functions that the loader finds. It is safe for concurrent
+// use.
 type Linkage struct{ *File }
 
-// Callee returns where a call through a pointer leads that the loader fills in, in the global offset table as a rule. For an
-// indirect function of the file, Addr is that of the resolver. ok is false when the loader fills in no function there.
+// Callee returns where a call through a pointer leads that the loader fills in, in the global offset table as a rule.
+// For an indirect function of the file, Addr is that of the resolver. ok is false when the loader fills in no function
+// there.
 func (l Linkage) Callee(slot uint64) (c Callee, ok bool) {
 	c, ok = l.pointers.get(relocations(l).pointers).callees[slot]
 	return c, ok
 }
 
-// GOT returns the address of the global offset table, to which position-independent code of 32-bit x86 refers; 0 without one.
+// GOT returns the address of the global offset table, to which position-independent code of 32-bit x86 refers; 0
+// without one.
 func (l Linkage) GOT() uint64 {
 	for _, name := range []string{".got.plt", ".got"} {
 		if s := l.elf.Section(name); s != nil {

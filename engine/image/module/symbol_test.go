@@ -255,8 +255,8 @@ func TestCodeIsWhatObjdumpShows(t *testing.T) {
 	}
 }
 
-// TestSizeGuessedEndsAtTheNextFrame has assembly without a size in front of a function without a name: what has call-frame
-// information of its own does not belong to it.
+// TestSizeGuessedEndsAtTheNextFrame has assembly without a size in front of a function without a name: what has
+// call-frame information of its own does not belong to it.
 func TestSizeGuessedEndsAtTheNextFrame(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	path := build(t, "gcc", "-O1", "-fno-toplevel-reorder", "-rdynamic", "loose.c")

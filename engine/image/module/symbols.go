@@ -62,9 +62,9 @@ func (o symbolOrigin) FrameAt(vaddr uint64) (start, end uint64, ok bool) {
 // FrameAfter returns the start of the first entry of call-frame information behind an address.
 func (o symbolOrigin) FrameAfter(vaddr uint64) (start uint64, ok bool) { return o.f.frameAfter(vaddr) }
 
-// MayDefine reports whether a symbol table of the file, or of its debug file or .gnu_debugdata when it is stripped, can have a symbol of
-// this name. Unlike Lookup it searches only the names, and a name may be the end of another ("sigaction" of
-// "__sigaction").
+// MayDefine reports whether a symbol table of the file, or of its debug file or .gnu_debugdata when it is stripped, can
+// have a symbol of this name. Unlike Lookup it searches only the names, and a name may be the end of another
+// ("sigaction" of "__sigaction").
 func (f *File) MayDefine(name string) bool {
 	for _, in := range []*File{f, f.Debug(), f.mini()} {
 		if in != nil && in.image.MayDefine(name) {

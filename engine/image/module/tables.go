@@ -10,8 +10,8 @@ import (
 // maxTable bounds the bytes of a jump table that are read.
 const maxTable = 64 << 10
 
-// readTables reads what may be jump tables: the addresses that functions with an indirect jump load. A table ends at the
-// next one, or before the first entry that does not lead to code.
+// readTables reads what may be jump tables: the addresses that functions with an indirect jump load. A table ends at
+// the next one, or before the first entry that does not lead to code.
 func (r *targetReader) readTables() {
 	slices.Sort(r.bases)
 	r.bases = slices.Compact(r.bases)

@@ -15,10 +15,11 @@ import (
 	"gotap/engine/image/sectioncache"
 )
 
-// The search of large code takes longer than all else at the start of a session. What it finds is kept in the cache, for the next session
-// with the same file: the bits of branched and pointed, the addresses of jump tables, and a checksum. The key is a hash of all that the
-// search depends on: not the name, build ID or time of the file but its contents, so that a file that is replaced or changed in place has
-// another key. The identity of gotap's own file is part of it, so that another version does not use what this one found.
+// The search of large code takes longer than all else at the start of a session. What it finds is kept in the cache,
+// for the next session with the same file: the bits of branched and pointed, the addresses of jump tables, and a
+// checksum. The key is a hash of all that the search depends on: not the name, build ID or time of the file but its
+// contents, so that a file that is replaced or changed in place has another key. The identity of gotap's own file is
+// part of it, so that another version does not use what this one found.
 
 // keptCode is how many bytes of code a file has at least whose targets are kept.
 const keptCode = 512 << 10

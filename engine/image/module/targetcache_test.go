@@ -67,8 +67,8 @@ func cached(t *testing.T, dir string) (paths []string) {
 	return paths
 }
 
-// TestTargetsAreKept searches a file, takes over what is kept, and compares with a search without a cache: with a cache that has the
-// file, after what is kept was spoilt, and after it was deleted.
+// TestTargetsAreKept searches a file, takes over what is kept, and compares with a search without a cache: with a cache
+// that has the file, after what is kept was spoilt, and after it was deleted.
 func TestTargetsAreKept(t *testing.T) {
 	path, _ := largeFile(t)
 	f, dir := open(t, path), t.TempDir()

@@ -9,10 +9,10 @@ import (
 	"gotap/engine/image/sectioncache"
 )
 
-// Targets is where control arrives in the code of a file otherwise than from the instruction before: where branches lead,
-// what jump tables and pointers in data contain, which addresses of code the code loads, and where exceptions are handled. What is not certain is included: a
-// number in data that happens to be an address of code counts as a pointer to it. Functions are not included; File.Funcs
-// and File.Frames have them. It is immutable and safe for concurrent use.
+// Targets is where control arrives in the code of a file otherwise than from the instruction before: where branches
+// lead, what jump tables and pointers in data contain, which addresses of code the code loads, and where exceptions are
+// handled. What is not certain is included: a number in data that happens to be an address of code counts as a pointer
+// to it. Functions are not included; File.Funcs and File.Frames have them. It is immutable and safe for concurrent use.
 type Targets struct {
 	branched  []bitmap // by direct branches
 	pointed   []bitmap // by pointers: jump tables, other data, addresses that code loads
@@ -38,8 +38,8 @@ const (
 	ByException                    // an exception that was thrown in a call
 )
 
-// maxIndexed is the largest code in bytes that is searched for branches. The search takes about 4 s for as much, and the
-// result a quarter of its size.
+// maxIndexed is the largest code in bytes that is searched for branches. The search takes about 4 s for as much, and
+// the result a quarter of its size.
 const maxIndexed = 128 << 20
 
 // Targets returns where control arrives in the file's code. The first call decodes all of it, at
@@ -207,8 +207,8 @@ func (r *targetReader) readPieces(code []byte, at uint64, starts []uint64) {
 	}
 }
 
-// readPiece decodes one function. If some of it cannot be decoded, it contains data, behind which instructions may start
-// anywhere.
+// readPiece decodes one function. If some of it cannot be decoded, it contains data, behind which instructions may
+// start anywhere.
 func (r *targetReader) readPiece(code []byte, at uint64) {
 	first, jumps := len(r.bases), false
 	skipped := r.arch.Branches(code, at, func(b arch.Branch) {

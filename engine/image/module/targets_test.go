@@ -179,8 +179,8 @@ func TestLandingPads(t *testing.T) {
 	}
 }
 
-// TestWindowCoverage lists how many entries of functions that have a name, and how many returns have windows, and why the
-// other entries have none.
+// TestWindowCoverage lists how many entries of functions that have a name, and how many returns have windows, and why
+// the other entries have none.
 func TestWindowCoverage(t *testing.T) {
 	eachBody(t, false, func(t *testing.T, f *File) {
 		var c coverage

@@ -10,8 +10,8 @@ import (
 	"gotap/engine/image/symtab"
 )
 
-// windowCode is how many bytes of code are read for a window: those that a jump may replace, and some instructions behind
-// them, from which it is known whether the flags are in use.
+// windowCode is how many bytes of code are read for a window: those that a jump may replace, and some instructions
+// behind them, from which it is known whether the flags are in use.
 const windowCode = 64
 
 // Windows finds where jumps fit in the code of a file.
@@ -30,11 +30,13 @@ type windowFacts struct {
 func (f *File) Windows(a arch.BranchArch) Windows { return Windows{f, a} }
 
 // At returns the window of a jump at an address of the file, which must be the start of an instruction. The error, an
-// *arch.WindowError, says why no jump fits there: besides the reasons that the instructions have, something else may lead into the bytes that the jump would replace.
+// *arch.WindowError, says why no jump fits there: besides the reasons that the instructions have, something else may
+// lead into the bytes that the jump would replace.
 //
-// A window of several instructions behind the entry of a function needs to know where all indirect jumps of the function
-// lead, because one might lead into it. At the entry it does not: the first instructions lead to the code that reads a
-// table, and compilers put the labels that a table refers to behind that code. Known tables are checked there, too.
+// A window of several instructions behind the entry of a function needs to know where all indirect jumps of the
+// function lead, because one might lead into it. At the entry it does not: the first instructions lead to the code that
+// reads a table, and compilers put the labels that a table refers to behind that code. Known tables are checked there,
+// too.
 //
 // The first call decodes all code of the file: see Targets. The bytes are those of the file. The caller has to compare
 // them with those of the process.
@@ -87,8 +89,9 @@ func (w Windows) Around(vaddr uint64) (found arch.Window, index int, err error) 
 	return found, 0, err
 }
 
-// To returns the window of a jump at the entry of a function that ends with the instruction at an address. The caller knows that no
-// indirect jump leads to what is in between, as to the check of the stack with which functions of Go begin.
+// To returns the window of a jump at the entry of a function that ends with the instruction at an address. The caller
+// knows that no indirect jump leads to what is in between, as to the check of the stack with which functions of Go
+// begin.
 func (w Windows) To(entry, vaddr uint64) (arch.Window, error) {
 	fn, ok := w.FuncAt(entry)
 	if !ok || fn.Addr != entry {
@@ -104,8 +107,8 @@ func (w Windows) To(entry, vaddr uint64) (arch.Window, error) {
 	return found, nil
 }
 
-// before returns the instructions in front of an address of a function that a window may start at, the nearest first. The
-// last of them is far enough away for a jump to fit in front of the address, so that no other is better.
+// before returns the instructions in front of an address of a function that a window may start at, the nearest first.
+// The last of them is far enough away for a jump to fit in front of the address, so that no other is better.
 func (w Windows) before(fn *symtab.Func, vaddr uint64) []uint64 {
 	insns := w.windows.flow.of(w, fn).insns
 	n, _ := slices.BinarySearch(insns, vaddr)
@@ -124,8 +127,8 @@ func refuse(vaddr uint64, reason string) (arch.Window, error) {
 	return arch.Window{}, &arch.WindowError{Addr: vaddr, Reason: reason}
 }
 
-// cutWindow returns the window at an address of a function, as far as the bytes of the function are concerned. Behind the
-// function there may be padding, which the window of a return may include, but no instruction of the window.
+// cutWindow returns the window at an address of a function, as far as the bytes of the function are concerned. Behind
+// the function there may be padding, which the window of a return may include, but no instruction of the window.
 func (w Windows) cutWindow(vaddr, last uint64, fn *symtab.Func) (arch.Window, error) {
 	code, err := w.Code(vaddr, windowCode)
 	if err != nil {

@@ -31,15 +31,15 @@ const tempPrefix = "new-"
 // Variable is the environment variable that names the cache's directory. "off" stands for none.
 const Variable = "GOTAP_CACHE"
 
-// Cache is a directory of decompressed sections. A nil Cache has none and keeps none. A Cache is safe for concurrent use, and so is
-// its directory for several processes.
+// Cache is a directory of decompressed sections. A nil Cache has none and keeps none. A Cache is safe for concurrent
+// use, and so is its directory for several processes.
 type Cache struct {
 	root *os.Root
 	most int64 // bytes of all files
 }
 
-// Default returns the cache of this user, in $GOTAP_CACHE or gotap/sections of the user's cache directory; nil if there is none.
-// The first call opens it.
+// Default returns the cache of this user, in $GOTAP_CACHE or gotap/sections of the user's cache directory; nil if there
+// is none. The first call opens it.
 var Default = sync.OnceValue(func() *Cache {
 	dir := directory()
 	if dir == "" {
@@ -52,8 +52,8 @@ var Default = sync.OnceValue(func() *Cache {
 	return c
 })
 
-// directory returns the directory that the environment names, or "". A home directory that does not exist is not created: that of
-// system users often does not, by intention.
+// directory returns the directory that the environment names, or "". A home directory that does not exist is not
+// created: that of system users often does not, by intention.
 func directory() string {
 	switch dir := os.Getenv(Variable); dir {
 	case "off":
@@ -72,8 +72,9 @@ func directory() string {
 	}
 }
 
-// Open returns the cache in a directory, which is created if it does not exist. Files that have not been used for the longest time
-// are removed while all have more than most bytes. It is an error if others than the effective user may write to the directory.
+// Open returns the cache in a directory, which is created if it does not exist. Files that have not been used for the
+// longest time are removed while all have more than most bytes. It is an error if others than the effective user may
+// write to the directory.
 func Open(dir string, most int64) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -108,9 +109,9 @@ func (s *Section) Unmap() error {
 	return syscall.Munmap(s.Data)
 }
 
-// Get returns the section whose compressed bytes are packed, and which has size bytes when it is decompressed. Where the cache does not
-// have it, decompress makes it, whose error Get returns, and the section is kept. The section must not be written to; it must
-// be unmapped when it is not needed any more.
+// Get returns the section whose compressed bytes are packed, and which has size bytes when it is decompressed. Where
+// the cache does not have it, decompress makes it, whose error Get returns, and the section is kept. The section must
+// not be written to; it must be unmapped when it is not needed any more.
 func (c *Cache) Get(packed []byte, size uint64, decompress func() ([]byte, error)) (Section, error) {
 	if c == nil || size < smallest || size > uint64(c.most/2) || size > math.MaxInt {
 		data, err := decompress()
@@ -127,8 +128,9 @@ func (c *Cache) Get(packed []byte, size uint64, decompress func() ([]byte, error
 	return Section{Data: data}, err
 }
 
-// Derived returns what derive makes, of whatever size. key stands for it: all that derive depends on has to be part of key. What the cache
-// has is returned if right accepts it, and is made again otherwise. The error is that of derive, whose result is not kept then.
+// Derived returns what derive makes, of whatever size. key stands for it: all that derive depends on has to be part of
+// key. What the cache has is returned if right accepts it, and is made again otherwise. The error is that of derive,
+// whose result is not kept then.
 func (c *Cache) Derived(key []byte, right func(data []byte) bool, derive func() ([]byte, error)) ([]byte, error) {
 	if c == nil {
 		return derive()
@@ -184,7 +186,8 @@ func (c *Cache) read(name string) []byte {
 	return data
 }
 
-// open opens the file of a name and returns its size, or nil if it is not to be trusted. It notes that the file is used.
+// open opens the file of a name and returns its size, or nil if it is not to be trusted. It notes that the file is
+// used.
 func (c *Cache) open(name string) (f *os.File, size int64) {
 	f, err := c.root.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
@@ -210,7 +213,8 @@ func (c *Cache) store(name string, data []byte) {
 	}
 }
 
-// write writes a new file and flushes it to disk: a rename may otherwise outlive a power failure that the contents do not.
+// write writes a new file and flushes it to disk: a rename may otherwise outlive a power failure that the contents do
+// not.
 func (c *Cache) write(name string, data []byte) error {
 	f, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -220,7 +224,8 @@ func (c *Cache) write(name string, data []byte) error {
 	return cmp.Or(err, f.Sync(), f.Close())
 }
 
-// makeRoom removes the files that have not been used for the longest time until more bytes fit, and what killed writers left.
+// makeRoom removes the files that have not been used for the longest time until more bytes fit, and what killed writers
+// left.
 func (c *Cache) makeRoom(more int64) {
 	files := c.files()
 	for _, f := range files {

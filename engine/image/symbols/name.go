@@ -50,8 +50,8 @@ func (l *Files) Stack(pcs []uint64, find func(addr uint64) *module.Loaded) []Sym
 	return l.StackWith(pcs, find, func(addr, _ uint64) Symbol { return Symbol{Addr: addr} })
 }
 
-// StackWith is Stack with names for addresses of no module: outside returns the one of an address, where at belongs to the instruction
-// itself or the call that returns to it.
+// StackWith is Stack with names for addresses of no module: outside returns the one of an address, where at belongs to
+// the instruction itself or the call that returns to it.
 func (l *Files) StackWith(pcs []uint64, find func(addr uint64) *module.Loaded, outside func(addr, at uint64) Symbol) []Symbol {
 	var all []Symbol
 	interrupted := true

@@ -20,7 +20,8 @@ __attribute__((noinline)) void outer(int n) { middle(n); total--; }
 int main(int argc, char **argv) { outer(argc); return total & 1; }
 `
 
-// TestStackLikeAddr2line: the functions that an address belongs to, inlined ones among them, are those that binutils name.
+// TestStackLikeAddr2line: the functions that an address belongs to, inlined ones among them, are those that binutils
+// name.
 func TestStackLikeAddr2line(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.Addr2line, testenv.Objcopy)
 	dir := t.TempDir()
@@ -116,7 +117,8 @@ __asm__(".text\n"
 int main(void) { return 0; }
 `
 
-// TestStackBehindSignal: what a signal interrupted is an instruction and no call, and so is what its handler returns to.
+// TestStackBehindSignal: what a signal interrupted is an instruction and no call, and so is what its handler returns
+// to.
 func TestStackBehindSignal(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	dir := t.TempDir()

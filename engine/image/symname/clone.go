@@ -9,8 +9,8 @@ import (
 var cloneMarks = []string{".cold", ".part.", ".constprop.", ".isra.", ".lto_priv.", ".llvm.", ".localalias", ".clone.",
 	".abi0"}
 
-// CloneSuffix returns the suffix that a compiler added to a name (".constprop.0.cold"), or "". It is asked for each name of a symbol
-// table: most have no dot, and a dot of the others is mostly followed by something else.
+// CloneSuffix returns the suffix that a compiler added to a name (".constprop.0.cold"), or "". It is asked for each
+// name of a symbol table: most have no dot, and a dot of the others is mostly followed by something else.
 func CloneSuffix(name string) string {
 	for at := strings.IndexByte(name, '.'); at > 0; { // a name that starts with a dot has no suffix
 		suffix := name[at:]

@@ -11,13 +11,13 @@ import (
 type forms struct {
 	plain string // "geo::twice<long>"
 	bare  string // without template arguments and the brackets of Rust's inherent methods: "geo::twice"
-	// long is plain with the standard library's names spelled out, "std::basic_ostream<char, …>::put" for "std::ostream::put";
-	// empty where nothing is abbreviated. Tools differ in which they show.
+	// long is plain with the standard library's names spelled out, "std::basic_ostream<char, …>::put" for
+	// "std::ostream::put"; empty where nothing is abbreviated. Tools differ in which they show.
 	long string
 }
 
-// Cache keeps the readable forms of mangled names: demangling a long C++ name takes about 50 µs. The zero Cache is empty. It is safe for
-// concurrent use.
+// Cache keeps the readable forms of mangled names: demangling a long C++ name takes about 50 µs. The zero Cache is
+// empty. It is safe for concurrent use.
 type Cache struct {
 	mu    sync.Mutex
 	known map[string]forms // by mangled name without clone suffix

@@ -161,8 +161,8 @@ func choose(pattern string) []string {
 func globOne(pattern, name string) bool {
 	p, n := 0, 0
 	star, retry := -1, 0 // the last "*", and where in the name to try next
-	// Only the last star is tried again, because it can match anything that an earlier one could. So the time is at most
-	// the product of the lengths.
+	// Only the last star is tried again, because it can match anything that an earlier one could. So the time is at
+	// most the product of the lengths.
 	for n < len(name) {
 		if p < len(pattern) && pattern[p] == '*' {
 			star, retry = p, n

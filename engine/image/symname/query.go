@@ -41,8 +41,8 @@ func NewQuery(pattern string) *Query {
 	return q
 }
 
-// Parts returns texts that every name contains, mangled or not, that the query may match, as long as the name does not lose type
-// arguments of Go in between. Without any, it may match all names.
+// Parts returns texts that every name contains, mangled or not, that the query may match, as long as the name does not
+// lose type arguments of Go in between. Without any, it may match all names.
 func (q *Query) Parts() []string { return q.parts }
 
 // leadingConst matches a const before the type it qualifies.
@@ -51,8 +51,9 @@ var leadingConst = regexp.MustCompile(`([(,<]\s*)const\s+((?:unsigned |signed |l
 // constBehind moves const behind the types, as in readable names: "(char const*)" for "(const char*)".
 func constBehind(params string) string { return leadingConst.ReplaceAllString(params, "$1$2 const") }
 
-// Match compares a symbol's name, mangled and readable, and returns the name to report: the readable one without parameters if there is
-// one, unless the pattern is mangled. Readable forms are kept in c. Pieces of functions match only their full name, and cold ones not even that.
+// Match compares a symbol's name, mangled and readable, and returns the name to report: the readable one without
+// parameters if there is one, unless the pattern is mangled. Readable forms are kept in c. Pieces of functions match
+// only their full name, and cold ones not even that.
 func (q *Query) Match(c *Cache, name string) (string, bool) {
 	reported, ok := q.match(c, name)
 	if !ok || IsCold(name) || !q.glob && IsPart(name) {

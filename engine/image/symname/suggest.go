@@ -23,8 +23,8 @@ type suggestion struct {
 // suggester compares names.
 type suggester struct{ names *Cache }
 
-// Suggest returns up to three names of symbols, nearest first, that resemble one that was not found: other spellings, and qualified
-// names with that last part.
+// Suggest returns up to three names of symbols, nearest first, that resemble one that was not found: other spellings,
+// and qualified names with that last part.
 func (c *Cache) Suggest(symbols iter.Seq[string], name string) []string {
 	name = strings.Trim(name, "*?")
 	if at := strings.IndexByte(name, '@'); at > 0 {
@@ -54,7 +54,8 @@ func spelled(name string) string {
 	return last
 }
 
-// add adds a symbol to the list when it is near and not a piece of a function. A mangled form must contain something similar to word.
+// add adds a symbol to the list when it is near and not a piece of a function. A mangled form must contain something
+// similar to word.
 func (s suggester) add(near []suggestion, symbol, name, word string, limit int, budget *int) []suggestion {
 	if !IsMangled(symbol) {
 		d := within(symbol, name, limit)

@@ -17,8 +17,8 @@ func (t *Table) FuncAt(vaddr uint64) (fn *Func, ok bool) {
 	}
 	s := t.symbols()
 	i := sort.Search(len(s.funcs), func(i int) bool { return s.funcs[i].Addr > vaddr }) - 1
-	// From the last start below the address downwards, the first function that covers it is the innermost. maxEnd ends the
-	// search, in most files after one step.
+	// From the last start below the address downwards, the first function that covers it is the innermost. maxEnd ends
+	// the search, in most files after one step.
 	var found *Func
 	for ; i >= 0 && s.maxEnd[i] > vaddr; i-- {
 		if found != nil && !found.Estimated && s.funcs[i].Addr != found.Addr {

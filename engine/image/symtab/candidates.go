@@ -8,10 +8,11 @@ import (
 	"gotap/engine/image/symname"
 )
 
-// Names are searched as the file has them: one string with a zero behind each name. The names of several symbols may overlap there, as
-// "action" and "sigaction" do.
+// Names are searched as the file has them: one string with a zero behind each name. The names of several symbols may
+// overlap there, as "action" and "sigaction" do.
 
-// exactNames returns the addresses of the symbols that have a name, alone or with a version or a suffix of the compiler.
+// exactNames returns the addresses of the symbols that have a name, alone or with a version or a suffix of the
+// compiler.
 func exactNames(tables []Raw, name string) (addrs []uint64) {
 	for i := range tables {
 		t := &tables[i]
@@ -47,8 +48,8 @@ func occurrences(text, part string) iter.Seq[int] {
 	}
 }
 
-// candidates returns the addresses of the symbols that a query may match: their names have all its parts, or they join them when the type
-// arguments of Go are left out. ok is false if the query needs all names, or too many may match.
+// candidates returns the addresses of the symbols that a query may match: their names have all its parts, or they join
+// them when the type arguments of Go are left out. ok is false if the query needs all names, or too many may match.
 func candidates(tables []Raw, q *symname.Query) (addrs []uint64, ok bool) {
 	for i := range tables {
 		t := &tables[i]
@@ -82,12 +83,12 @@ func rarest(names string, parts []string) (found []text, ok bool) {
 	return found, ok
 }
 
-// text is a text with a zero behind it that has a part: names that begin between its start and the last occurrence of the part have the
-// part, too.
+// text is a text with a zero behind it that has a part: names that begin between its start and the last occurrence of
+// the part have the part, too.
 type text struct{ start, last int }
 
-// textsWhere returns the texts that have a part, behind which the rest of all names is right, in order. ok is false if there are too
-// many.
+// textsWhere returns the texts that have a part, behind which the rest of all names is right, in order. ok is false if
+// there are too many.
 func textsWhere(names, part string, right func(rest string) bool) (found []text, ok bool) {
 	for at := range occurrences(names, part) {
 		if !right(names[at+len(part):]) {

@@ -17,8 +17,8 @@ type exportKey struct {
 	addr uint64
 }
 
-// Exports are the functions that a file exports: those that its dynamic symbol table defines for other files. It is immutable and
-// safe for concurrent use.
+// Exports are the functions that a file exports: those that its dynamic symbol table defines for other files. It is
+// immutable and safe for concurrent use.
 type Exports struct {
 	table *Table
 	keys  map[exportKey]bool
@@ -54,8 +54,8 @@ func (e Exports) Names(pattern string) []Match {
 	return e.table.named(pattern, hasExact(pattern, e.has)).list(&e.table.demangled, pattern, e.has)
 }
 
-// Of returns the functions that are exported by exactly this name of the symbol table, by which other files call them. There are
-// several when the symbol has versions.
+// Of returns the functions that are exported by exactly this name of the symbol table, by which other files call them.
+// There are several when the symbol has versions.
 func (e Exports) Of(symbol string) []Match {
 	var found []Match
 	s := e.table.named(symbol, hasExact(symbol, e.has))

@@ -73,8 +73,8 @@ func (m *Image) table(s *elf.Section) (t Raw, ok bool) {
 	return Raw{m, entries, string(text)}, err == nil
 }
 
-// MayDefine reports whether a symbol table can have a symbol of this name. It searches only the names, and a name may be the end of
-// another ("sigaction" of "__sigaction").
+// MayDefine reports whether a symbol table can have a symbol of this name. It searches only the names, and a name may
+// be the end of another ("sigaction" of "__sigaction").
 func (m *Image) MayDefine(name string) bool {
 	wanted := append([]byte(name), 0)
 	for _, s := range m.Sections {
@@ -136,8 +136,8 @@ func (t Raw) defines() bool {
 	return false
 }
 
-// each calls visit with the number, the offset of the name, the address, and the type and binding of each entry. Addresses of ARM files are
-// without the bit of the Thumb set, those of data, too. It is much quicker than symbol.
+// each calls visit with the number, the offset of the name, the address, and the type and binding of each entry.
+// Addresses of ARM files are without the bit of the Thumb set, those of data, too. It is much quicker than symbol.
 func (t *Raw) each(visit func(i int, name uint32, addr uint64, info byte)) {
 	size, order := t.entrySize(), t.image.Order
 	var thumb uint64

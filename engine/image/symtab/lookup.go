@@ -126,8 +126,8 @@ func (s *symbols) list(c *symname.Cache, pattern string, among filter) []Match {
 	return found
 }
 
-// AddrOf returns the address of the variable, or else of the function, that has exactly a name. tls is set for a thread-local variable,
-// whose address is an offset in each thread's block.
+// AddrOf returns the address of the variable, or else of the function, that has exactly a name. tls is set for a
+// thread-local variable, whose address is an offset in each thread's block.
 func (t *Table) AddrOf(name string) (addr uint64, tls, ok bool) {
 	s := t.symbols()
 	if found := s.byData.find(name); len(found) > 0 {

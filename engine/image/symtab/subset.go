@@ -8,9 +8,9 @@ import (
 	"gotap/engine/image/symname"
 )
 
-// A question about one name or address does not need the symbols of the whole file in order. It is answered from a subset: all symbols at
-// the addresses that the answer may concern, made into symbols as those of the whole file are. Where a subset may not answer, or after
-// some questions, all symbols are read.
+// A question about one name or address does not need the symbols of the whole file in order. It is answered from a
+// subset: all symbols at the addresses that the answer may concern, made into symbols as those of the whole file are.
+// Where a subset may not answer, or after some questions, all symbols are read.
 
 const (
 	maxSubsets    = 32   // questions that are answered from subsets; more cost more than reading all symbols
@@ -39,8 +39,8 @@ func (t *Table) askable() (tables []Raw, ok bool) {
 	return raw.list, raw.complete
 }
 
-// named returns symbols among which a plain name or a pattern finds the same as among all symbols. exact reports whether some have
-// exactly the name, which makes others irrelevant.
+// named returns symbols among which a plain name or a pattern finds the same as among all symbols. exact reports
+// whether some have exactly the name, which makes others irrelevant.
 func (t *Table) named(pattern string, exact func(*symbols) bool) *symbols {
 	tables, ok := t.askable()
 	if !ok || pattern == "" {
@@ -66,8 +66,8 @@ func hasExact(name string, among filter) func(*symbols) bool {
 	return func(s *symbols) bool { return len(s.exact(name, among)) > 0 }
 }
 
-// nearest returns the function that starts last in front of an address, or at it, if it contains the address: no other is nearer. ok is
-// false if something must be known of others.
+// nearest returns the function that starts last in front of an address, or at it, if it contains the address: no other
+// is nearer. ok is false if something must be known of others.
 func (t *Table) nearest(vaddr uint64) (fn *Func, ok bool) {
 	tables, ok := t.askable()
 	if !ok {

@@ -67,7 +67,8 @@ func open(t *testing.T, path string) *module.File {
 	return f
 }
 
-// TestSubsets asks about names, patterns and addresses, and compares the answers from subsets with those from all symbols.
+// TestSubsets asks about names, patterns and addresses, and compares the answers from subsets with those from all
+// symbols.
 func TestSubsets(t *testing.T) {
 	for _, path := range manyFiles(t) {
 		whole := open(t, path)
@@ -187,7 +188,8 @@ type defined struct {
 	addr uint64
 }
 
-// definedByNM returns the functions of a file that have a size, by its full symbol table, or by the dynamic one if it is stripped.
+// definedByNM returns the functions of a file that have a size, by its full symbol table, or by the dynamic one if it
+// is stripped.
 func definedByNM(t *testing.T, path string) (found []defined) {
 	t.Helper()
 	for _, table := range []string{"--defined-only", "-D"} {

@@ -29,8 +29,8 @@ func (fn *Func) Demangled() string { return symname.Demangle(fn.Name, false) }
 func (fn *Func) IsPiece() bool { return symname.IsPart(fn.Name) }
 
 // IsEntry reports whether the function's address is certainly where it is called. A label without a size may be in the
-// middle of a function. A range of call-frame information without a name, and a symbol of a compiler's, may be a piece that
-// another one jumps to.
+// middle of a function. A range of call-frame information without a name, and a symbol of a compiler's, may be a piece
+// that another one jumps to.
 func (fn *Func) IsEntry() bool { return fn.Name != "" && !fn.Estimated && !fn.IsPiece() }
 
 // End returns the address behind the function's last byte.
@@ -66,10 +66,12 @@ type symbols struct {
 type Origin interface {
 	// Own returns the file itself.
 	Own() *Image
-	// Debug returns the separate debug file, and Mini the file in .gnu_debugdata, or nil. Both may take long the first time.
+	// Debug returns the separate debug file, and Mini the file in .gnu_debugdata, or nil. Both may take long the first
+	// time.
 	Debug() *Image
 	Mini() *Image
-	// GoMain returns the address of a function that every Go program has, by Go's own table. ok is false for other files.
+	// GoMain returns the address of a function that every Go program has, by Go's own table. ok is false for other
+	// files.
 	GoMain() (addr uint64, ok bool)
 	// GoFuncs returns the functions in Go's own table.
 	GoFuncs() []Symbol
@@ -77,7 +79,8 @@ type Origin interface {
 	TextEnd(vaddr uint64) uint64
 	// InPLT reports whether an address is in a procedure linkage stub.
 	InPLT(vaddr uint64) bool
-	// FrameAt returns the entry of call-frame information that covers an address, FrameAfter the start of the first one behind it.
+	// FrameAt returns the entry of call-frame information that covers an address, FrameAfter the start of the first one
+	// behind it.
 	FrameAt(vaddr uint64) (start, end uint64, ok bool)
 	FrameAfter(vaddr uint64) (start uint64, ok bool)
 }
@@ -116,8 +119,8 @@ func (t *Table) readRaw() (found rawTables) {
 	return found
 }
 
-// read makes the symbols of all tables, and of Go's own when they lack its functions: in stripped programs and those linked with -s. C
-// functions that are exported remain.
+// read makes the symbols of all tables, and of Go's own when they lack its functions: in stripped programs and those
+// linked with -s. C functions that are exported remain.
 func (t *Table) read() *symbols {
 	raw := t.subsets.tables()
 	var all []Symbol

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// madeImage returns an image with one section of code, from 0x1000 to 0x2000, one of data, from 0x3000 to 0x4000, and a symbol table of
-// a type with some symbols, whose sections are these.
+// madeImage returns an image with one section of code, from 0x1000 to 0x2000, one of data, from 0x3000 to 0x4000, and a
+// symbol table of a type with some symbols, whose sections are these.
 func madeImage(typ elf.SectionType, syms ...madeSymbol) *Image {
 	names, table := []byte{0}, make([]byte, symSize64)
 	for _, s := range syms {
@@ -97,8 +97,8 @@ func TestNamesOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestWhereSymbolsComeFrom: the file's own table counts, then that of the debug file, then that in .gnu_debugdata. Exported names and
-// Go's own come in addition.
+// TestWhereSymbolsComeFrom: the file's own table counts, then that of the debug file, then that in .gnu_debugdata.
+// Exported names and Go's own come in addition.
 func TestWhereSymbolsComeFrom(t *testing.T) {
 	of := func(typ elf.SectionType, name string) *Image { return madeImage(typ, function(name, 0x1000, 4)) }
 	empty := madeImage(elf.SHT_SYMTAB)

@@ -31,8 +31,8 @@ func mappedFile(t *testing.T, f *frames) (path string) {
 	return path
 }
 
-// TestTruncatedWhileMapped takes the file away under tables that have been used: rows that are known go on to serve, others are
-// errors. A fault would end the tracer.
+// TestTruncatedWhileMapped takes the file away under tables that have been used: rows that are known go on to serve,
+// others are errors. A fault would end the tracer.
 func TestTruncatedWhileMapped(t *testing.T) {
 	f := &frames{machine: elf.EM_X86_64}
 	cie := f.cie("zR", 16, cfaOffset|16, 1)

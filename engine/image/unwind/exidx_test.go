@@ -27,7 +27,8 @@ func (f plainFile) Section(name string) ([]byte, uint64, error) {
 	return data, s.Addr, err
 }
 
-// TestExidx compares, behind every call of a program, what .ARM.exidx says with what the compiler wrote into .debug_frame.
+// TestExidx compares, behind every call of a program, what .ARM.exidx says with what the compiler wrote into
+// .debug_frame.
 func TestExidx(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM)
 	for _, mode := range []string{"-marm -O2", "-mthumb -O2", "-mthumb -O0", "-marm -O0", "-mthumb -O2 -fno-omit-frame-pointer"} {
@@ -164,8 +165,8 @@ func (m *stacked) ReadMemory(addr uint64, p []byte) error {
 	return nil
 }
 
-// TestPartialFrames stops at every instruction of a program, prologues and epilogues above all, with the stack that .debug_frame
-// says there is then, and unwinds by .ARM.exidx alone.
+// TestPartialFrames stops at every instruction of a program, prologues and epilogues above all, with the stack that
+// .debug_frame says there is then, and unwinds by .ARM.exidx alone.
 func TestPartialFrames(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM)
 	for _, mode := range []string{"-marm -O2", "-mthumb -O2", "-mthumb -Os", "-marm -O1"} {

@@ -10,8 +10,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestFramesWithoutTables walks stacks of a program whose own functions have no call-frame information: by frame pointers,
-// and at the first instructions of functions by the return address on top of the stack.
+// TestFramesWithoutTables walks stacks of a program whose own functions have no call-frame information: by frame
+// pointers, and at the first instructions of functions by the return address on top of the stack.
 func TestFramesWithoutTables(t *testing.T) {
 	testenv.Require(t, testenv.GDB, testenv.GCC, testenv.AMD64, testenv.Ptrace)
 	for _, c := range []struct {
@@ -54,8 +54,8 @@ func walkAll(t *testing.T, p *process, stops []stop, m elf.Machine) {
 	}
 }
 
-// own is a chain up to the outermost function of the program. Beyond main, which has realigned its stack, all that is known
-// without tables is a guess, of gdb's too.
+// own is a chain up to the outermost function of the program. Beyond main, which has realigned its stack, all that is
+// known without tables is a guess, of gdb's too.
 func (p *process) own(chain []uint64) []uint64 {
 	chain = p.sane(chain)
 	for i := len(chain) - 1; i >= 0; i-- {

@@ -20,8 +20,8 @@ func (stackPage) ReadMemory(addr uint64, p []byte) error {
 
 func (stackPage) Overwritten(addr uint64) bool { return addr < 0x7000 }
 
-// TestOverwrittenSlot: at the end of a function a register has its value again, and call-frame information still says where it was saved. That
-// memory is below the stack pointer, and native code may have used it.
+// TestOverwrittenSlot: at the end of a function a register has its value again, and call-frame information still says
+// where it was saved. That memory is below the stack pointer, and native code may have used it.
 func TestOverwrittenSlot(t *testing.T) {
 	// Which register is which does not matter: all are 0.
 	layout, err := NewLayout(elf.EM_X86_64, func(name string) (int, bool) { return len(name), true })

@@ -8,8 +8,9 @@ type Memory interface {
 	ReadMemory(addr uint64, p []byte) error
 }
 
-// Overwritten is implemented by a Memory in which a part of the stack below the stack pointer is not what the program left there, because
-// native code has used it. The program no longer needs what was there. A register that was saved there has its value again.
+// Overwritten is implemented by a Memory in which a part of the stack below the stack pointer is not what the program
+// left there, because native code has used it. The program no longer needs what was there. A register that was saved
+// there has its value again.
 type Overwritten interface {
 	Overwritten(addr uint64) bool
 }

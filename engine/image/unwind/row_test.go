@@ -202,7 +202,8 @@ func TestExpressionsRefused(t *testing.T) {
 	}
 }
 
-// TestDamagedTables changes random bytes of a library's tables: rows may be wrong, but asking must end, without a panic.
+// TestDamagedTables changes random bytes of a library's tables: rows may be wrong, but asking must end, without a
+// panic.
 func TestDamagedTables(t *testing.T) {
 	testenv.Require(t, testenv.GCC)
 	img, err := mapped.Open(libraries(t)[0])

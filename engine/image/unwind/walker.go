@@ -55,8 +55,8 @@ func (w *Walker) Walk(regs *arch.Regs, mem Memory, find Find, out []uint64) int 
 	return w.WalkFrames(regs, mem, find, out, nil)
 }
 
-// WalkFrames is Walk and writes the canonical frame address of each entry's frame into cfas, which is as long as out or nil: 0 for the last entry, and
-// for a frame that a signal interrupted, or that a handler returns to.
+// WalkFrames is Walk and writes the canonical frame address of each entry's frame into cfas, which is as long as out or
+// nil: 0 for the last entry, and for a frame that a signal interrupted, or that a handler returns to.
 func (w *Walker) WalkFrames(regs *arch.Regs, mem Memory, find Find, out, cfas []uint64) int {
 	if len(out) == 0 {
 		return 0
@@ -211,8 +211,8 @@ func (w *Walker) applyRule(r *rule, cfa uint64, ra uint8) (err error) {
 		w.next.forget(r.target)
 		return nil
 	case ruleOffset:
-		// Compilers do not say that the end of a function has loaded a register again. What is below the stack pointer there
-		// is where it was saved.
+		// Compilers do not say that the end of a function has loaded a register again. What is below the stack pointer
+		// there is where it was saved.
 		if over, ok := w.pages.mem.(Overwritten); ok && w.exact && over.Overwritten(v) {
 			return nil
 		}

@@ -33,8 +33,8 @@ const (
 	checkSHA256 = 0x0a
 )
 
-// Decode decompresses one stream. The result has at most limit bytes; more are ErrSize. Bytes behind the blocks of the stream are not
-// read. Other errors match ErrFormat.
+// Decode decompresses one stream. The result has at most limit bytes; more are ErrSize. Bytes behind the blocks of the
+// stream are not read. Other errors match ErrFormat.
 func Decode(packed []byte, limit int) ([]byte, error) {
 	if len(packed) < headerSize || string(packed[:6]) != magic || packed[6] != 0 ||
 		binary.LittleEndian.Uint32(packed[8:]) != crc32.ChecksumIEEE(packed[6:8]) {

@@ -19,7 +19,8 @@ const (
 	pod = "5d12ec1c44ad5c2b9f1e7d4060c8caf3e2f9b7c5d3f1e0a8b6c4d2f9e7a5b3c1"
 )
 
-// TestParse: the texts are those of /proc/PID/cgroup as the kernel writes them for each engine, with the other lines of hosts that have many.
+// TestParse: the texts are those of /proc/PID/cgroup as the kernel writes them for each engine, with the other lines of
+// hosts that have many.
 func TestParse(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -104,7 +105,8 @@ func TestManyListed(t *testing.T) {
 	}
 }
 
-// TestRealGroups: the kernel's own words about processes in groups that the test makes, in each hierarchy that can be written.
+// TestRealGroups: the kernel's own words about processes in groups that the test makes, in each hierarchy that can be
+// written.
 func TestRealGroups(t *testing.T) {
 	testenv.Require(t, testenv.Root, testenv.Cgroups)
 	for _, root := range testenv.CgroupRoots() {

@@ -84,8 +84,8 @@ func list(pids []int, groups func(pid int) string) (all []Container) {
 // leastText is how much of an ID is needed, in characters.
 const leastText = 6
 
-// Find returns the container that a text means: by its ID, by the beginning of its ID, at least six characters of it, or by what
-// Kubernetes shows, as in "containerd://ID". The error is a *NotFoundError or an *AmbiguousError.
+// Find returns the container that a text means: by its ID, by the beginning of its ID, at least six characters of it,
+// or by what Kubernetes shows, as in "containerd://ID". The error is a *NotFoundError or an *AmbiguousError.
 func Find(all []Container, text string) (Container, error) {
 	id := text
 	if _, after, ok := strings.Cut(text, "://"); ok {

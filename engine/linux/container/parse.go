@@ -14,15 +14,16 @@ type ID struct {
 // digits is how long the IDs are that engines make.
 const digits = 64
 
-// runtimes are the engines, by what precedes an ID in the name of a control group. An engine's monitor has a group of its own beside the
-// container, as in "libpod-conmon-ID": it is in no container.
+// runtimes are the engines, by what precedes an ID in the name of a control group. An engine's monitor has a group of
+// its own beside the container, as in "libpod-conmon-ID": it is in no container.
 var runtimes = map[string]string{"docker": "docker", "cri-containerd": "containerd", "nerdctl": "containerd", "crio": "cri-o", "libpod": "podman"}
 
-// parents are the engines, by the group above one that is named by an ID alone. Below libpod_parent such a group is a pod.
+// parents are the engines, by the group above one that is named by an ID alone. Below libpod_parent such a group is a
+// pod.
 var parents = map[string]string{"docker": "docker", "libpod_parent": ""}
 
-// Parse returns the containers of a process from the text of its /proc/PID/cgroup, outermost first. Not every hierarchy needs to have them:
-// the line with most containers counts.
+// Parse returns the containers of a process from the text of its /proc/PID/cgroup, outermost first. Not every hierarchy
+// needs to have them: the line with most containers counts.
 func Parse(text string) (best []ID) {
 	for line := range strings.Lines(text) {
 		_, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ":")

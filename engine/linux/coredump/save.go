@@ -2,8 +2,8 @@ package coredump
 
 import "os"
 
-// Save writes a core into a new file of a directory (see Create), and returns its path and size in bytes. If it cannot be written completely, the
-// file is removed again.
+// Save writes a core into a new file of a directory (see Create), and returns its path and size in bytes. If it cannot
+// be written completely, the file is removed again.
 func Save(dir, name string, tid int, p *Process) (path string, size int64, err error) {
 	f, err := Create(dir, name, tid)
 	if err != nil {

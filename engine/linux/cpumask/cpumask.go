@@ -102,8 +102,8 @@ func (m Mask) String() string {
 	return strings.Join(list, ",")
 }
 
-// Neutral returns the mask that has to be set to bring a thread back to its present state: all CPUs if the thread may run on
-// all CPUs of its cpuset, otherwise its present mask. It sets the mask that it returns.
+// Neutral returns the mask that has to be set to bring a thread back to its present state: all CPUs if the thread may
+// run on all CPUs of its cpuset, otherwise its present mask. It sets the mask that it returns.
 func Neutral(tid int, now Mask) (Mask, error) {
 	if err := Set(tid, now.all()); err != nil {
 		return nil, err
@@ -114,7 +114,8 @@ func Neutral(tid int, now Mask) (Mask, error) {
 	return now, Set(tid, now)
 }
 
-// Replace sets the mask to for every thread of a process that has the mask from. It returns the number of these threads.
+// Replace sets the mask to for every thread of a process that has the mask from. It returns the number of these
+// threads.
 func Replace(pid int, from, to Mask) (n int, err error) {
 	for _, tid := range procfs.Threads(pid) {
 		now, ok := Of(tid)

@@ -38,8 +38,8 @@ func SwapsPairs() bool {
 	return ecx&cx16 != 0
 }
 
-// KeyRights returns where the register of protection keys (PKRU) lies in the saved state of a thread (NT_X86_XSTATE). ok is false
-// where the processor or the kernel has no protection keys.
+// KeyRights returns where the register of protection keys (PKRU) lies in the saved state of a thread (NT_X86_XSTATE).
+// ok is false where the processor or the kernel has no protection keys.
 func KeyRights() (offset uint32, ok bool) {
 	const enabled, stateLeaf, component = 1 << 4, 0xd, 9 // OSPKE; Intel SDM vol. 1, 13.5.7
 	if last, _, _, _ := cpuid(0, 0); last < stateLeaf {
@@ -52,8 +52,9 @@ func KeyRights() (offset uint32, ok bool) {
 	return offset, offset != 0
 }
 
-// ReadsThreadPointer reports whether programs may read the address of their thread's own data with an instruction (rdfsbase): the processor has
-// it, and the kernel has enabled it (AT_HWCAP2; Documentation/arch/x86/elf_auxvec.rst of the kernel).
+// ReadsThreadPointer reports whether programs may read the address of their thread's own data with an instruction
+// (rdfsbase): the processor has it, and the kernel has enabled it (AT_HWCAP2; Documentation/arch/x86/elf_auxvec.rst of
+// the kernel).
 func ReadsThreadPointer() bool {
 	const hwcap2, fsgsbase = 26, 1 << 1
 	auxv, err := unix.Auxv()

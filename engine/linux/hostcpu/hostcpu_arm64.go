@@ -28,7 +28,8 @@ func Register(r arm64.Register) (v uint64, ok bool) {
 	return 0, false
 }
 
-// hwcaps is AT_HWCAP and hwcaps2 is AT_HWCAP2, the features of the machine's processors (Documentation/arch/arm64/elf_hwcaps.rst of the kernel).
+// hwcaps is AT_HWCAP and hwcaps2 is AT_HWCAP2, the features of the machine's processors
+// (Documentation/arch/arm64/elf_hwcaps.rst of the kernel).
 var (
 	hwcaps  = sync.OnceValue(func() uint64 { return auxiliary(16) })
 	hwcaps2 = sync.OnceValue(func() uint64 { return auxiliary(26) })
@@ -61,8 +62,8 @@ func SignsPointers() bool { return hwcaps()&hwcapPACA != 0 }
 // HasScalable reports whether the processor has scalable vectors (SVE).
 func HasScalable() bool { return hwcaps()&hwcapSVE != 0 }
 
-// HasMemoryTags reports whether programs may use memory tags (FEAT_MTE). A load by a pointer without the tag of its memory may then raise a signal, also later
-// and elsewhere.
+// HasMemoryTags reports whether programs may use memory tags (FEAT_MTE). A load by a pointer without the tag of its
+// memory may then raise a signal, also later and elsewhere.
 func HasMemoryTags() bool { return hwcaps2()&hwcap2MTE != 0 }
 
 // AddsAtomically reports whether the processor adds to memory in one instruction (FEAT_LSE).

@@ -8,8 +8,8 @@ import "runtime"
 func HasTransactions() bool { return false }
 func HasShadowStacks() bool { return false }
 
-// ReadsThreadPointer reports whether programs may read the address of their thread's own data with an instruction that native code has: those of
-// 64-bit ARM may (tpidr_el0).
+// ReadsThreadPointer reports whether programs may read the address of their thread's own data with an instruction that
+// native code has: those of 64-bit ARM may (tpidr_el0).
 func ReadsThreadPointer() bool { return runtime.GOARCH == "arm64" }
 
 // SwapsPairs reports whether the processor has cmpxchg16b.

@@ -83,8 +83,8 @@ func capabilities(pid int, field string) uint64 {
 	return set
 }
 
-// ToAttach returns why the kernel does not permit attaching to a process, as far as it can be determined, and what would
-// help. err is the kernel's refusal.
+// ToAttach returns why the kernel does not permit attaching to a process, as far as it can be determined, and what
+// would help. err is the kernel's refusal.
 func ToAttach(pid int, err error) (why, help string) {
 	d := self()
 	d.owner, _, _ = strings.Cut(procfs.Status(pid, "Uid"), "\t")
@@ -105,8 +105,8 @@ func ToStart(path string) (why, help string) {
 	return d.cause(true)
 }
 
-// LostPrivileges returns a warning of a program that runs with fewer privileges than its file would give it, because it is
-// traced, or "" if it does not.
+// LostPrivileges returns a warning of a program that runs with fewer privileges than its file would give it, because it
+// is traced, or "" if it does not.
 func LostPrivileges(path string) string {
 	var st unix.Stat_t
 	if unix.Stat(path, &st) != nil || !self().takesPrivileges(&st, os.Getegid()) {

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the kernel's documentation says of who may trace whom (ptrace(2), LSM/Yama), as the cause and the remedy that users are told.
+// What the kernel's documentation says of who may trace whom (ptrace(2), LSM/Yama), as the cause and the remedy that
+// users are told.
 func TestDenial(t *testing.T) {
 	const able = 1 << unix.CAP_SYS_PTRACE
 	for _, c := range []struct {
@@ -45,7 +46,8 @@ func TestDenial(t *testing.T) {
 	}
 }
 
-// TestTakenPrivileges: a set-uid program that somebody else traces who may not trace everything is run without its privileges.
+// TestTakenPrivileges: a set-uid program that somebody else traces who may not trace everything is run without its
+// privileges.
 func TestTakenPrivileges(t *testing.T) {
 	const able = 1 << unix.CAP_SYS_PTRACE
 	for _, c := range []struct {

@@ -42,8 +42,8 @@ func Processes() (pids []int) {
 	return pids
 }
 
-// Names returns the names by which a process is known: that of its program's file, that of the command as it was called, and its own
-// (Name). The kernel's threads, which have no program, and processes that have ended have none.
+// Names returns the names by which a process is known: that of its program's file, that of the command as it was
+// called, and its own (Name). The kernel's threads, which have no program, and processes that have ended have none.
 func Names(pid int) (names []string) {
 	command := Read(pid, "cmdline")
 	if command == "" {

@@ -27,7 +27,8 @@ func TestNames(t *testing.T) {
 	if err := errors.Join(inErr, outErr, c.Start()); err != nil {
 		t.Fatal(err)
 	}
-	// Start returns when the new program is certain to run, but before the kernel has set its arguments. A program that answers has them.
+	// Start returns when the new program is certain to run, but before the kernel has set its arguments. A program that
+	// answers has them.
 	answer := make([]byte, 1)
 	if _, err := in.Write(answer); err != nil {
 		t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestPathsInRoots resolves links as a process with the root would: the kernel resolves those below /proc/PID/root in the root
-// of who asks.
+// TestPathsInRoots resolves links as a process with the root would: the kernel resolves those below /proc/PID/root in
+// the root of who asks.
 func TestPathsInRoots(t *testing.T) {
 	root := t.TempDir()
 	for _, dir := range []string{"usr/lib", "opt"} {

@@ -49,8 +49,8 @@ func runTime(schedstat string) (ns uint64, ok bool) {
 }
 
 // Cgroup returns the control group of a process as a path: that in the hierarchy of version 2, or if the process is at
-// its root, of systemd, or else of any controller of version 1. It is relative to the cgroup namespace of the caller, and ""
-// if the process does not exist.
+// its root, of systemd, or else of any controller of version 1. It is relative to the cgroup namespace of the caller,
+// and "" if the process does not exist.
 func Cgroup(pid int) string { return cgroup(Read(pid, "cgroup")) }
 
 // cgroup chooses among the lines of /proc/PID/cgroup: "ID:CONTROLLERS:PATH".

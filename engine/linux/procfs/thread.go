@@ -106,8 +106,8 @@ func Ended(tid int) bool {
 	return i < len(stat) && (stat[i] == 'Z' || stat[i] == 'X')
 }
 
-// HeapStart returns the address where the heap of a process begins (brk), rounded up to a page; 0 if it is not known. Only who may trace the
-// process may know it.
+// HeapStart returns the address where the heap of a process begins (brk), rounded up to a page; 0 if it is not known.
+// Only who may trace the process may know it.
 func HeapStart(pid int) uint64 {
 	const startBrk, page = 47, 4096 // the field, counted from 1 (proc_pid_stat(5))
 	stat := Read(pid, "stat")
@@ -129,8 +129,8 @@ func Children(pid int) (pids []int) {
 	return pids
 }
 
-// IsParent reports whether a thread has started a process that nobody has waited for to the end. It is false where the kernel does
-// not list children (CONFIG_PROC_CHILDREN).
+// IsParent reports whether a thread has started a process that nobody has waited for to the end. It is false where the
+// kernel does not list children (CONFIG_PROC_CHILDREN).
 func IsParent(tid int) bool { return Read(tid, fmt.Sprintf("task/%d/children", tid)) != "" }
 
 // ChildrenOf returns the child processes that one thread has started.

@@ -61,7 +61,8 @@ func ConsumeStop(tid int) {
 // Tid returns the number of the calling thread.
 func Tid() int { return unix.Gettid() }
 
-// HasRobustList reports whether a thread has told the kernel where its list of robust futexes is. It need not be stopped.
+// HasRobustList reports whether a thread has told the kernel where its list of robust futexes is. It need not be
+// stopped.
 func HasRobustList(tid int) bool {
 	var head, size uintptr
 	_, _, e := unix.RawSyscall(unix.SYS_GET_ROBUST_LIST, uintptr(tid), uintptr(unsafe.Pointer(&head)), uintptr(unsafe.Pointer(&size)))

@@ -2,12 +2,12 @@
 // makes, with plain values. It has no state outside its types.
 //
 // Threads. The kernel accepts requests about a tracee only from the very thread that seized it. All functions that take
-// a tid of a tracee must therefore be called on that one thread (a goroutine under runtime.LockOSThread), except Memory's
-// methods and Kick, which any thread may use.
+// a tid of a tracee must therefore be called on that one thread (a goroutine under runtime.LockOSThread), except
+// Memory's methods and Kick, which any thread may use.
 //
 // System calls. A request about a stopped tracee never blocks, so it is a raw system call: the Go scheduler is not
-// notified, and a probe hit does not hand the processor to another thread. Only Wait may block; it notifies the scheduler,
-// because a raw call that blocks would delay the garbage collector.
+// notified, and a probe hit does not hand the processor to another thread. Only Wait may block; it notifies the
+// scheduler, because a raw call that blocks would delay the garbage collector.
 //
 // Words and constants are those of ptrace(2), wait(2) and the kernel's uapi headers; the numbers are the kernel's
 // stable interface. Everything but the calls themselves compiles on any host. Files that end in _linux.go contain the

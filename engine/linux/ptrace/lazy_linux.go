@@ -15,11 +15,11 @@ import (
 )
 
 // Memory that another program fills in (userfaultfd(2)). An access to a missing page waits until the program that
-// handles such faults has provided it, including a tracer's reads and writes: only the handler, or being
-// killed, ends the wait. If the handler is itself stopped at a breakpoint and waits for the tracer, both hang
-// forever. So in a process that may have such memory, /proc/PID/pagemap is read first, which does not wait. A page
-// that is missing, or is write-protected by a userfaultfd, is treated as one that faults: an instruction that accesses it is
-// executed by the processor, in the thread itself.
+// handles such faults has provided it, including a tracer's reads and writes: only the handler, or being killed, ends
+// the wait. If the handler is itself stopped at a breakpoint and waits for the tracer, both hang forever. So in a
+// process that may have such memory, /proc/PID/pagemap is read first, which does not wait. A page that is missing, or
+// is write-protected by a userfaultfd, is treated as one that faults: an instruction that accesses it is executed by
+// the processor, in the thread itself.
 //
 // Only a process with CAP_SYS_PTRACE can handle faults in the kernel, unless the administrator allows it to all.
 // Other processes need no check. A page may still disappear between the check and

@@ -62,8 +62,8 @@ func (m *Memory) ReadAvailable(addr uint64, p []byte) int {
 	return m.transfer(unix.SYS_PROCESS_VM_READV, addr, p)
 }
 
-// FaultIn brings n bytes at addr into memory, and reports whether they are there or no memory is: only pages that another program would
-// have to fill in stay away. A missing page takes long.
+// FaultIn brings n bytes at addr into memory, and reports whether they are there or no memory is: only pages that
+// another program would have to fill in stay away. A missing page takes long.
 func (m *Memory) FaultIn(addr uint64, n int) bool {
 	if m.lazy == nil {
 		return true

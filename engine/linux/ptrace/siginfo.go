@@ -2,7 +2,8 @@ package ptrace
 
 import "syscall"
 
-// CodeUser is the code of a signal that kill sent (SI_USER). All codes below it are of signals that processes sent, too.
+// CodeUser is the code of a signal that kill sent (SI_USER). All codes below it are of signals that processes sent,
+// too.
 const CodeUser = 0
 
 // The parts of a siginfo_t behind si_code have the size of this program's words.
@@ -29,14 +30,15 @@ func (s *SigInfo) Overruns() int { return int(word32(s[offsetOverrun:])) }
 // Band returns si_band of a SIGIO.
 func (s *SigInfo) Band() int64 { return s.word(offsetSigInfoAddr) }
 
-// Child returns si_status, si_utime and si_stime of a SIGCHLD. The times are in ticks of the clock, of which there are 100 a second.
+// Child returns si_status, si_utime and si_stime of a SIGCHLD. The times are in ticks of the clock, of which there are
+// 100 a second.
 func (s *SigInfo) Child() (status int, user, system int64) {
 	const times = offsetSigInfoAddr + 8 + wordSize // the status is as large as a word, with its padding
 	return int(word32(s[offsetSigInfoAddr+8:])), s.word(times), s.word(times + wordSize)
 }
 
-// Members calls fn with each member of the siginfo_t that its signal and its code have: "code", "sender", "uid", "status", "utime", "stime",
-// "address", "value", "timer", "overrun", "band". Addresses and values are bit patterns.
+// Members calls fn with each member of the siginfo_t that its signal and its code have: "code", "sender", "uid",
+// "status", "utime", "stime", "address", "value", "timer", "overrun", "band". Addresses and values are bit patterns.
 func (s *SigInfo) Members(fn func(name string, value int64)) {
 	fn("code", int64(s.Code()))
 	switch code := s.Code(); {

@@ -55,8 +55,8 @@ type machine struct {
 	data [size]byte
 }
 
-// run executes the program. Jumps lead forward alone, so it ends; ok is false when it leaves itself or does what the kernel does
-// not accept.
+// run executes the program. Jumps lead forward alone, so it ends; ok is false when it leaves itself or does what the
+// kernel does not accept.
 func (f Filter) run(data [size]byte) (verdict uint32, ok bool) {
 	m := machine{data: data}
 	for pc := 0; pc < len(f); pc++ {

@@ -17,8 +17,8 @@ const nobody = 0x1234
 // here is the kind of system calls that this program makes.
 var here = map[string]uint32{"amd64": ArchAMD64, "arm64": ArchARM64, "arm": ArchARM}[runtime.GOARCH]
 
-// TestFiltersAgainstKernel gives threads of this process random filters, makes calls, and compares what the kernel did with what
-// Allows says.
+// TestFiltersAgainstKernel gives threads of this process random filters, makes calls, and compares what the kernel did
+// with what Allows says.
 func TestFiltersAgainstKernel(t *testing.T) {
 	seed := uint64(os.Getpid())
 	t.Logf("seed %d", seed)

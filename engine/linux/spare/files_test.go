@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFiles fills a set of files where fewer can be opened than are asked for, and frees them, after which as many can be opened again.
+// TestFiles fills a set of files where fewer can be opened than are asked for, and frees them, after which as many can
+// be opened again.
 func TestFiles(t *testing.T) {
 	var before syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {

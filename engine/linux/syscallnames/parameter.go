@@ -9,8 +9,8 @@ import (
 	"gotap/compile"
 )
 
-// parametersText has the parameters of system calls as C declares them, one call a line, from the format files of the kernel's own trace
-// events (events/syscalls/sys_enter_*/format, Linux 6.18).
+// parametersText has the parameters of system calls as C declares them, one call a line, from the format files of the
+// kernel's own trace events (events/syscalls/sys_enter_*/format, Linux 6.18).
 //
 //go:embed parameters.txt
 var parametersText string

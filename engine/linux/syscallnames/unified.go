@@ -2,7 +2,8 @@ package syscallnames
 
 import "slices"
 
-// unified are the calls from number 424 on, which have the same number for all instruction sets (the kernel's scripts/syscall.tbl).
+// unified are the calls from number 424 on, which have the same number for all instruction sets (the kernel's
+// scripts/syscall.tbl).
 var unified = []string{
 	424: "pidfd_send_signal", 425: "io_uring_setup", 426: "io_uring_enter", 427: "io_uring_register", 428: "open_tree",
 	429: "move_mount", 430: "fsopen", 431: "fsconfig", 432: "fsmount", 433: "fspick", 434: "pidfd_open", 435: "clone3",

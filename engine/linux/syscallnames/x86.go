@@ -1,6 +1,7 @@
 package syscallnames
 
-// amd64 are the names of the system calls of x86-64 by number, from the kernel's tables as package golang.org/x/sys/unix has them.
+// amd64 are the names of the system calls of x86-64 by number, from the kernel's tables as package
+// golang.org/x/sys/unix has them.
 var amd64 = with([]string{
 	0: "read", 1: "write", 2: "open", 3: "close", 4: "stat", 5: "fstat", 6: "lstat", 7: "poll", 8: "lseek", 9: "mmap",
 	10: "mprotect", 11: "munmap", 12: "brk", 13: "rt_sigaction", 14: "rt_sigprocmask", 15: "rt_sigreturn", 16: "ioctl",

@@ -18,11 +18,12 @@ import (
 
 // Catalog lists places. It is safe for concurrent use.
 type Catalog struct {
-	// Detail adds to entries what takes long to find out: the inlined copies of functions, for which much debug information is read, and
-	// whether programs can run there without a stop, for which all code of a file is decoded. Set it before the first use.
+	// Detail adds to entries what takes long to find out: the inlined copies of functions, for which much debug
+	// information is read, and whether programs can run there without a stop, for which all code of a file is decoded.
+	// Set it before the first use.
 	Detail bool
-	// Brief leaves out of entries what debug information has: signatures. No debug information is read for a function that has code. Set it
-	// before the first use, and not with Detail.
+	// Brief leaves out of entries what debug information has: signatures. No debug information is read for a function
+	// that has code. Set it before the first use, and not with Detail.
 	Brief bool
 
 	modules module.Cache
@@ -131,7 +132,8 @@ func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
 	return nil, first
 }
 
-// inlined returns the entry of a function whose calls are all inlined; ok is false if there is none of the name in a file.
+// inlined returns the entry of a function whose calls are all inlined; ok is false if there is none of the name in a
+// file.
 func (c *Catalog) inlined(spec place.Spec, f *module.File) (e Entry, ok bool) {
 	in, ok := c.names.Info(f)
 	if !ok || spec.Kind != place.Function || spec.Of != place.Named || spec.HasOff || spec.Every || spec.Pattern() {

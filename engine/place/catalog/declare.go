@@ -7,8 +7,8 @@ import (
 	"gotap/engine/place"
 )
 
-// Declare returns what the file of a program declares: of functions those that a pattern names, or if it is empty those of its
-// own sources.
+// Declare returns what the file of a program declares: of functions those that a pattern names, or if it is empty those
+// of its own sources.
 func (c *Catalog) Declare(path, pattern string) (*debuginfo.Declarations, error) {
 	f, err := c.modules.OpenPath(path)
 	if err != nil {

@@ -25,8 +25,8 @@ func Elsewhere(missing *place.NotFoundError, command []string) string {
 	return ""
 }
 
-// Starts returns the path of a program that is named among COMMAND's arguments and has a place that can be probed when COMMAND
-// starts it: that of env ./prog, timeout 5 prog, sh -c 'prog; …'. It is empty if there is none.
+// Starts returns the path of a program that is named among COMMAND's arguments and has a place that can be probed when
+// COMMAND starts it: that of env ./prog, timeout 5 prog, sh -c 'prog; …'. It is empty if there is none.
 func Starts(spec place.Spec, command []string) string {
 	if spec.Kind == place.Watch || spec.Kind == place.Syscall || spec.Absolute() {
 		return ""

@@ -10,8 +10,8 @@ import (
 	"gotap/engine/registry"
 )
 
-// Inline says whether programs can run at a place without a stop, as far as the file tells. Programs, and the process, may give reasons
-// of their own why they cannot.
+// Inline says whether programs can run at a place without a stop, as far as the file tells. Programs, and the process,
+// may give reasons of their own why they cannot.
 type Inline struct {
 	Not     error // why they cannot; nil: they can
 	Records error // why they cannot if they write records; nil: they can

@@ -189,8 +189,8 @@ func (h *Hit) Admit(pr *registry.Probe) bool {
 	return ok
 }
 
-// Begins reports whether a call that begins may count: where it comes from, and what the probe's predicate says unless it runs at the
-// return.
+// Begins reports whether a call that begins may count: where it comes from, and what the probe's predicate says unless
+// it runs at the return.
 func (h *Hit) Begins(pl *registry.Placement) bool {
 	if len(pl.Probe.Spec.From) > 0 {
 		h.asked = Run{Placement: pl}
@@ -229,7 +229,8 @@ func (h *Hit) wantedFrom(as Run, from *runtime.State) bool {
 	return true
 }
 
-// Continue finishes a probe's program for a hit that another executor has admitted, and that runs before the instruction.
+// Continue finishes a probe's program for a hit that another executor has admitted, and that runs before the
+// instruction.
 func (h *Hit) Continue(pl *registry.Placement, from *runtime.State) {
 	h.runFrom(h.newRun(pl, pl.Code.Enter, h.Alloc(pl), 0, true), from)
 }
@@ -239,7 +240,8 @@ func (h *Hit) ContinueCall(pl *registry.Placement, this uint64, from *runtime.St
 	h.runFrom(h.newRun(pl, pl.Code.Enter, this, 0, false), from)
 }
 
-// ContinueLeave finishes the leave handler of such a call, which has been admitted. The other executor keeps the storage.
+// ContinueLeave finishes the leave handler of such a call, which has been admitted. The other executor keeps the
+// storage.
 func (h *Hit) ContinueLeave(pl *registry.Placement, c Call, from *runtime.State) {
 	r := h.newRun(pl, pl.Code.Leave, c.This, c.Elapsed, false)
 	r.Leave, r.EntrySP, r.Result = true, c.SP, c.Result

@@ -100,7 +100,8 @@ func (w *world) records() (flags []uint16) {
 
 var done = runtime.Inst{Op: opcode.Exit, A: uint32(outcome.ExitPlain)}
 
-// TestChangesAreTold: what a program does to its target is told where it is done, but for what a trap keeps from being done.
+// TestChangesAreTold: what a program does to its target is told where it is done, but for what a trap keeps from being
+// done.
 func TestChangesAreTold(t *testing.T) {
 	register := runtime.Change{PC: 1, Op: opcode.PopR, Value: 5}
 	push := func(v uint64) runtime.Inst { return runtime.Inst{Op: opcode.PushD, V: v} }
@@ -243,7 +244,8 @@ func TestFrom(t *testing.T) {
 	}
 }
 
-// A probe whose programs run out of fuel is disabled and told of at the hundredth time within a second, and not earlier.
+// A probe whose programs run out of fuel is disabled and told of at the hundredth time within a second, and not
+// earlier.
 func TestOutOfFuel(t *testing.T) {
 	w := newWorld(t)
 	var told []string

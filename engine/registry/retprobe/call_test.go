@@ -176,8 +176,8 @@ func TestFork(t *testing.T) {
 	}
 }
 
-// TestPassed: a call that jumped to another function and never returned has no leave by the return of another one that began at its place
-// and stack pointer, when a call above them was seen between.
+// TestPassed: a call that jumped to another function and never returned has no leave by the return of another one that
+// began at its place and stack pointer, when a call above them was seen between.
 func TestPassed(t *testing.T) {
 	m := newMachine(t, 1, 1, 1, 4, nil)
 	for _, f := range m.callees {
@@ -204,8 +204,8 @@ func TestPassed(t *testing.T) {
 	}
 }
 
-// TestAlternateStack: a signal handler on a stack of its own, a little above the thread's, from which a jump leads back, does not end the calls that the
-// next signal interrupts.
+// TestAlternateStack: a signal handler on a stack of its own, a little above the thread's, from which a jump leads
+// back, does not end the calls that the next signal interrupts.
 func TestAlternateStack(t *testing.T) {
 	m := newMachine(t, 1, 1, 1, 2, nil)
 	f, handler := m.callees[0], m.callees[1]
@@ -238,8 +238,8 @@ func TestAlternateStack(t *testing.T) {
 	}
 }
 
-// TestArgumentsTakenOff: the return is seen of a function that takes its arguments off the stack, many or few, also where calls of it are under way
-// below each other.
+// TestArgumentsTakenOff: the return is seen of a function that takes its arguments off the stack, many or few, also
+// where calls of it are under way below each other.
 func TestArgumentsTakenOff(t *testing.T) {
 	for _, words := range []uint64{1, 8, 18, popped} {
 		m := newMachine(t, 1, 1, 1, 1, nil)

@@ -16,9 +16,9 @@ import (
 	"gotap/runtime/outcome"
 )
 
-// machine is a program whose calls are known: it has functions of three instructions, an entry, a return and a jump to another
-// function, and threads that enter and leave them. It knows itself how often each has returned, which is what the leaves of probes
-// are held against.
+// machine is a program whose calls are known: it has functions of three instructions, an entry, a return and a jump to
+// another function, and threads that enter and leave them. It knows itself how often each has returned, which is what
+// the leaves of probes are held against.
 type machine struct {
 	*testing.T
 	*rand.Rand

@@ -30,8 +30,8 @@ type Begun struct {
 	This uint64 // its storage, which is of the size that the placement's probe has; 0: none
 }
 
-// TakeOver adds a call in progress of the function that is entered at p to those that the thread follows. Calls on one stack lie in
-// the order of their entries.
+// TakeOver adds a call in progress of the function that is entered at p to those that the thread follows. Calls on one
+// stack lie in the order of their entries.
 func (t *Thread) TakeOver(p *Point, pl *registry.Placement, c Begun) {
 	at := len(t.list.frames)
 	for at > 0 && t.list.frames[at-1].sp < c.SP && c.SP-t.list.frames[at-1].sp < nearBy {

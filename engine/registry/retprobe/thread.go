@@ -311,7 +311,8 @@ func (t *Thread) awaitedElsewhere(p *Point, sp uint64, asked bool) (*List, int) 
 // its return address. Otherwise it is at an exit of the function.
 func (t *Thread) Behind() bool { return t.behind }
 
-// leave runs the leave handler of frame i of a list, in this thread, and drops the frame. Its storage lives until the hit is over.
+// leave runs the leave handler of frame i of a list, in this thread, and drops the frame. Its storage lives until the
+// hit is over.
 func (t *Thread) leave(l *List, i int) {
 	f := l.frames[i]
 	l.frames = slices.Delete(l.frames, i, i+1)

@@ -12,8 +12,8 @@ import (
 // patience is how long the tests' clients wait for an answer.
 const patience = time.Minute
 
-// stub answers on one end of a pipe: what answer returns for a command goes out as a packet, whole texts that begin with "\x00" as they
-// are. It acknowledges by "+" until it has been asked not to.
+// stub answers on one end of a pipe: what answer returns for a command goes out as a packet, whole texts that begin
+// with "\x00" as they are. It acknowledges by "+" until it has been asked not to.
 func stub(t *testing.T, answer func(command string) string) net.Conn {
 	ours, theirs := net.Pipe()
 	t.Cleanup(func() { ours.Close() })

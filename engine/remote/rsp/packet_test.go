@@ -52,7 +52,8 @@ func TestDamagedPackets(t *testing.T) {
 	}
 }
 
-// FuzzScanner: whatever comes, the reader neither fails otherwise than by an error nor takes more than a packet may have.
+// FuzzScanner: whatever comes, the reader neither fails otherwise than by an error nor takes more than a packet may
+// have.
 func FuzzScanner(f *testing.F) {
 	for _, s := range []string{"+$OK#9a", "$0*}#fc", "%x#78$a}\x03#00", "$m0*\"#00", "-", "$$$###"} {
 		f.Add([]byte(s))

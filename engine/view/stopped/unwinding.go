@@ -8,8 +8,8 @@ import (
 	"gotap/engine/isa"
 )
 
-// Unwinding is what it takes to find the call stacks of a session's threads: an unwinder for each instruction set, and the
-// call-frame information of files. All threads of a session share it.
+// Unwinding is what it takes to find the call stacks of a session's threads: an unwinder for each instruction set, and
+// the call-frame information of files. All threads of a session share it.
 type Unwinding struct {
 	names   *history.History
 	walkers map[*isa.ISA]*unwind.Walker
@@ -31,7 +31,8 @@ func (u *Unwinding) Table(f *module.File) *unwind.Table {
 	return t
 }
 
-// TableOf returns the call-frame information for an address of a module, as unwind.Find does. Without a readable file there is none.
+// TableOf returns the call-frame information for an address of a module, as unwind.Find does. Without a readable file
+// there is none.
 func (u *Unwinding) TableOf(m *module.Loaded) (t *unwind.Table, bias uint64, ok bool) {
 	if m.File == nil || m.Err != nil {
 		return nil, 0, true

@@ -31,8 +31,8 @@ type View struct {
 type Thread interface {
 	// Walk finds the call stack of the thread from registers. It returns the number of addresses.
 	Walk(regs *arch.Regs, pcs []uint64) int
-	// Leaving returns the registers as the instruction that was hit leaves them, at a function's exit. It writes no memory. ok is false if
-	// the instruction cannot be followed.
+	// Leaving returns the registers as the instruction that was hit leaves them, at a function's exit. It writes no
+	// memory. ok is false if the instruction cannot be followed.
 	Leaving() (regs *arch.Regs, ok bool)
 	// Emulated returns the thread's memory for instructions that are emulated.
 	Emulated() arch.Memory
@@ -142,8 +142,8 @@ func CopyText(p []byte, s string) int {
 	return len(s)
 }
 
-// codePlace returns the names of the function and the file of the code that was hit. For a probe they are those of
-// its place; for a sample those of where the thread is; for a watchpoint those of the instruction that hit it, which for
+// codePlace returns the names of the function and the file of the code that was hit. For a probe they are those of its
+// place; for a sample those of where the thread is; for a watchpoint those of the instruction that hit it, which for
 // data is the one before the program counter.
 func (v *View) codePlace() (function, file string) {
 	pl := v.parts.Hit.Now.Placement

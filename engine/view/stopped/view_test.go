@@ -66,7 +66,8 @@ func (w *words) PointTo(pointer uint64) (*retprobe.Point, error) { return w.poin
 
 func (w *words) Siblings() iter.Seq[*retprobe.Thread] { return slices.Values(w.called) }
 
-// inARM returns the view of a 32-bit ARM thread at an instruction, and what is behind it. The code is as GNU as assembles it.
+// inARM returns the view of a 32-bit ARM thread at an instruction, and what is behind it. The code is as GNU as
+// assembles it.
 func inARM(t *testing.T, code uint32, stack ...uint32) (*View, *words, *hit.Hit) {
 	t.Helper()
 	const at, sp = 0x8000, 0x1000
@@ -89,8 +90,8 @@ func inARM(t *testing.T, code uint32, stack ...uint32) (*View, *words, *hit.Hit)
 	return v, w, h
 }
 
-// TestLeavingByLoad: `pop {r4, pc}` removes the frame and loads the program counter in one instruction, so the stack pointer at the
-// function's entry and its caller are those behind it.
+// TestLeavingByLoad: `pop {r4, pc}` removes the frame and loads the program counter in one instruction, so the stack
+// pointer at the function's entry and its caller are those behind it.
 func TestLeavingByLoad(t *testing.T) {
 	v, w, h := inARM(t, 0xe8bd8010, 44, 0x5554)
 	h.Now.Leave = true
@@ -105,8 +106,8 @@ func TestLeavingByLoad(t *testing.T) {
 	}
 }
 
-// TestCaller: behind `bx lr`, whose stack cannot be read, the link register has the caller in Thumb code; without a point, and inside a
-// function, it is found by unwinding.
+// TestCaller: behind `bx lr`, whose stack cannot be read, the link register has the caller in Thumb code; without a
+// point, and inside a function, it is found by unwinding.
 func TestCaller(t *testing.T) {
 	v, w, h := inARM(t, 0xe12fff1e)
 	h.Now.Leave = true
@@ -159,7 +160,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestReturnPoint looks up the point of a return address whose lowest bit chooses the instruction set, and that of a function without a caller.
+// TestReturnPoint looks up the point of a return address whose lowest bit chooses the instruction set, and that of a
+// function without a caller.
 func TestReturnPoint(t *testing.T) {
 	v, w, _ := inARM(t, 0xe12fff1e)
 	p := &retprobe.Point{}

@@ -20,8 +20,8 @@ func (p *part) aggregate() {
 		p.cells.update(l, p.arena(l.Cells[0]), v)
 		return
 	}
-	// A bank is pinned while its two words change, so that the host does not read it in between. It is selected by the same
-	// word as counts the pins.
+	// A bank is pinned while its two words change, so that the host does not read it in between. It is selected by the
+	// same word as counts the pins.
 	again, other, done := p.NewLabel(), p.NewLabel(), p.NewLabel()
 	bank := p.arena(l.Word)
 	p.Place(again)
@@ -42,8 +42,8 @@ type cells struct {
 	float  bool       // what is added is the float in vectorB
 }
 
-// inBank pins a bank, whose word is in rax, adds to its cell and unpins it. If the word has changed it jumps to again; if stats lack a group
-// of buckets, to missing.
+// inBank pins a bank, whose word is in rax, adds to its cell and unpins it. If the word has changed it jumps to again;
+// if stats lack a group of buckets, to missing.
 func (c *cells) inBank(l *arena.Layout, n int, v word, again, missing asm.Label) {
 	bank, pin := c.arena(l.Word), arena.BankPin[n]
 	c.MovImm(c.used(asm.RCX), pin)
@@ -61,7 +61,8 @@ func (c *cells) inBank(l *arena.Layout, n int, v word, again, missing asm.Label)
 	unpin()
 }
 
-// update adds a word to a cell, which must not be at rax, rcx or rdx. Of stats the bucket has been counted (countSpread).
+// update adds a word to a cell, which must not be at rax, rcx or rdx. Of stats the bucket has been counted
+// (countSpread).
 func (c *cells) update(l *arena.Layout, cell asm.Operand, v word) {
 	if c.float {
 		c.updateFloat(l, cell)

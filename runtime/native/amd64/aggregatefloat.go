@@ -7,8 +7,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Floats in aggregations: package arena keeps them apart from integers (float.go there), in words with the sign inverted, so that 0 is the
-// word of nothing. The float that is added is in vectorB all the time.
+// Floats in aggregations: package arena keeps them apart from integers (float.go there), in words with the sign
+// inverted, so that 0 is the word of nothing. The float that is added is in vectorB all the time.
 
 // aggregateFloat adds the float on top to an aggregation, under the key if there is one.
 func (p *part) aggregateFloat() {
@@ -80,8 +80,8 @@ func (c *cells) addFloat(to asm.Operand) {
 	c.Place(done)
 }
 
-// extremeFloat replaces an extreme by vectorB, unless it stays: if, with the extreme in vectorA, above is not below the other one. What is
-// not a number replaces nothing.
+// extremeFloat replaces an extreme by vectorB, unless it stays: if, with the extreme in vectorA, above is not below the
+// other one. What is not a number replaces nothing.
 func (c *cells) extremeFloat(to asm.Operand, above, below asm.Reg) {
 	again, store, done := c.NewLabel(), c.NewLabel(), c.NewLabel()
 	c.Ucomisd(vectorB, vectorB)
@@ -101,7 +101,8 @@ func (c *cells) extremeFloat(to asm.Operand, above, below asm.Reg) {
 	c.Place(done)
 }
 
-// bucketOfFloat computes the bucket of vectorB as object.SpreadFloatIndex does: the group in rdx, the bucket in it in rax.
+// bucketOfFloat computes the bucket of vectorB as object.SpreadFloatIndex does: the group in rdx, the bucket in it in
+// rax.
 func (c *cells) bucketOfFloat() {
 	number := c.NewLabel()
 	c.MovWord(c.used(asm.RAX), vectorB)

@@ -68,7 +68,8 @@ const barrierAddr = arenaAddr + arenaSize - 64
 // setBarrier lets the next loops begin together.
 func (w *world) setBarrier(n uint64) { binary.LittleEndian.PutUint64(w.memory[arenaSize-64:], n) }
 
-// loop writes code that calls a stub, and returns the registers to start it with. rbx holds how often it is still to be called.
+// loop writes code that calls a stub, and returns the registers to start it with. rbx holds how often it is still to be
+// called.
 func (c *tracee) loop(target uint64, times uint64) regFile {
 	const addr = codeAddr + 0x1f000
 	a := asm.New(addr)
@@ -122,7 +123,8 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestAbandoned: where a nop has replaced a doorbell, the thread gets to the tail as it came, and no other program runs.
+// TestAbandoned: where a nop has replaced a doorbell, the thread gets to the tail as it came, and no other program
+// runs.
 func TestAbandoned(t *testing.T) {
 	w := newWorld(t)
 	count, id := w.object(object.Object{Kind: object.KindCount})
@@ -171,8 +173,8 @@ func (w *world) everything() (p *native.Plan, ids []int) {
 	return w.plan(list...), ids
 }
 
-// reenter lets a stub run with one word in rbx, and in the middle of it, after some steps, with another one, as a signal handler
-// would. It returns whether the stub had ended by then.
+// reenter lets a stub run with one word in rbx, and in the middle of it, after some steps, with another one, as a
+// signal handler would. It returns whether the stub had ended by then.
 func (w *world) reenter(stub *native.Stub, steps int, word, within uint64) (ended bool, err error) {
 	tail := codeAddr + uint64(stub.Tail) + 1
 	outer := w.c.ready

@@ -35,8 +35,8 @@ func (b *doorbells) bellBefore() asm.Label {
 	return b.bell()
 }
 
-// bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had been
-// executed and the stack was as given.
+// bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had
+// been executed and the stack was as given.
 func (b *doorbells) bellAt(pc, executed int, stack []word) asm.Label {
 	d := b.newBell()
 	d.PC, d.Steps = b.plan.Origin(pc), uint64(b.plan.Ops[pc].Steps)
@@ -81,7 +81,8 @@ func (b *doorbells) newBell() bell {
 	return d
 }
 
-// newBellLabel returns the label of a doorbell, where its code begins. The next label, trapOf, is that of its breakpoint.
+// newBellLabel returns the label of a doorbell, where its code begins. The next label, trapOf, is that of its
+// breakpoint.
 func (b *doorbells) newBellLabel() asm.Label {
 	begin := b.NewLabel()
 	b.NewLabel()

@@ -18,8 +18,9 @@ const bulk = pageSize / 8
 // bulkPages are those pages: native code may read them.
 var bulkPages = [3]uint64{dataAddr, dataAddr + 2*pageSize, dataAddr + 4*pageSize}
 
-// TestFloatsInBulk compares operations on floats with the interpreter, each random expression for many operands. The first of these may be no
-// number, the others are: where two are none, native code rings and the rest of the operands would be the interpreter's.
+// TestFloatsInBulk compares operations on floats with the interpreter, each random expression for many operands. The
+// first of these may be no number, the others are: where two are none, native code rings and the rest of the operands
+// would be the interpreter's.
 func TestFloatsInBulk(t *testing.T) {
 	w := newWorld(t)
 	w.c.setControl(1)
@@ -70,7 +71,8 @@ func (w *world) fillOperands(r *rand.Rand) {
 
 func isNaN(w uint64) bool { return w<<1 > 0x7ff0<<49 }
 
-// bulkProgram returns a program that computes an expression of each three operands, and stores the results or adds them up.
+// bulkProgram returns a program that computes an expression of each three operands, and stores the results or adds them
+// up.
 func (w *world) bulkProgram(r *rand.Rand, array uint64) []runtime.Inst {
 	list := []runtime.Inst{push(bulk), op(opcode.Dup), push(1), op(opcode.Sub), opA(opcode.PopTV, 0)}
 	operand := func(page int) {

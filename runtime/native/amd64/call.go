@@ -9,11 +9,11 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Calls that are followed from their entry to their return. Package calls has the layout of what is used here, and says why a signal
-// handler may interrupt it anywhere.
+// Calls that are followed from their entry to their return. Package calls has the layout of what is used here, and says
+// why a signal handler may interrupt it anywhere.
 
-// within is how far inside of a call that ends, in bytes of stack, frames of calls are taken for dead. What is farther away may be
-// on another stack, and is left to the interpreter.
+// within is how far inside of a call that ends, in bytes of stack, frames of calls are taken for dead. What is farther
+// away may be on another stack, and is left to the interpreter.
 const within = 256 << 10
 
 // frames makes the code of calls: their frames on the thread's stack of calls.
@@ -22,8 +22,9 @@ type frames struct {
 	call *native.Call // nil: no call begins or ends
 }
 
-// beginCall records the call that begins, or rings; then the interpreter does all that is to be done, and control arrives at none. The
-// frame of the call is empty, and busy. In any case it counts the hit in the gate, if there is one.
+// beginCall records the call that begins, or rings; then the interpreter does all that is to be done, and control
+// arrives at none. The frame of the call is empty, and busy. In any case it counts the hit in the gate, if there is
+// one.
 func (f *frames) beginCall(g *gate.Gate, none asm.Label) {
 	bell, unable := f.callBell(native.EntersCall, none), f.NewLabel()
 	f.cold = append(f.cold, func() {
@@ -203,8 +204,8 @@ func (f *frames) needsStack(bell asm.Label) {
 	}
 }
 
-// findStack loads the address of the thread's stack of calls; rax, rcx and rdx are used. If it has none it jumps to unknown. The function makes
-// an instruction that may fault.
+// findStack loads the address of the thread's stack of calls; rax, rcx and rdx are used. If it has none it jumps to
+// unknown. The function makes an instruction that may fault.
 func (f *frames) findStack(unknown asm.Label, fault func(instruction func())) {
 	found, next := f.NewLabel(), f.NewLabel()
 	for _, x := range []asm.Reg{asm.RAX, asm.RCX, asm.RDX, f.stackOf} {
@@ -236,8 +237,9 @@ func (f *frames) findStack(unknown asm.Label, fault func(instruction func())) {
 	})
 }
 
-// ownData loads rax with the address of the thread's own data. Where their first word is their address it is read, which takes a third of the
-// time of the instruction that tells it. A thread without such a word finds no owner and rings, or the read faults.
+// ownData loads rax with the address of the thread's own data. Where their first word is their address it is read,
+// which takes a third of the time of the instruction that tells it. A thread without such a word finds no owner and
+// rings, or the read faults.
 func (f *frames) ownData(fault func(instruction func())) {
 	if !f.site.SelfAddressed {
 		f.Rdfsbase()
@@ -246,7 +248,8 @@ func (f *frames) ownData(fault func(instruction func())) {
 	fault(f.MovOwnData)
 }
 
-// Positions of the number of a slot in the product of an owner, and of the same in bytes; of the number of a block in bytes.
+// Positions of the number of a slot in the product of an owner, and of the same in bytes; of the number of a block in
+// bytes.
 const (
 	slotShift      = 64 - 10
 	slotSizeShift  = 4
@@ -261,7 +264,8 @@ var (
 	_ = [1]struct{}{}[calls.MaxThreads-1<<8]
 )
 
-// callBell makes a doorbell before anything of the program has been executed, behind which the thread continues at a label.
+// callBell makes a doorbell before anything of the program has been executed, behind which the thread continues at a
+// label.
 func (b *doorbells) callBell(state native.CallState, resume asm.Label) asm.Label {
 	d := b.newBell()
 	d.Call, d.resume = state, resume

@@ -52,8 +52,8 @@ func (w *world) ring(addr uint64, stub *native.Stub, sp, arg uint64) *native.Bel
 // frame is a call as the test sees it.
 type modelFrame struct{ sp, fn, arg uint64 }
 
-// TestCalls: random entries and returns of two functions on two stacks, some of which never return. Native code follows what it can; it
-// rings where it cannot; and it never takes a call for another one.
+// TestCalls: random entries and returns of two functions on two stacks, some of which never return. Native code follows
+// what it can; it rings where it cannot; and it never takes a call for another one.
 func TestCalls(t *testing.T) {
 	w := newWorld(t)
 	sum, id := w.object(object.Object{Kind: object.KindSum})
@@ -130,7 +130,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestCallLimits: a thread without a stack rings, and so does one whose stack is full, or of which the host follows calls.
+// TestCallLimits: a thread without a stack rings, and so does one whose stack is full, or of which the host follows
+// calls.
 func TestCallLimits(t *testing.T) {
 	w := newWorld(t)
 	c := native.Call{Func: 5, This: 64}

@@ -5,8 +5,8 @@ import (
 	"gotap/runtime/native/amd64/asm"
 )
 
-// keepTime keeps the time, which is in rax, for the record of a program that logs: reading the clock may take longer than all else that the record
-// takes. It is kept until the end of the block.
+// keepTime keeps the time, which is in rax, for the record of a program that logs: reading the clock may take longer
+// than all else that the record takes. It is kept until the end of the block.
 func (s *words) keepTime() {
 	if s.time != nil {
 		s.Mov(s.written(*s.time), asm.R(asm.RAX))

@@ -69,8 +69,8 @@ func (w *world) interpret(programs []native.Program, regs *regFile) hit {
 	return h
 }
 
-// execute runs the stub in the tracee, and answers its doorbells as an engine would. It returns an error if something is not as it
-// would be after the interpreter alone.
+// execute runs the stub in the tracee, and answers its doorbells as an engine would. It returns an error if something
+// is not as it would be after the interpreter alone.
 func (w *world) execute(s *native.Stub, programs []native.Program, site Site, regs *regFile, want hit) error {
 	live, state := *regs, runtime.State{}
 	live[fileRIP] = site.Addr
@@ -168,8 +168,8 @@ func (w *world) compareCalls(programs []native.Program, want hit) error {
 	return nil
 }
 
-// compareRecords takes the records out of the ring that native code has written, and compares them with the logs of the programs that it
-// has finished. Those of predicates are never seen.
+// compareRecords takes the records out of the ring that native code has written, and compares them with the logs of the
+// programs that it has finished. Those of predicates are never seen.
 func (w *world) compareRecords(programs []native.Program, want hit, answered map[[2]int]bool) error {
 	l := w.arena.RingLayout()
 	word := func(off uint64) *uint64 { return (*uint64)(unsafe.Pointer(&w.memory[off])) }

@@ -90,8 +90,9 @@ func TestTwoProcessors(t *testing.T) {
 	}
 }
 
-// TestKeysAtOnce: two processes use the same keys at once, while the host takes them all and deletes some. Native code finds
-// dying and new slots; nothing is lost, and no slot remains in use. The processes swap pairs, or one of them pins slots.
+// TestKeysAtOnce: two processes use the same keys at once, while the host takes them all and deletes some. Native code
+// finds dying and new slots; nothing is lost, and no slot remains in use. The processes swap pairs, or one of them pins
+// slots.
 func TestKeysAtOnce(t *testing.T) {
 	for first := range 3 {
 		w := newWorld(t)

@@ -1,5 +1,5 @@
-// Package amd64 makes x86-64 machine code of plans (package native): the code that runs at a place in the traced process
-// without a stop.
+// Package amd64 makes x86-64 machine code of plans (package native): the code that runs at a place in the traced
+// process without a stop.
 //
 // # A stub
 //
@@ -15,10 +15,12 @@
 //	tail                                     the displaced instructions and the jump back
 //	what seldom runs                         rejections, doorbells, and ways round
 //
-// It calls nothing, uses vector registers only for programs with floats (float.go), and no memory but the arena, the control word, what it pushes, what programs read
-// (read.go), and the first word of the thread's own data. All that it does in the arena are single operations: atomic ones, those of
-// the interpreter, and swaps of a slot's state together with its cell (paired.go), which need no pin; and plain additions to memory of the
-// thread's own (share.go, keyshare.go). So any number of threads may be in it, and a signal handler may run the same stub in the middle of it, or leave it for good.
+// It calls nothing, uses vector registers only for programs with floats (float.go), and no memory but the arena, the
+// control word, what it pushes, what programs read (read.go), and the first word of the thread's own data. All that it
+// does in the arena are single operations: atomic ones, those of the interpreter, and swaps of a slot's state together
+// with its cell (paired.go), which need no pin; and plain additions to memory of the thread's own (share.go,
+// keyshare.go). So any number of threads may be in it, and a signal handler may run the same stub in the middle of it,
+// or leave it for good.
 //
 // # Registers
 //
@@ -33,18 +35,17 @@
 //
 // # A doorbell, from start to end
 //
-// A thread reaches an operation that native code does not execute, say one that joins texts. It jumps behind the tail, onto
-// an int3. The kernel stops it. The tracer finds the native.Bell by the offset of the int3, reads the registers and
-// native.Bell.FrameWords words of the stack, and calls
+// A thread reaches an operation that native code does not execute, say one that joins texts. It jumps behind the tail,
+// onto an int3. The kernel stops it. The tracer finds the native.Bell by the offset of the int3, reads the registers
+// and native.Bell.FrameWords words of the stack, and calls
 //
 //	State    for the program's words: what Machine.Resume continues from
 //	Restore  for the registers that the thread had at the place: what Context.Regs must hold
 //
-// Registers that the stub has written lie on the stack where native.Bell.Saved says; all others are untouched, and vector registers are
-// restored before the int3. When the
-// program has ended, the tracer sets only the program counter, to Resume or Pass, and lets the thread continue. The code
-// there restores what was saved.
+// Registers that the stub has written lie on the stack where native.Bell.Saved says; all others are untouched, and
+// vector registers are restored before the int3. When the program has ended, the tracer sets only the program counter,
+// to Resume or Pass, and lets the thread continue. The code there restores what was saved.
 //
-// If the tracer dies, the kernel clears the owner in the control word, and stubs run only their tails. A thread that finds an
-// int3 nevertheless continues behind it once a handler has made it a nop, and gets to the tail.
+// If the tracer dies, the kernel clears the owner in the control word, and stubs run only their tails. A thread that
+// finds an int3 nevertheless continues behind it once a handler has made it a nop, and gets to the tail.
 package amd64

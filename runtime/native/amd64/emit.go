@@ -27,10 +27,11 @@ type Site struct {
 	Ranges  uint64           // ranges.Table of the address space, as an offset in the arena; 0: no program reads memory
 	RedZone bool             // the code at the place may use the 128 bytes below the stack pointer
 	Flags   bool             // the code at the place uses the status flags, so that they must be kept
-	// SelfAddressed says that the first word of the threads' own data, at the base of fs, is its address, as the ABI has it.
+	// SelfAddressed says that the first word of the threads' own data, at the base of fs, is its address, as the ABI
+	// has it.
 	SelfAddressed bool
-	// Shares says that each block in Stacks belongs to one thread that runs: two that run have different own data if Owners has them. Then
-	// threads count in their shares. Owners must be set.
+	// Shares says that each block in Stacks belongs to one thread that runs: two that run have different own data if
+	// Owners has them. Then threads count in their shares. Owners must be set.
 	Shares bool
 
 	Pairs bool // the processor compares and swaps 16 bytes
@@ -49,8 +50,8 @@ const redZone = 128
 // cannot run natively.
 func Emit(programs []native.Program, s Site) (*native.Stub, error) { return emit(programs, s, nil) }
 
-// emit is Emit. It calls mark, unless that is nil, before it makes the code of a native operation, for code of the caller that
-// must change neither flags nor registers.
+// emit is Emit. It calls mark, unless that is nil, before it makes the code of a native operation, for code of the
+// caller that must change neither flags nor registers.
 func emit(programs []native.Program, s Site, mark func(*asm.Assembler, *runtime.Inst)) (*native.Stub, error) {
 	for i := range programs {
 		if err := native.Admits(programs[i].Gate); err != nil {
@@ -58,8 +59,8 @@ func emit(programs []native.Program, s Site, mark func(*asm.Assembler, *runtime.
 		}
 	}
 	s.Flags = s.Flags || slices.ContainsFunc(programs, readsFlags)
-	// Which registers have to be saved is known only when the code has been made. What a pass finds is saved in the next
-	// one, until a pass finds nothing more.
+	// Which registers have to be saved is known only when the code has been made. What a pass finds is saved in the
+	// next one, until a pass finds nothing more.
 	needs := make([]usage, 2*len(programs))
 	for {
 		e := &emitter{Assembler: asm.New(s.Addr), site: s, programs: programs, needs: needs, found: make([]usage, len(needs)), mark: mark}
@@ -313,7 +314,8 @@ func (e *emitter) hit(g *gate.Gate) {
 	}
 }
 
-// due decides whether a hit counts: it counts it as seen, and goes on to the next program unless After and Every let it pass.
+// due decides whether a hit counts: it counts it as seen, and goes on to the next program unless After and Every let it
+// pass.
 func (e *emitter) due(g *gate.Gate, next asm.Label) {
 	switch {
 	case counts(g):

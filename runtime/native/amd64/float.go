@@ -9,11 +9,12 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Floats are words on the operand stack like all others. Operations on them load vectorA and vectorB, and put the result into a general
-// register. A part that has such operations saves these two, and the register that controls rounding and collects exceptions (MXCSR), and
-// computes with the state that the interpreter has: to the nearest, without exceptions, denormal numbers as they are. All three have
-// their values again at the end of the part, and where a doorbell rings. After a read that faults they do not: the interpreter reads
-// none of them in such a program (native.Plan).
+// Floats are words on the operand stack like all others. Operations on them load vectorA and vectorB, and put the
+// result into a general register. A part that has such operations saves these two, and the register that controls
+// rounding and collects exceptions (MXCSR), and computes with the state that the interpreter has: to the nearest,
+// without exceptions, denormal numbers as they are. All three have their values again at the end of the part, and where
+// a doorbell rings. After a read that faults they do not: the interpreter reads none of them in such a program
+// (native.Plan).
 //
 // Legacy instructions are used, because those with a VEX prefix clear the upper bits of the registers.
 const (
@@ -34,8 +35,8 @@ const defaultMXCSR = 0x1f80
 
 const signBit = 63
 
-// lowHalf returns the vector register of which a word of the floating-point state, by its number as a register, is the lower half, if
-// native code does not write it.
+// lowHalf returns the vector register of which a word of the floating-point state, by its number as a register, is the
+// lower half, if native code does not write it.
 func lowHalf(index uint64) (x asm.Reg, ok bool) {
 	n := index - runtime.FloatWords
 	return asm.Reg(n / 2), index >= runtime.FloatWords && n%2 == 0 && n/2 < uint64(vectorA)
@@ -159,8 +160,9 @@ func (p *part) calculateFloat(op opcode.Op) {
 // isNumber reports whether a word is known to be a number.
 func isNumber(w word) bool { return w.kind == constant && !math.IsNaN(math.Float64frombits(w.n)) }
 
-// binaryFloat computes a op b. If neither is a number, the result is the operand that the processor takes for the first. Which one that is
-// in the interpreter, of a sum or a product, is up to the compiler of Go. So native code rings then.
+// binaryFloat computes a op b. If neither is a number, the result is the operand that the processor takes for the
+// first. Which one that is in the interpreter, of a sum or a product, is up to the compiler of Go. So native code rings
+// then.
 func (p *part) binaryFloat(op asm.FloatOp) {
 	b, a := p.stack[len(p.stack)-1], p.stack[len(p.stack)-2]
 	commutes := (op == asm.Addsd || op == asm.Mulsd) && !isNumber(a) && !isNumber(b)
@@ -214,8 +216,8 @@ func (p *part) compareEqual(c asm.FloatCond) {
 	p.truth(asm.NE)
 }
 
-// compareLess pushes whether the second word from the top is below the top: whether the top is above it, a condition that does not hold of
-// what is not a number.
+// compareLess pushes whether the second word from the top is below the top: whether the top is above it, a condition
+// that does not hold of what is not a number.
 func (p *part) compareLess(c asm.Cond) {
 	b, a := p.popWord(), p.popWord()
 	p.used(asm.RAX)
@@ -225,8 +227,8 @@ func (p *part) compareLess(c asm.Cond) {
 	p.truth(c)
 }
 
-// unsignedToFloat converts an integer. One above the largest signed one is halved before, and what is lost then still decides how it is
-// rounded.
+// unsignedToFloat converts an integer. One above the largest signed one is halved before, and what is lost then still
+// decides how it is rounded.
 func (p *part) unsignedToFloat() {
 	large, done := p.NewLabel(), p.NewLabel()
 	p.load(asm.RAX, p.popWord())

@@ -129,8 +129,8 @@ func anyAddress(r *rand.Rand) uint64 {
 	return dataAddr + pageSize*r.Uint64N(uint64(len(dataPages))+1) + r.Uint64N(24) - 12
 }
 
-// text pushes whether text in memory is, or begins with, a constant. Memory that native code takes for readable, and is not, is left out:
-// the interpreter reads to the end of the text, and native code only to the first difference.
+// text pushes whether text in memory is, or begins with, a constant. Memory that native code takes for readable, and is
+// not, is left out: the interpreter reads to the end of the text, and native code only to the first difference.
 func (g *generator) text() {
 	addr := pick[uint64](g.Rand, dataAddr, dataAddr+4*pageSize) + g.Uint64N(3000)
 	switch g.IntN(6) {

@@ -219,7 +219,8 @@ func (k *tables) startSearch(t *arena.TableLayout) {
 	k.Shift(asm.Shl, asm.R(s.tag), arena.TagShift)
 }
 
-// homed returns the word of the slot in a part of the table, at an address in a register, that has a word for each slot.
+// homed returns the word of the slot in a part of the table, at an address in a register, that has a word for each
+// slot.
 func (k *tables) homed(t *arena.TableLayout, base asm.Reg) asm.Operand {
 	if t.Paired {
 		return asm.HalfElement(base, k.cells.search.slot)
@@ -241,8 +242,8 @@ func (k *tables) compareTag() {
 	k.Shift(asm.Shr, asm.R(asm.RDX), 64-arena.ChangeShift+arena.TagShift)
 }
 
-// compareKey compares the key with an entry, whose address is in a register, and jumps if they differ. The spare register is used, and of a key with
-// texts that are not known rax, rcx and rdx.
+// compareKey compares the key with an entry, whose address is in a register, and jumps if they differ. The spare
+// register is used, and of a key with texts that are not known rax, rcx and rdx.
 func (k *tables) compareKey(entry, spare asm.Reg, differs asm.Label) {
 	if k.key.refs != 0 {
 		k.Mov(asm.R(k.texts.to), asm.R(entry))
@@ -271,7 +272,8 @@ func (s *words) compareMemory(o asm.Operand, w word, spare asm.Reg) {
 	s.Alu(asm.Cmp, o, asm.R(s.register(w, spare)))
 }
 
-// hash computes the hash of the key in rax, as key.Hash does; rcx is used. What is constant at the start of the key is computed here.
+// hash computes the hash of the key in rax, as key.Hash does; rcx is used. What is constant at the start of the key is
+// computed here.
 func (k *tables) hash() {
 	var constants []uint64
 	for i, w := range k.key.words {

@@ -8,8 +8,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Counting by key in the share of the thread: package arena describes the entries (keyshare.go). The key's own entry takes one plain addition
-// where the table takes an operation that locks, and a longer hash.
+// Counting by key in the share of the thread: package arena describes the entries (keyshare.go). The key's own entry
+// takes one plain addition where the table takes an operation that locks, and a longer hash.
 
 // ownEntries returns where threads have entries of their own for an operation; ok is false if they have none.
 func (k *tables) ownEntries(op opcode.Op, l *arena.Layout) (e arena.KeyEntries, ok bool) {
@@ -19,8 +19,8 @@ func (k *tables) ownEntries(op opcode.Op, l *arena.Layout) (e arena.KeyEntries, 
 	return l.KeyShare.Entries()
 }
 
-// ownEntry loads rdx with the key as entries have it, and returns the entry where its search begins, at an address that is in rcx. A key, or a
-// thread, that has no entries jumps to none.
+// ownEntry loads rdx with the key as entries have it, and returns the entry where its search begins, at an address that
+// is in rcx. A key, or a thread, that has no entries jumps to none.
 func (k *tables) ownEntry(e arena.KeyEntries, none asm.Label) asm.Operand {
 	if k.share == maybeShare {
 		k.Test(k.stackOf)

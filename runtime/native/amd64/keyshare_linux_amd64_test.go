@@ -18,7 +18,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// keyedBy returns a program that counts what is in rbx twice, and adds it up, under a key that operations calculate of it; and the objects.
+// keyedBy returns a program that counts what is in rbx twice, and adds it up, under a key that operations calculate of
+// it; and the objects.
 func (w *world) keyedBy(max int, key ...runtime.Inst) (p *native.Plan, count, sum uint64, ids [2]int) {
 	left := opV(opcode.PushR, uint64(fileIndex[asm.RBX])<<16)
 	key = slices.Concat([]runtime.Inst{left}, key, []runtime.Inst{op(opcode.KeyInt)})
@@ -50,8 +51,9 @@ func (w *world) ownIn(e arena.KeyEntries) (count uint64) {
 	return count
 }
 
-// TestReentrantEntries runs a stub in the middle of itself after each of its instructions: when both hits have the same new key, when they have
-// keys whose searches begin at one entry, and when one of them has an entry. All hits count under their keys.
+// TestReentrantEntries runs a stub in the middle of itself after each of its instructions: when both hits have the same
+// new key, when they have keys whose searches begin at one entry, and when one of them has an entry. All hits count
+// under their keys.
 func TestReentrantEntries(t *testing.T) {
 	for _, sites := range []int{0, 5} { // see world.site: pairs, or pins
 		w := newWorld(t)
@@ -114,8 +116,9 @@ func TestReentrantEntries(t *testing.T) {
 	}
 }
 
-// TestTakesOfEntries: two threads add by key in their entries, and one that has none beside them, while the host reads and takes. Every addition
-// is taken once, and what is read never falls between two takes. One of the keys never has an entry.
+// TestTakesOfEntries: two threads add by key in their entries, and one that has none beside them, while the host reads
+// and takes. Every addition is taken once, and what is read never falls between two takes. One of the keys never has an
+// entry.
 func TestTakesOfEntries(t *testing.T) {
 	for _, sites := range []int{0, 1, 5} { // see world.site: own data are asked for, or read; pairs, or pins
 		w := newWorld(t)

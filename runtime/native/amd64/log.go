@@ -9,8 +9,8 @@ import (
 	"gotap/runtime/record"
 )
 
-// What a program logs. The fields are kept as words, like the operand stack; when the program ends, the record is written into the ring at
-// once (package record has its layout).
+// What a program logs. The fields are kept as words, like the operand stack; when the program ends, the record is
+// written into the ring at once (package record has its layout).
 
 // field pops a word into the next field of the log. Constants and registers of the target stay what they are.
 func (s *words) field() {
@@ -32,8 +32,8 @@ func (s *words) settleFields() {
 	}
 }
 
-// commit writes the record of what the program has logged. If the thread is not known, or the ring is full, the interpreter does it: a stop
-// gives the reader time.
+// commit writes the record of what the program has logged. If the thread is not known, or the ring is full, the
+// interpreter does it: a stop gives the reader time.
 func (p *part) commit(in *runtime.Inst) {
 	p.records = true
 	log := p.plan.Ops[p.pc].Log

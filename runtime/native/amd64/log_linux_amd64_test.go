@@ -12,8 +12,8 @@ import (
 	"gotap/runtime/record"
 )
 
-// TestTimeOfRecord: a record has the time that its program has read last, if nothing may have come in between, and otherwise the time at which it is
-// written.
+// TestTimeOfRecord: a record has the time that its program has read last, if nothing may have come in between, and
+// otherwise the time at which it is written.
 func TestTimeOfRecord(t *testing.T) {
 	w := newWorld(t)
 	if w.clock == nil {

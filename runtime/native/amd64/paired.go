@@ -10,8 +10,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// A cell of one word that lies behind its state is replaced together with it, by one instruction, and the slot is not pinned (package
-// arena, table.go). The instruction compares rdx:rax and stores rcx:rbx.
+// A cell of one word that lies behind its state is replaced together with it, by one instruction, and the slot is not
+// pinned (package arena, table.go). The instruction compares rdx:rax and stores rcx:rbx.
 
 // swapsPairs reports whether the part may replace pairs. Then rbx belongs to single operations.
 func (k *tables) swapsPairs() bool {
@@ -34,10 +34,12 @@ func (k *tables) isPair(op opcode.Op, l *arena.Layout) bool {
 	return k.site.Pairs && l.Table.Paired
 }
 
-// usePair searches the key and makes the operation with its cell. The result, if there is one, is in the register of the entry.
+// usePair searches the key and makes the operation with its cell. The result, if there is one, is in the register of
+// the entry.
 //
-// Mostly the key is in the slot that is its home. How many slots are to be searched is read only if it is not. The number is in the upper
-// bits of the register of the tag, which a comparison of tags leaves out; 0: it has not been read.
+// Mostly the key is in the slot that is its home. How many slots are to be searched is read only if it is not. The
+// number is in the upper bits of the register of the tag, which a comparison of tags leaves out; 0: it has not been
+// read.
 func (k *tables) usePair(op opcode.Op, l *arena.Layout, v word, absent, unsure asm.Label) {
 	s, t := k.cells.search, l.Table
 	probe, retry, again, full, unlike, next := k.NewLabel(), k.NewLabel(), k.NewLabel(), k.NewLabel(), k.NewLabel(), k.NewLabel()
@@ -105,7 +107,8 @@ func (k *tables) usePair(op opcode.Op, l *arena.Layout, v word, absent, unsure a
 	})
 }
 
-// pastPair goes on to the next slot, or jumps to absent behind the last one that is to be searched; rcx and rdx are used.
+// pastPair goes on to the next slot, or jumps to absent behind the last one that is to be searched; rcx and rdx are
+// used.
 func (k *tables) pastPair(t *arena.TableLayout, absent asm.Label) {
 	s, known := k.cells.search, k.NewLabel()
 	k.Mov(asm.R(asm.RDX), asm.R(s.tag))

@@ -10,8 +10,8 @@ import (
 )
 
 // part makes the code of one program or predicate: its operations in their order, and the ways between them. What it is
-// made of are the words of the operand stack (type words), the doorbells (type doorbells), and the components below, each of which makes
-// the code of one kind of operation.
+// made of are the words of the operand stack (type words), the doorbells (type doorbells), and the components below,
+// each of which makes the code of one kind of operation.
 type part struct {
 	doorbells
 	frames frames       // of calls
@@ -201,8 +201,8 @@ func (p *part) epilogue() {
 	}
 }
 
-// close ends the part: what follows has the stack pointer from before the prologue. Behind the tail it leaves the way that
-// threads take whose doorbell nobody answers.
+// close ends the part: what follows has the stack pointer from before the prologue. Behind the tail it leaves the way
+// that threads take whose doorbell nobody answers.
 func (p *part) close() {
 	p.below = p.outer
 	if !p.rings {

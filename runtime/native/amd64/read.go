@@ -8,12 +8,12 @@ import (
 	"gotap/runtime/ranges"
 )
 
-// Reads of the target's memory. Native code reads what the table of ranges has (package ranges), and rings for all other addresses. The table
-// may be out of date, so a read may fault. Whoever runs the stub then takes the signal away and has the doorbell answered instead
-// (native.Read): the read has changed nothing.
+// Reads of the target's memory. Native code reads what the table of ranges has (package ranges), and rings for all
+// other addresses. The table may be out of date, so a read may fault. Whoever runs the stub then takes the signal away
+// and has the doorbell answered instead (native.Read): the read has changed nothing.
 //
-// A fault that no tracer sees would be the program's. So the control word is tested once more right before each read: between its
-// owner's death and the end of the tracing lies the end of a process.
+// A fault that no tracer sees would be the program's. So the control word is tested once more right before each read:
+// between its owner's death and the end of the tracing lies the end of a process.
 
 // read is an instruction that may fault, whose labels have no offsets yet.
 type read struct {
@@ -24,8 +24,8 @@ type read struct {
 // flagRF is the resume flag, which the processor sets when an instruction faults.
 const flagRF = 1 << 16
 
-// Ring changes the registers of a thread whose read has faulted to what they would be if the doorbell had rung. stub is the address of
-// the stub.
+// Ring changes the registers of a thread whose read has faulted to what they would be if the doorbell had rung. stub is
+// the address of the stub.
 func Ring(f *native.Read, stub uint64, regs []uint64) {
 	regs[fileRIP] = stub + uint64(f.Bell)
 	if !f.Passes {
@@ -81,18 +81,20 @@ func (p *part) probe() {
 	p.pushConst(1)
 }
 
-// stackWord pushes a word of the stack at the entry of a function: 0 is the return address, and arguments that are in no register lie above it.
+// stackWord pushes a word of the stack at the entry of a function: 0 is the return address, and arguments that are in
+// no register lie above it.
 //
-// They are in the frame of the caller, which is mapped, so the table of ranges is not asked. A function that has fewer arguments than the program
-// reads may have been called from the highest frame of a stack; what is above that is other data of the thread, or the read faults and rings.
+// They are in the frame of the caller, which is mapped, so the table of ranges is not asked. A function that has fewer
+// arguments than the program reads may have been called from the highest frame of a stack; what is above that is other
+// data of the thread, or the read faults and rings.
 func (f *frames) stackWord(n int) {
 	bell, to := f.bellBefore(), f.target()
 	f.mayFault(bell, true, func() { f.Mov(asm.R(to), asm.At(asm.RSP, int32(f.below+8*n))) })
 	f.result(to)
 }
 
-// readBell makes a doorbell for a read of some bytes at an address, before the current operation or before the key that is being
-// built.
+// readBell makes a doorbell for a read of some bytes at an address, before the current operation or before the key that
+// is being built.
 func (b *doorbells) readBell(w word, size int) asm.Label {
 	b.reading = &native.ReadOf{Addr: b.locate(w), Size: size}
 	defer func() { b.reading = nil }()
@@ -102,8 +104,8 @@ func (b *doorbells) readBell(w word, size int) asm.Label {
 // memoryCheck makes the code that finds out whether memory may be read.
 type memoryCheck struct{ *words }
 
-// checked makes sure that some bytes at an address may be read, or rings. It returns a register with the address, which is not rax or rcx; those are
-// used.
+// checked makes sure that some bytes at an address may be read, or rings. It returns a register with the address, which
+// is not rax or rcx; those are used.
 func (g *memoryCheck) checked(w word, bell asm.Label, size int) (x asm.Reg) {
 	x = g.register(w, asm.RDX)
 	g.used(asm.RAX)
@@ -180,12 +182,14 @@ func (g *memoryCheck) searchRange(x asm.Reg, size int, bell asm.Label) {
 	g.Pop(asm.RDX)
 }
 
-// mayFault makes the code of one instruction that reads what is the thread's own (native.Read), or what has been checked.
+// mayFault makes the code of one instruction that reads what is the thread's own (native.Read), or what has been
+// checked.
 func (b *doorbells) mayFault(bell asm.Label, own bool, instruction func()) {
 	b.guarded(read{Read: native.Read{Own: own}, bell: bell}, b.abandoned, instruction)
 }
 
-// mayFail is mayFault for what is the thread's own, without a doorbell: if it faults, or no tracer would see that, the thread goes on at a label.
+// mayFail is mayFault for what is the thread's own, without a doorbell: if it faults, or no tracer would see that, the
+// thread goes on at a label.
 func (b *doorbells) mayFail(to asm.Label, instruction func()) {
 	b.guarded(read{Read: native.Read{Own: true, Passes: true}, bell: to}, to, instruction)
 }

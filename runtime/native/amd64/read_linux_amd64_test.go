@@ -27,8 +27,8 @@ func (c *tracee) begin(arg uint64) regFile {
 	return regs
 }
 
-// TestReads: what the table has is read natively, whether the hint is right or wrong. Everything else rings, and what is not readable any more
-// faults at an instruction that is known.
+// TestReads: what the table has is read natively, whether the hint is right or wrong. Everything else rings, and what
+// is not readable any more faults at an instruction that is known.
 func TestReads(t *testing.T) {
 	w := newWorld(t)
 	const fifth = dataAddr + 4*pageSize
@@ -76,7 +76,8 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// TestReadsAreSilenced: a thread that is in a program when the session ends does not read any more, but goes on behind the stub.
+// TestReadsAreSilenced: a thread that is in a program when the session ends does not read any more, but goes on behind
+// the stub.
 func TestReadsAreSilenced(t *testing.T) {
 	w := newWorld(t)
 	stub, id := w.reads(opcode.Load64)
@@ -114,7 +115,8 @@ func TestWildHints(t *testing.T) {
 	}
 }
 
-// TestComparisons: text in memory is compared with constants of all lengths without a stop, unless the interpreter might read where nothing is.
+// TestComparisons: text in memory is compared with constants of all lengths without a stop, unless the interpreter
+// might read where nothing is.
 func TestComparisons(t *testing.T) {
 	w := newWorld(t)
 	const at, long = dataAddr + 5, "0123456789abcdefghijklmnopqrstuvwxyz"

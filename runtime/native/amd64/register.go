@@ -29,7 +29,8 @@ func general(index uint64) (asm.Reg, bool) {
 // args are the registers of the first integer arguments (System V).
 var args = [...]asm.Reg{asm.RDI, asm.RSI, asm.RDX, asm.RCX, asm.R8, asm.R9}
 
-// stackArgs is how many arguments behind those are read from the stack. At the entry of a function they are in the frame of its caller.
+// stackArgs is how many arguments behind those are read from the stack. At the entry of a function they are in the
+// frame of its caller.
 const stackArgs = 16
 
 // Features describes this package to native.PlanOf.

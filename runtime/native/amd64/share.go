@@ -9,9 +9,9 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Counting in the share of the thread. Only this thread writes there, so plain instructions are enough; each addition is one
-// instruction, which a signal handler cannot interrupt halfway. Where a thread has no share it counts in the words that all share, atomically.
-// Which of the two a part uses for a hit is decided once, when it begins.
+// Counting in the share of the thread. Only this thread writes there, so plain instructions are enough; each addition
+// is one instruction, which a signal handler cannot interrupt halfway. Where a thread has no share it counts in the
+// words that all share, atomically. Which of the two a part uses for a hit is decided once, when it begins.
 
 // shareState says what is known of the share of the thread.
 type shareState uint8
@@ -48,7 +48,8 @@ func (s *words) countGate(g *gate.Gate, word uint64, copyAt uint64) {
 	s.count(w, s.inc)
 }
 
-// count makes an addition, which add does: to memory that belongs to the thread alone, or atomically. It may be made twice.
+// count makes an addition, which add does: to memory that belongs to the thread alone, or atomically. It may be made
+// twice.
 func (s *words) count(w countable, add func(to asm.Operand, alone bool)) {
 	if !w.ok {
 		add(w.words, false)
@@ -80,7 +81,8 @@ func (s *words) inc(to asm.Operand, alone bool) {
 	}
 }
 
-// adder returns a function that adds a word to memory. It loads the word into rax, unless that is a constant or in a register.
+// adder returns a function that adds a word to memory. It loads the word into rax, unless that is a constant or in a
+// register.
 func (s *words) adder(w word) func(to asm.Operand, alone bool) {
 	if s.isConst32(w) {
 		return func(to asm.Operand, alone bool) {
@@ -110,7 +112,8 @@ func (e *emitter) sharesGate(g *gate.Gate) bool {
 	return ok
 }
 
-// countsInShares reports whether the part of a program adds to anything that has copies in shares, or counts its hits there.
+// countsInShares reports whether the part of a program adds to anything that has copies in shares, or counts its hits
+// there.
 func (p *part) countsInShares(g *gate.Gate) bool {
 	if !p.site.Shares {
 		return false
@@ -137,8 +140,8 @@ func (p *part) countsInShares(g *gate.Gate) bool {
 	return false
 }
 
-// findShare loads the register of the stack of calls with the address of the thread's block, or with 0. A thread whose own data cannot
-// be read has none.
+// findShare loads the register of the stack of calls with the address of the thread's block, or with 0. A thread whose
+// own data cannot be read has none.
 func (f *frames) findShare() {
 	none, found := f.NewLabel(), f.NewLabel()
 	f.findStack(none, func(instruction func()) { f.mayFail(none, instruction) })

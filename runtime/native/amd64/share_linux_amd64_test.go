@@ -26,8 +26,8 @@ func (w *world) countsOf() (p *native.Plan, count, sum int) {
 	return w.plan(push(1), opV(opcode.Agg, countAt), left, opV(opcode.Agg, sumAt), left, opV(opcode.Agg, histAt), op(opcode.Exit)), count, sum
 }
 
-// TestWithoutShare: a thread that has no share counts in the shared words and rings no doorbell. One such thread is unknown to native code; of
-// the other, thread-local data cannot be read.
+// TestWithoutShare: a thread that has no share counts in the shared words and rings no doorbell. One such thread is
+// unknown to native code; of the other, thread-local data cannot be read.
 func TestWithoutShare(t *testing.T) {
 	for _, selfAddressed := range []bool{false, true} {
 		w := newWorld(t)
@@ -92,8 +92,8 @@ func TestSpoiledShares(t *testing.T) {
 	}
 }
 
-// TestTakesOfShares: two threads count in their shares, and one without a share beside them, while the host takes, reads and clears nothing of
-// its own. Every addition is taken once, and what is read never falls between two takes.
+// TestTakesOfShares: two threads count in their shares, and one without a share beside them, while the host takes,
+// reads and clears nothing of its own. Every addition is taken once, and what is read never falls between two takes.
 func TestTakesOfShares(t *testing.T) {
 	for sites := range 2 { // see world.site: own data are read, or their address is asked for
 		takesOfShares(t, sites)

@@ -8,8 +8,9 @@ import (
 	"gotap/runtime/object"
 )
 
-// countSpread counts a word in its bucket of a cell of stats (package arena, spread.go), which must not be at rax, rcx or rdx. If the cell
-// lacks the group of the bucket, nothing is counted and control goes to the code that missing makes: the interpreter adds groups.
+// countSpread counts a word in its bucket of a cell of stats (package arena, spread.go), which must not be at rax, rcx
+// or rdx. If the cell lacks the group of the bucket, nothing is counted and control goes to the code that missing
+// makes: the interpreter adds groups.
 func (c *cells) countSpread(l *arena.Layout, cell asm.Operand, v word, missing func()) {
 	const turn = object.GroupBuckets // the bits of rax above the number of the bucket in its group count the groups that are left to be searched
 	which, x := c.used(c.search.tag), c.used(c.search.left)
@@ -45,7 +46,8 @@ func (c *cells) countSpread(l *arena.Layout, cell asm.Operand, v word, missing f
 // longestSearch is more than the groups that integers have.
 const longestSearch = 128
 
-// bucketOf computes the bucket of a word as object.SpreadIndex does: the group in rdx, the bucket in it in rax; rcx is used.
+// bucketOf computes the bucket of a word as object.SpreadIndex does: the group in rdx, the bucket in it in rax; rcx is
+// used.
 func (c *cells) bucketOf(v word) {
 	if c.float {
 		c.bucketOfFloat()

@@ -22,13 +22,15 @@ const (
 	atHome                // except while a key is built, n is the place of the word on the stack
 )
 
-// words are the words that a part computes with: those of the operand stack, scratch words, the fields of the log and the words of a key.
+// words are the words that a part computes with: those of the operand stack, scratch words, the fields of the log and
+// the words of a key.
 //
-// The operand stack exists only while code is made: each of its words is a constant, a register of the target, a scratch
-// word, or lies in its home. Results are computed in the home of their place on the stack, which is a register if there
-// are enough. Where ways join, all words are in their homes.
+// The operand stack exists only while code is made: each of its words is a constant, a register of the target, a
+// scratch word, or lies in its home. Results are computed in the home of their place on the stack, which is a register
+// if there are enough. Where ways join, all words are in their homes.
 //
-// rax, rcx and rdx belong to single operations, and rbx where pairs are swapped. Their values at the place are read from where they were saved.
+// rax, rcx and rdx belong to single operations, and rbx where pairs are swapped. Their values at the place are read
+// from where they were saved.
 type words struct {
 	*emitter
 	index    int              // of the part, in emitter.needs
@@ -183,8 +185,8 @@ func (s *words) settle() {
 	}
 }
 
-// nextHome returns the index of the home of the next result: its place on the stack. While a key is built, all homes stay
-// as they are, because a doorbell may stand before its first part, and each result gets another one.
+// nextHome returns the index of the home of the next result: its place on the stack. While a key is built, all homes
+// stay as they are, because a doorbell may stand before its first part, and each result gets another one.
 func (s *words) nextHome() int {
 	if s.key.begun {
 		return s.key.nextHome

@@ -15,8 +15,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// TestTableStates compares native searches with the interpreter's where slots of the key's home are in states that programs
-// on one thread do not see.
+// TestTableStates compares native searches with the interpreter's where slots of the key's home are in states that
+// programs on one thread do not see.
 func TestTableStates(t *testing.T) {
 	w := newWorld(t)
 	w.c.setControl(1)
@@ -94,8 +94,8 @@ func TestTableStates(t *testing.T) {
 	}
 }
 
-// TestKeysInPlace: what is calculated while a key is built leaves everything as it was until the key is used. In an empty table
-// the doorbell shows it; the second time the key is there.
+// TestKeysInPlace: what is calculated while a key is built leaves everything as it was until the key is used. In an
+// empty table the doorbell shows it; the second time the key is there.
 func TestKeysInPlace(t *testing.T) {
 	w := newWorld(t)
 	w.c.setControl(1)

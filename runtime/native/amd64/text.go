@@ -7,8 +7,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Texts that are known when code is made are words on the stack like numbers: the interpreter's references to them, which are constants. An
-// operation that uses such a text takes its bytes from the plan.
+// Texts that are known when code is made are words on the stack like numbers: the interpreter's references to them,
+// which are constants. An operation that uses such a text takes its bytes from the plan.
 
 // compareKnown makes an operation on texts that are known.
 func (p *part) compareKnown(op opcode.Op) {
@@ -20,8 +20,9 @@ func (p *part) compareKnown(op opcode.Op) {
 	p.pushConst(v)
 }
 
-// compareText makes the code of a comparison of text in memory with a constant, which is three operations (native.Comparison). It rings
-// unless all bytes that the interpreter might read are readable: then none of them would make it trap.
+// compareText makes the code of a comparison of text in memory with a constant, which is three operations
+// (native.Comparison). It rings unless all bytes that the interpreter might read are readable: then none of them would
+// make it trap.
 func (p *part) compareText() {
 	c, _ := p.plan.Comparison(p.pc)
 	w, text := p.stack[len(p.stack)-2], []byte(c.Text)

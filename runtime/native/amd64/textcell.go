@@ -42,8 +42,8 @@ func (t *texts) copyCell(cell asm.Operand) {
 	t.Place(done)
 }
 
-// loadText loads the register of the entry with a text that any thread may replace: a copy of it in a cell (package arena, textcell.go). A thread
-// that finds it being replaced, or replaced meanwhile, gives up.
+// loadText loads the register of the entry with a text that any thread may replace: a copy of it in a cell (package
+// arena, textcell.go). A thread that finds it being replaced, or replaced meanwhile, gives up.
 func (k *tables) loadText(cell asm.Operand, giveUp func()) {
 	s, t, busy := k.cells.search, k.texts, k.NewLabel()
 	k.Mov(asm.R(asm.RAX), cell)
@@ -77,7 +77,8 @@ func (t *texts) popThis(cell asm.Operand) {
 	t.copyWith()
 }
 
-// cutLength loads left with the length in the reference rax, as it is in cells and keys. rax has then bit 16 set if the text is cut.
+// cutLength loads left with the length in the reference rax, as it is in cells and keys. rax has then bit 16 set if the
+// text is cut.
 func (t *texts) cutLength() {
 	fits := t.NewLabel()
 	t.lengthOf(asm.RAX)
@@ -95,7 +96,8 @@ func (t *texts) header() {
 	t.Alu(asm.Add, asm.R(asm.RAX), asm.R(t.left))
 }
 
-// eachWord makes a loop over the words of left bytes, which are an operand: at from, or the last ones padded in rdx. left, and in the end rcx and rdx, are used.
+// eachWord makes a loop over the words of left bytes, which are an operand: at from, or the last ones padded in rdx.
+// left, and in the end rcx and rdx, are used.
 func (t *texts) eachWord(do func(asm.Operand)) {
 	again, tail, done := t.NewLabel(), t.NewLabel(), t.NewLabel()
 	t.Place(again)
@@ -118,7 +120,8 @@ func (t *texts) eachWord(do func(asm.Operand)) {
 	t.Place(done)
 }
 
-// copyWith stores the header of a text, and its bytes padded to words. rax has bit 16 set if it is cut. from, to and left are used.
+// copyWith stores the header of a text, and its bytes padded to words. rax has bit 16 set if it is cut. from, to and
+// left are used.
 func (t *texts) copyWith() {
 	t.header()
 	t.Mov(asm.At(t.to, 0), asm.R(asm.RAX))
@@ -130,8 +133,8 @@ func (t *texts) copyWith() {
 	})
 }
 
-// openPart loads rax with the header of a text as it stands in keys, from with the address of its bytes and left with their number. The text has been
-// found before.
+// openPart loads rax with the header of a text as it stands in keys, from with the address of its bytes and left with
+// their number. The text has been found before.
 func (t *texts) openPart(ref word) {
 	t.find(ref, t.abandoned)
 	t.cutLength()

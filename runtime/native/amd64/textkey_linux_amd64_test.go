@@ -12,8 +12,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// TestTextKeys: native code finds keys with texts of memory without a doorbell, and takes no other key for them: not one that differs in a single
-// word, as one with the same hash would.
+// TestTextKeys: native code finds keys with texts of memory without a doorbell, and takes no other key for them: not
+// one that differs in a single word, as one with the same hash would.
 func TestTextKeys(t *testing.T) {
 	w := newWorld(t)
 	w.c.setControl(1)

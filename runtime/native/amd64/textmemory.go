@@ -6,8 +6,9 @@ import (
 	"gotap/runtime/native/amd64/asm"
 )
 
-// Texts that are made when a program runs lie in slots of the part, one behind the other, as they lie in the interpreter's scratch memory. So
-// their references are those that the interpreter would make, and a doorbell has the bytes for it (runtime.State.Text).
+// Texts that are made when a program runs lie in slots of the part, one behind the other, as they lie in the
+// interpreter's scratch memory. So their references are those that the interpreter would make, and a doorbell has the
+// bytes for it (runtime.State.Text).
 
 // textMemory is the memory of a part for texts.
 type textMemory struct {
@@ -17,7 +18,8 @@ type textMemory struct {
 	bytes  int
 }
 
-// texts makes the code of texts that are made when a program runs, and of those of which it is not known which of several they are.
+// texts makes the code of texts that are made when a program runs, and of those of which it is not known which of
+// several they are.
 type texts struct {
 	*doorbells
 	check          *memoryCheck
@@ -46,7 +48,8 @@ func (t *texts) uses() {
 	}
 }
 
-// room loads to with the address of free memory, and rdx with how many bytes are used; rax stays. It rings if less than a text of some bytes is free.
+// room loads to with the address of free memory, and rdx with how many bytes are used; rax stays. It rings if less than
+// a text of some bytes is free.
 func (t *texts) room(most int, bell asm.Label) {
 	t.Mov(asm.R(asm.RDX), t.usedBytes())
 	t.AluImm(asm.Cmp, asm.R(asm.RDX), int32(t.memoryOfTexts.bytes-most-native.TextRoom))
@@ -63,7 +66,8 @@ const (
 	refScratch = 1
 )
 
-// makeRef makes the reference of a text of rax bytes, of which rcx has bit 16 set if it is cut, at the position rdx. It is then in rcx; rdx is used.
+// makeRef makes the reference of a text of rax bytes, of which rcx has bit 16 set if it is cut, at the position rdx. It
+// is then in rcx; rdx is used.
 func (t *texts) makeRef() {
 	t.Alu(asm.Add, t.usedBytes(), asm.R(asm.RAX))
 	t.Alu(asm.Add, asm.R(asm.RCX), asm.R(asm.RAX))
@@ -73,8 +77,8 @@ func (t *texts) makeRef() {
 	t.Alu(asm.Or, asm.R(asm.RCX), asm.R(asm.RDX))
 }
 
-// copyText makes a text of memory up to its NUL. It rings unless all bytes can be read that the interpreter might read, and those that it reads
-// itself, 8 at a time.
+// copyText makes a text of memory up to its NUL. It rings unless all bytes can be read that the interpreter might read,
+// and those that it reads itself, 8 at a time.
 func (t *texts) copyText() {
 	most, _ := t.plan.Copied(t.pc)
 	w := t.stack[len(t.stack)-2]
@@ -194,7 +198,8 @@ func (t *texts) lengthOf(ref asm.Reg) {
 	t.Extend(t.left, asm.R(ref), 16, false)
 }
 
-// find loads rax with the reference that a word is, and from with the address of its bytes, or rings: then it is none, or the text is not here.
+// find loads rax with the reference that a word is, and from with the address of its bytes, or rings: then it is none,
+// or the text is not here.
 func (t *texts) find(w word, bell asm.Label) {
 	t.uses()
 	found := t.NewLabel()

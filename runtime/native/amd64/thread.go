@@ -10,8 +10,8 @@ import (
 
 // What programs know of their thread: its number, and variables that each thread has its own value of.
 
-// needStack loads the address of the thread's stack of calls. A thread without one rings before the current operation, or before the key
-// that is being built.
+// needStack loads the address of the thread's stack of calls. A thread without one rings before the current operation,
+// or before the key that is being built.
 func (f *frames) needStack() {
 	if !f.framed {
 		f.needsStack(f.bellBefore())
@@ -26,9 +26,9 @@ func (f *frames) tid() {
 	f.result(x)
 }
 
-// perThread makes the code of operations on this thread's value of a variable, which is in a table with the number of the thread as the
-// key. A value that is not there yet is the initial one; the interpreter inserts it. While another key is built, values are only read: the words
-// of that key lie in homes, which a search does not use.
+// perThread makes the code of operations on this thread's value of a variable, which is in a table with the number of
+// the thread as the key. A value that is not there yet is the initial one; the interpreter inserts it. While another
+// key is built, values are only read: the words of that key lie in homes, which a search does not use.
 func (p *part) perThread(in *runtime.Inst) {
 	l := p.plan.Ops[p.pc].Object
 	unsure, outer := p.bellBefore(), p.key
@@ -61,7 +61,8 @@ func (p *part) perThread(in *runtime.Inst) {
 	}
 }
 
-// ownCell searches the cell of the thread and makes an operation with it. The value, if it is read, is in the register of the entry.
+// ownCell searches the cell of the thread and makes an operation with it. The value, if it is read, is in the register
+// of the entry.
 func (k *tables) ownCell(op opcode.Op, t *arena.TableLayout, v word, absent, unsure asm.Label) {
 	k.find(t, absent, unsure)
 	switch cell := k.cellFound(t); op {

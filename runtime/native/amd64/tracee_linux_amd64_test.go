@@ -41,8 +41,8 @@ type tracee struct {
 	ready regFile // with which it was stopped first
 }
 
-// newTracee starts a process that maps the memory files of an arena and of code. The test binary is not used, because its
-// Go runtime has threads and signal handlers of its own: the process is a program of three instructions.
+// newTracee starts a process that maps the memory files of an arena and of code. The test binary is not used, because
+// its Go runtime has threads and signal handlers of its own: the process is a program of three instructions.
 func newTracee(t testing.TB, arenaFD, arenaSize int) *tracee {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	c := &tracee{jobs: make(chan func())}

@@ -34,7 +34,8 @@ func usesFloats(programs []native.Program) bool {
 	return slices.ContainsFunc(programs, func(p native.Program) bool { return uses(p.When) || uses(p.Run) })
 }
 
-// anyVectors returns random vector registers, with exceptions that are not masked, that have been noted, and with all ways to round.
+// anyVectors returns random vector registers, with exceptions that are not masked, that have been noted, and with all
+// ways to round.
 func anyVectors(r *rand.Rand) (fp fpRegs) {
 	fp.control = 0x37f
 	for i := range fp.vectors {

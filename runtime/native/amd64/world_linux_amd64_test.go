@@ -107,7 +107,8 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// other returns another tracee that shares the arena, with a share of its own. Its own data are at an address in the page of the control word.
+// other returns another tracee that shares the arena, with a share of its own. Its own data are at an address in the
+// page of the control word.
 func (w *world) other(data uint64) *tracee {
 	c := newTracee(w.t, w.arena.FD(), arenaSize)
 	c.ready[fileFS] = data
@@ -208,7 +209,8 @@ func (w *world) fillData() {
 	w.ranges.Set(list)
 }
 
-// spans are the parts of the arena that programs and the interpreter change: header, descriptors, and what is allocated.
+// spans are the parts of the arena that programs and the interpreter change: header, descriptors, and what is
+// allocated.
 func (w *world) spans() [][]byte {
 	const header, descriptors, perObject = 4 << 10, 64 << 10, 128
 	next := binary.LittleEndian.Uint64(w.memory[4*8:])
@@ -249,8 +251,8 @@ func (w *world) addPowers(h *arena.Handle, key ...value.Value) {
 	}
 }
 
-// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one, and so are entries of the thread; stats that
-// lack a group of buckets count one more before they ring.
+// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one, and so are
+// entries of the thread; stats that lack a group of buckets count one more before they ring.
 func (w *world) dropChanges(used []byte) {
 	for id := range w.arena.Objects() {
 		_, off := w.arena.Lookup(id)
@@ -296,7 +298,8 @@ func (w *world) collect(programs []native.Program) {
 	}
 }
 
-// restart writes the used parts of the arena, in which keys may be missing that the thread has entries for: it gets free ones.
+// restart writes the used parts of the arena, in which keys may be missing that the thread has entries for: it gets
+// free ones.
 func (w *world) restart(used []byte) {
 	w.collect(nil)
 	for id := range w.arena.Objects() {
@@ -557,8 +560,8 @@ func (w *world) oneCase(seed uint64) error {
 	return fmt.Errorf("red zone %v, flags %v: %v\nregisters %#x\n%s", c.site.RedZone, c.site.Flags, err, c.hits, w.listing(c))
 }
 
-// marks are words of the page with the control word that native code sets: one for each operation, and behind them one for
-// each object that is an aggregation.
+// marks are words of the page with the control word that native code sets: one for each operation, and behind them one
+// for each object that is an aggregation.
 const (
 	marksAddr   = controlAddr + 64
 	marksObject = 256

@@ -17,8 +17,8 @@ func (p *part) aggregate(v reg) {
 		p.update(l, cell{offset: l.Cells[0]}, v)
 		return
 	}
-	// A bank is pinned while its two words change, so that the host does not read it in between. It is selected by the same word as
-	// counts the pins.
+	// A bank is pinned while its two words change, so that the host does not read it in between. It is selected by the
+	// same word as counts the pins.
 	again, other, done := p.newLabel(), p.newLabel(), p.newLabel()
 	p.place(again)
 	p.arena(x16, l.Word)
@@ -36,8 +36,8 @@ func (p *part) aggregate(v reg) {
 // bankBit is the number of the bit that selects a bank.
 var bankBit = uint32(bits.TrailingZeros64(arena.BankMask))
 
-// inBank pins a bank, whose word has been loaded exclusively from x16 into x15, adds to its cell and unpins it. If the word has changed it
-// jumps to again; if stats lack a group of buckets, to missing.
+// inBank pins a bank, whose word has been loaded exclusively from x16 into x15, adds to its cell and unpins it. If the
+// word has changed it jumps to again; if stats lack a group of buckets, to missing.
 func (p *part) inBank(l *arena.Layout, n int, v reg, again, missing label) {
 	p.movImm(x14, arena.BankPin[n])
 	p.add(x15, x15, x14)
@@ -82,7 +82,8 @@ func (p *part) incrementWord(c cell, offset uint64) {
 	p.atomicAdd(x16, x17, p.unwanted())
 }
 
-// update adds a register to a cell. Of stats the bucket has been counted (countSpread). x6 to x8 and x14 to x17 are changed, the register only if it is one of them: it may be x17.
+// update adds a register to a cell. Of stats the bucket has been counted (countSpread). x6 to x8 and x14 to x17 are
+// changed, the register only if it is one of them: it may be x17.
 func (p *part) update(l *arena.Layout, c cell, v reg) {
 	switch l.Object.Form() {
 	case object.KindCount:
@@ -165,8 +166,8 @@ func (p *part) powerBucket(o object.Powers, v reg) {
 	p.place(done)
 }
 
-// stepBucket computes the index of an lhist's bucket in x15: 0 below its range, the last one above, and otherwise 1 plus the number of
-// whole steps from the lower end.
+// stepBucket computes the index of an lhist's bucket in x15: 0 below its range, the last one above, and otherwise 1
+// plus the number of whole steps from the lower end.
 func (p *part) stepBucket(o *object.Object, v reg) {
 	done := p.newLabel()
 	p.movImm(p.uses(x15), 0)

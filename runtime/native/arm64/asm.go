@@ -8,7 +8,8 @@ import (
 // reg is a general register, by its number in instructions.
 type reg uint32
 
-// The registers that have a role here. Number 31 is the stack pointer or the register of zeros, as the instruction has it.
+// The registers that have a role here. Number 31 is the stack pointer or the register of zeros, as the instruction has
+// it.
 const (
 	x0  reg = 0
 	x1  reg = 1
@@ -61,7 +62,8 @@ type fixup struct {
 	from int
 }
 
-// asm makes code. Names and operands are those of the Arm Architecture Reference Manual (DDI 0487, C6), with the result first.
+// asm makes code. Names and operands are those of the Arm Architecture Reference Manual (DDI 0487, C6), with the result
+// first.
 type asm struct {
 	addr   uint64 // of the code
 	code   []byte
@@ -252,7 +254,8 @@ func (a *asm) ldr32(t, n reg, off uint32) { a.word(0xb9400000 | off/4<<10 | uint
 // str32 stores the low half; its offset is a multiple of 4.
 func (a *asm) str32(t, n reg, off uint32) { a.word(0xb9000000 | off/4<<10 | uint32(n)<<5 | uint32(t)) }
 
-// ldar and stlr load and store in the order of the program, ldaxr and stlxr do so exclusively; stlxr sets s to 0 if it stored.
+// ldar and stlr load and store in the order of the program, ldaxr and stlxr do so exclusively; stlxr sets s to 0 if it
+// stored.
 func (a *asm) ldar(t, n reg)     { a.word(0xc8dffc00 | uint32(n)<<5 | uint32(t)) }
 func (a *asm) stlr(t, n reg)     { a.word(0xc89ffc00 | uint32(n)<<5 | uint32(t)) }
 func (a *asm) ldaxr(t, n reg)    { a.word(0xc85ffc00 | uint32(n)<<5 | uint32(t)) }
@@ -273,8 +276,9 @@ func (a *asm) popPair(t, u reg)  { a.word(0xa8c103e0 | uint32(u)<<10 | uint32(t)
 // extr takes 64 bits of n and m behind it, from a bit on.
 func (a *asm) extr(d, n, m reg, from uint32) { a.three(0x93c00000|from<<10, d, n, m) }
 
-// Instructions without operands: a barrier between all accesses before and behind it (dmb ish), and between instructions (isb). Those with a register alone:
-// the one that leads to the thread's own data (tpidr_el0), and the counter that tells the time (cntvct_el0).
+// Instructions without operands: a barrier between all accesses before and behind it (dmb ish), and between
+// instructions (isb). Those with a register alone: the one that leads to the thread's own data (tpidr_el0), and the
+// counter that tells the time (cntvct_el0).
 const (
 	dmb        = 0xd5033bbf
 	isb        = 0xd5033fdf

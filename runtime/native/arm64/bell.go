@@ -28,7 +28,8 @@ func (d *bell) resolve(a *asm) native.Bell {
 	return d.Bell
 }
 
-// bell makes a doorbell before the current operation and returns its label. Nothing of the operation may have been executed.
+// bell makes a doorbell before the current operation and returns its label. Nothing of the operation may have been
+// executed.
 func (p *part) bell() label { return p.bellAt(p.pc, p.executed) }
 
 // bellBefore makes a doorbell before the current operation, or before the key that is being built.
@@ -39,8 +40,8 @@ func (p *part) bellBefore() label {
 	return p.bell()
 }
 
-// bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had been executed, and whose
-// words are all as they were then.
+// bellAt makes a doorbell before an earlier operation of the block, at which the given number of its operations had
+// been executed, and whose words are all as they were then.
 func (p *part) bellAt(pc, executed int) label {
 	d := p.newBell()
 	d.PC, d.Steps = p.plan.Origin(pc), uint64(p.plan.Ops[pc].Steps)

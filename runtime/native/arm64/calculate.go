@@ -117,8 +117,8 @@ func (p *part) population(d, a reg) {
 	p.shr(d, d, 56)
 }
 
-// divide divides; a division by 0 rings. The quotient of the smallest integer and -1 is that integer, and nothing is left of it,
-// as for the interpreter.
+// divide divides; a division by 0 rings. The quotient of the smallest integer and -1 is that integer, and nothing is
+// left of it, as for the interpreter.
 func (p *part) divide(op opcode.Op, depth int) {
 	a, b := p.get(depth-2, x16), p.get(depth-1, x17)
 	if !p.plan.DividesByConstant(p.pc) {

@@ -8,8 +8,9 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Calls that are followed from their entry to their return. Package calls has the layout of what is used here, and says why a signal
-// handler may interrupt it anywhere. The stack pointer is the same at the entry of a function and at its returns.
+// Calls that are followed from their entry to their return. Package calls has the layout of what is used here, and says
+// why a signal handler may interrupt it anywhere. The stack pointer is the same at the entry of a function and at its
+// returns.
 
 // Registers of a call: the address of its frame, and of the thread's block. Nothing else uses them.
 const (
@@ -17,8 +18,8 @@ const (
 	callBlock = x21
 )
 
-// within is how far inside of a call that ends, in bytes of stack, frames of calls are taken for dead. What is farther away may be
-// on another stack, and is left to the interpreter.
+// within is how far inside of a call that ends, in bytes of stack, frames of calls are taken for dead. What is farther
+// away may be on another stack, and is left to the interpreter.
 const within = 256 << 10
 
 // callFrames makes the code of calls: their frames on the thread's stack of calls.
@@ -75,7 +76,8 @@ func (f *callFrames) compareSP() {
 	f.cmp(x8, x16)
 }
 
-// otherFunc jumps if a frame, whose word at BeforeAt is in a register, is not one of the function of the call; x16 and x17 are used.
+// otherFunc jumps if a frame, whose word at BeforeAt is in a register, is not one of the function of the call; x16 and
+// x17 are used.
 func (f *callFrames) otherFunc(before reg, to label) {
 	f.shr(x16, before, 32)
 	f.movImm(x17, uint64(f.call.Func))
@@ -83,8 +85,9 @@ func (f *callFrames) otherFunc(before reg, to label) {
 	f.bIf(condNE, to)
 }
 
-// beginCall records the call that begins, or rings; then the interpreter does all that is to be done, and control arrives at none. The
-// frame of the call is empty, and busy. In any case it counts the hit in the gate, if there is one.
+// beginCall records the call that begins, or rings; then the interpreter does all that is to be done, and control
+// arrives at none. The frame of the call is empty, and busy. In any case it counts the hit in the gate, if there is
+// one.
 func (f *callFrames) beginCall(g *gate.Gate, none label) {
 	bell, unable := f.callBell(native.EntersCall, none), f.newLabel()
 	f.cold = append(f.cold, func() {
@@ -166,7 +169,8 @@ var (
 	_ = [1]struct{}{}[calls.FuncAt-calls.BeforeAt-4]
 )
 
-// replaceCalls replaces the state in x6 by that in x8, or jumps to again if it has changed. A signal clears the monitor of the exclusive accesses.
+// replaceCalls replaces the state in x6 by that in x8, or jumps to again if it has changed. A signal clears the monitor
+// of the exclusive accesses.
 func (f *callFrames) replaceCalls(again label) {
 	changed := f.newLabel()
 	f.ldaxr(x16, callBlock)
@@ -243,7 +247,8 @@ func (f *callFrames) popFrame() {
 	f.str32(x16, callBlock, calls.StateAt)
 }
 
-// callBell makes a doorbell before anything of the program has been executed, behind which the thread continues at a label.
+// callBell makes a doorbell before anything of the program has been executed, behind which the thread continues at a
+// label.
 func (f *callFrames) callBell(state native.CallState, resume label) label {
 	d := f.newBell()
 	d.Call, d.resume = state, resume

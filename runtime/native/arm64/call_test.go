@@ -23,7 +23,8 @@ func (w *world) callAt(t *testing.T, c native.Call, list ...runtime.Inst) *nativ
 	return w.emitted(t, []native.Program{{Run: plan, Call: &c}}, true)
 }
 
-// ring runs native code with a stack pointer and a first argument, and returns the doorbell that rang, or nil. It is answered by nothing.
+// ring runs native code with a stack pointer and a first argument, and returns the doorbell that rang, or nil. It is
+// answered by nothing.
 func (w *world) ring(t *testing.T, stub *native.Stub, sp, arg uint64) (d *native.Bell) {
 	t.Helper()
 	regs := anyRegisters(rand.New(rand.NewPCG(arg, sp)))
@@ -50,8 +51,8 @@ func (w *world) ring(t *testing.T, stub *native.Stub, sp, arg uint64) (d *native
 // modelFrame is a call as the test sees it.
 type modelFrame struct{ sp, fn, arg uint64 }
 
-// TestCalls: random entries and returns of two functions on two stacks, some of which never return. Native code follows what it can; it
-// rings where it cannot; and it never takes a call for another one.
+// TestCalls: random entries and returns of two functions on two stacks, some of which never return. Native code follows
+// what it can; it rings where it cannot; and it never takes a call for another one.
 func TestCalls(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
 	w := newWorld(t)
@@ -122,8 +123,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestCallLimits: a thread without a block rings, and so does one whose stack of calls is full, or of which the host follows calls. A call knows how
-// long it took.
+// TestCallLimits: a thread without a block rings, and so does one whose stack of calls is full, or of which the host
+// follows calls. A call knows how long it took.
 func TestCallLimits(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
 	w := newWorld(t)

@@ -21,12 +21,13 @@ type Site struct {
 	Clock   uint64           // clock.Clock, as an offset in the arena; 0: no program needs the time
 	Ranges  uint64           // ranges.Table of the address space, as an offset in the arena
 	Atomics bool             // the processor has atomic additions (FEAT_LSE)
-	// Tail returns what runs at the end: the displaced instruction and the branch back. at is the address at which it will lie. Tail may
-	// be called more than once.
+	// Tail returns what runs at the end: the displaced instruction and the branch back. at is the address at which it
+	// will lie. Tail may be called more than once.
 	Tail func(at uint64) ([]byte, error)
 }
 
-// Emit makes the code that runs programs at a place, one after another. The error is a *native.Refused if one of them cannot run natively.
+// Emit makes the code that runs programs at a place, one after another. The error is a *native.Refused if one of them
+// cannot run natively.
 func Emit(programs []native.Program, s Site) (*native.Stub, error) {
 	for _, p := range programs {
 		if err := native.Admits(p.Gate); err != nil {
@@ -42,7 +43,8 @@ func Emit(programs []native.Program, s Site) (*native.Stub, error) {
 	return newEmitter(s, found).emit(programs)
 }
 
-// frame is what the stub has on the stack, besides x16 and x17, from the stack pointer upwards: slots for words, saved registers, the flags.
+// frame is what the stub has on the stack, besides x16 and x17, from the stack pointer upwards: slots for words, saved
+// registers, the flags.
 type frame struct {
 	slots int
 	saved [xzr]bool
@@ -63,7 +65,8 @@ func (f *frame) size() int {
 	return (8*n + 15) &^ 15
 }
 
-// each calls visit for every saved register, with its offset from the stack pointer, and returns the offset of the flags.
+// each calls visit for every saved register, with its offset from the stack pointer, and returns the offset of the
+// flags.
 func (f *frame) each(visit func(x reg, off int)) (flags int) {
 	off := 8 * f.slots
 	for x := range f.saved {
@@ -193,7 +196,8 @@ func (e *emitter) arena(d reg, offset uint64) {
 	e.addImm(d, d, uint32(addr&0xfff))
 }
 
-// atomicAdd adds a register to the word at an address, and loads what was there. x14 is changed; all registers must differ from it and from one another.
+// atomicAdd adds a register to the word at an address, and loads what was there. x14 is changed; all registers must
+// differ from it and from one another.
 func (e *emitter) atomicAdd(at, v, was reg) {
 	if e.site.Atomics {
 		e.ldaddal(v, was, at)
@@ -253,7 +257,8 @@ func (e *emitter) program(index int, p *native.Program) {
 // hit counts a hit that counts.
 func (e *emitter) hit(g *gate.Gate) { e.increment(g.Offset() + gate.HitsOffset) }
 
-// due decides whether a hit counts: it counts it as seen, and goes on to the next program unless After and Every let it pass.
+// due decides whether a hit counts: it counts it as seen, and goes on to the next program unless After and Every let it
+// pass.
 func (e *emitter) due(g *gate.Gate, next label) {
 	l := g.Limits()
 	if l != (gate.Limits{}) {

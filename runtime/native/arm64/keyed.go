@@ -8,8 +8,8 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// keyed is a key that is being built. Until it is used, each word that is computed gets a number of its own, so that all words that were there
-// before its first part are still there if a doorbell rings.
+// keyed is a key that is being built. Until it is used, each word that is computed gets a number of its own, so that
+// all words that were there before its first part are still there if a doorbell rings.
 type keyed struct {
 	begun    bool
 	pc       int // of the first part
@@ -113,7 +113,8 @@ func inserts(op opcode.Op) bool {
 	return op == opcode.Agg || op == opcode.MapSet || op == opcode.MapAdd
 }
 
-// hash computes the hash of the key in x6, as key.Hash does; x7 and x8 are used. What is constant at the start of the key is computed here.
+// hash computes the hash of the key in x6, as key.Hash does; x7 and x8 are used. What is constant at the start of the
+// key is computed here.
 func (k *tables) hash() {
 	var constants []uint64
 	for _, w := range k.searched {
@@ -159,8 +160,9 @@ func (k *tables) mixShifted(n uint32) {
 	k.three(opXor, x6, x6, x7)
 }
 
-// search goes through the slots that may have the key. For each that is full and has its tag, the code that full makes decides: the state is in x6,
-// and it goes on behind it with the key found, at next with the next slot, or at retry with this one once more.
+// search goes through the slots that may have the key. For each that is full and has its tag, the code that full makes
+// decides: the state is in x6, and it goes on behind it with the key found, at next with the next slot, or at retry
+// with this one once more.
 func (k *tables) search(t *arena.TableLayout, absent, unsure label, full func(next, retry label)) {
 	probe, retry, next, other := k.newLabel(), k.newLabel(), k.newLabel(), k.newLabel()
 	k.hash()
@@ -217,13 +219,14 @@ func (k *tables) compareKey(t *arena.TableLayout, differs label) {
 	}
 }
 
-// usesPair reports whether an operation reads a state and its cell together, or replaces them by one store. Deleting a key needs a pin.
+// usesPair reports whether an operation reads a state and its cell together, or replaces them by one store. Deleting a
+// key needs a pin.
 func usesPair(op opcode.Op, l *arena.Layout) bool {
 	return l.Table.Paired && (op != opcode.Agg || l.Object.Form() == object.KindCount) && op != opcode.MapDel
 }
 
-// usePair makes an operation with a cell that lies behind its state. The slot is not pinned: if the state is still the same, so is the key (package
-// arena, table.go). The result, if there is one, is in x17.
+// usePair makes an operation with a cell that lies behind its state. The slot is not pinned: if the state is still the
+// same, so is the key (package arena, table.go). The result, if there is one, is in x17.
 func (k *tables) usePair(op opcode.Op, t *arena.TableLayout, value int, absent, unsure label) {
 	k.search(t, absent, unsure, func(next, retry label) {
 		k.compareKey(t, next)

@@ -9,8 +9,8 @@ import (
 	"gotap/runtime/record"
 )
 
-// What a program logs. The fields are kept as words; when the program ends, the record is written into the ring at once (package record has its
-// layout).
+// What a program logs. The fields are kept as words; when the program ends, the record is written into the ring at once
+// (package record has its layout).
 
 // logField keeps the word on top, or the words of a text that is known, as the next fields of the log.
 func (p *part) logField(op opcode.Op, depth int) {
@@ -35,8 +35,8 @@ const (
 	placeReg  = x5 // where it begins in the data of the ring
 )
 
-// commit writes the record of what the program has logged. If the thread is not known, or the ring is full, the interpreter does it: a stop
-// gives the reader time.
+// commit writes the record of what the program has logged. If the thread is not known, or the ring is full, the
+// interpreter does it: a stop gives the reader time.
 func (w *recordWriter) commit(in *runtime.Inst) {
 	w.records = true
 	log, unable := w.plan.Ops[w.pc].Log, w.bell()
@@ -69,8 +69,8 @@ func (w *recordWriter) storeConst(at int, v uint64) {
 	w.str(x16, recordReg, at)
 }
 
-// reserve reserves room for a record of some bytes in the ring, whose address is then in recordReg, or jumps to full. What the record does not
-// fill before the end of the ring's data is a filler.
+// reserve reserves room for a record of some bytes in the ring, whose address is then in recordReg, or jumps to full.
+// What the record does not fill before the end of the ring's data is a filler.
 func (w *recordWriter) reserve(bytes uint64, full label) {
 	l := &w.site.Ring
 	again, wraps, reserved := w.newLabel(), w.newLabel(), w.newLabel()

@@ -10,8 +10,8 @@ import (
 // homes is how many words of a program, the first ones, have their home in a register: x9 and those behind it.
 const homes = 5
 
-// part makes the code of a predicate or a program. A word is given by its number: words of the operand stack from the bottom, behind the
-// deepest stack the scratch words, and the counter of steps. x14 to x17 have no word.
+// part makes the code of a predicate or a program. A word is given by its number: words of the operand stack from the
+// bottom, behind the deepest stack the scratch words, and the counter of steps. x14 to x17 have no word.
 type part struct {
 	*emitter
 	plan     *native.Plan
@@ -138,7 +138,8 @@ func (p *part) wordAt(position int) int {
 // get returns a register with the word at a position of the stack.
 func (p *part) get(position int, spare reg) reg { return p.load(p.wordAt(position), spare) }
 
-// target returns the register in which a word is computed for a position; put stores it. set does both for a word that is in a register.
+// target returns the register in which a word is computed for a position; put stores it. set does both for a word that
+// is in a register.
 func (p *part) target(position int, spare reg) reg {
 	p.fresh(position)
 	if word := p.wordAt(position); inRegister(word) {
@@ -297,7 +298,8 @@ func (p *part) moves(in *runtime.Inst, depth int) bool {
 	return true
 }
 
-// context pushes what is in registers, or the same at every hit of the place, and what is known of the thread and the time.
+// context pushes what is in registers, or the same at every hit of the place, and what is known of the thread and the
+// time.
 func (p *part) context(in *runtime.Inst, depth int) {
 	if in.Op == opcode.Field {
 		switch runtime.Field(in.A) {

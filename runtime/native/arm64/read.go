@@ -10,12 +10,12 @@ import (
 	"gotap/runtime/ranges"
 )
 
-// Reads of the target's memory. Native code reads what the table of ranges has (package ranges), and rings for all other addresses. The table
-// may be out of date, so a read may fault. Whoever runs the stub then takes the signal away and has the doorbell answered instead (native.Read):
-// the read has changed nothing.
+// Reads of the target's memory. Native code reads what the table of ranges has (package ranges), and rings for all
+// other addresses. The table may be out of date, so a read may fault. Whoever runs the stub then takes the signal away
+// and has the doorbell answered instead (native.Read): the read has changed nothing.
 //
-// A fault that no tracer sees would be the program's. So the control word is tested once more right before each read: between its
-// owner's death and the end of the tracing lies the end of a process.
+// A fault that no tracer sees would be the program's. So the control word is tested once more right before each read:
+// between its owner's death and the end of the tracing lies the end of a process.
 
 // read is an instruction that may fault, whose labels have no offsets yet.
 type read struct {
@@ -29,11 +29,12 @@ func (f *read) resolve(a *asm) native.Read {
 	return f.Read
 }
 
-// Ring moves a thread whose read has faulted behind the doorbell, where a way to the end of the stub begins. Its other registers are those with which
-// the doorbell would have rung. stub is the address of the stub.
+// Ring moves a thread whose read has faulted behind the doorbell, where a way to the end of the stub begins. Its other
+// registers are those with which the doorbell would have rung. stub is the address of the stub.
 func Ring(f *native.Read, stub uint64, regs []uint64) { regs[filePC] = stub + uint64(f.Bell) + 4 }
 
-// reader makes the code that reads the target's memory. An address is in its home or in x6; x7, x8, x16 and x17 are for what lies in between.
+// reader makes the code that reads the target's memory. An address is in its home or in x6; x7, x8, x16 and x17 are for
+// what lies in between.
 type reader struct{ *part }
 
 // loads are the instructions that read memory: t = [n].
@@ -62,8 +63,9 @@ func (g *reader) probe(depth int) {
 	g.constant(depth-2, 1)
 }
 
-// compareText makes the code of a comparison of text in memory with a constant, which is three operations (native.Comparison). It rings
-// unless all bytes that the interpreter might read are readable: then none of them would make it trap.
+// compareText makes the code of a comparison of text in memory with a constant, which is three operations
+// (native.Comparison). It rings unless all bytes that the interpreter might read are readable: then none of them would
+// make it trap.
 func (g *reader) compareText(depth int) {
 	c, _ := g.plan.Comparison(g.pc)
 	text := []byte(c.Text)
@@ -100,14 +102,16 @@ func (g *reader) compareText(depth int) {
 	g.executed += 2
 }
 
-// bellFor makes a doorbell for a read of some bytes at an address, before the current operation or before the key that is being built.
+// bellFor makes a doorbell for a read of some bytes at an address, before the current operation or before the key that
+// is being built.
 func (g *reader) bellFor(word, size int) label {
 	g.reading = &native.ReadOf{Addr: g.locate(word), Size: size}
 	defer func() { g.reading = nil }()
 	return g.bellBefore()
 }
 
-// mayFault makes an instruction that reads memory, behind a test of the control word. The offset is a multiple of what it reads.
+// mayFault makes an instruction that reads memory, behind a test of the control word. The offset is a multiple of what
+// it reads.
 func (g *reader) mayFault(load uint32, t, n reg, off int, bell label) {
 	f := read{test: g.newLabel(), at: g.newLabel(), bell: bell}
 	g.adrp(x16, g.site.Control)
@@ -120,8 +124,8 @@ func (g *reader) mayFault(load uint32, t, n reg, off int, bell label) {
 	g.reads = append(g.reads, f)
 }
 
-// checked makes sure that some bytes at the address in a register may be read, or rings. The hint names a range that may have the address; whatever is in it
-// leads to a range.
+// checked makes sure that some bytes at the address in a register may be read, or rings. The hint names a range that
+// may have the address; whatever is in it leads to a range.
 func (g *reader) checked(x reg, size int, bell label) {
 	g.uses(x7)
 	g.uses(x8)
@@ -149,7 +153,8 @@ func (g *reader) hintOf(x reg) {
 	g.addShifted(x7, x7, x16, 3)
 }
 
-// offsetInRange loads x7 with the distance of the address in a register from the start of the range at x8, and x16 with the range's limit.
+// offsetInRange loads x7 with the distance of the address in a register from the start of the range at x8, and x16 with
+// the range's limit.
 func (g *reader) offsetInRange(x reg) {
 	g.ldr(x16, x8, ranges.StartAt)
 	g.sub(x7, x, x16)

@@ -65,8 +65,9 @@ func (w *world) anyPlan(t *testing.T, r *rand.Rand, call bool) *native.Plan {
 	}
 }
 
-// TestRandomPrograms compares native code with the interpreter, in an emulated processor: random programs and registers. Of every other case
-// the code has loops of exclusive accesses in place of atomic additions. Programs that ring are finished by the interpreter.
+// TestRandomPrograms compares native code with the interpreter, in an emulated processor: random programs and
+// registers. Of every other case the code has loops of exclusive accesses in place of atomic additions. Programs that
+// ring are finished by the interpreter.
 func TestRandomPrograms(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
 	w := newWorld(t)

@@ -10,8 +10,9 @@ import (
 // longestSearch is more than the groups that integers have.
 const longestSearch = 128
 
-// countSpread counts a register in its bucket of a cell of stats (package arena, spread.go). If the cell lacks the group of the bucket, nothing is
-// counted and control goes to the code that missing makes: the interpreter adds groups. x1, x6 to x8 and x14 to x16 are changed.
+// countSpread counts a register in its bucket of a cell of stats (package arena, spread.go). If the cell lacks the
+// group of the bucket, nothing is counted and control goes to the code that missing makes: the interpreter adds groups.
+// x1, x6 to x8 and x14 to x16 are changed.
 func (p *part) countSpread(l *arena.Layout, c cell, v reg, missing func()) {
 	lacks, next, search := p.newLabel(), p.newLabel(), p.newLabel()
 	for _, x := range []reg{x1, x6, x7, x8, x14, x15} {
@@ -47,7 +48,8 @@ func (p *part) countSpread(l *arena.Layout, c cell, v reg, missing func()) {
 	})
 }
 
-// bucketOf computes the bucket of a register as object.SpreadIndex does: the group in x7, the bucket in it in x6; x8 and x16 are used.
+// bucketOf computes the bucket of a register as object.SpreadIndex does: the group in x7, the bucket in it in x6; x8
+// and x16 are used.
 func (p *part) bucketOf(v reg) {
 	digits, done := uint32(bits.TrailingZeros(object.GroupBuckets)), p.newLabel()
 	p.movImm(x16, 63)

@@ -27,7 +27,8 @@ var (
 	_ = [1]struct{}{}[calls.MaxThreads-1<<8]
 )
 
-// findBlock loads the address of the thread's block, by the address of the thread's own data. If it has none it jumps to unknown. x6 to x8 are used.
+// findBlock loads the address of the thread's block, by the address of the thread's own data. If it has none it jumps
+// to unknown. x6 to x8 are used.
 func (p *part) findBlock(unknown label) {
 	found, next := p.newLabel(), p.newLabel()
 	for _, x := range []reg{blockReg, x6, x7, x8} {
@@ -77,8 +78,9 @@ func (p *part) tid(x reg) {
 // ownOps are what operations on the thread's own value of a variable do with the cell of its key.
 var ownOps = map[opcode.Op]opcode.Op{opcode.PushPT: opcode.MapGet, opcode.PopPT: opcode.MapSet, opcode.AddPT: opcode.MapAdd}
 
-// perThread makes the code of operations on this thread's value of a variable, which is in a table with the number of the thread as the
-// key. A value that is not there yet is the initial one; the interpreter inserts it. While another key is built, values are only read.
+// perThread makes the code of operations on this thread's value of a variable, which is in a table with the number of
+// the thread as the key. A value that is not there yet is the initial one; the interpreter inserts it. While another
+// key is built, values are only read.
 func (p *part) perThread(in *runtime.Inst, depth int) {
 	l := p.plan.Ops[p.pc].Object
 	unsure, done := p.bellBefore(), p.newLabel()
@@ -101,8 +103,8 @@ func (p *part) perThread(in *runtime.Inst, depth int) {
 	}
 }
 
-// now calculates the time in x6, as package clock describes; x7, x8 and x16 are used. Counters are read in the order of the program, so that the times of
-// a thread do not go back.
+// now calculates the time in x6, as package clock describes; x7, x8 and x16 are used. Counters are read in the order of
+// the program, so that the times of a thread do not go back.
 func (p *part) now() {
 	const lines, bankShift = 6, 5
 	for _, x := range []reg{x6, x7, x8} {

@@ -159,7 +159,8 @@ func (w *world) declareAll(t *testing.T) {
 	}
 }
 
-// spans are the parts of the arena that programs and the interpreter change: header, descriptors, and what is allocated.
+// spans are the parts of the arena that programs and the interpreter change: header, descriptors, and what is
+// allocated.
 func (w *world) spans() [][]byte {
 	const header, descriptors, perObject = 4 << 10, 64 << 10, 128
 	return [][]byte{w.memory[:header], w.memory[descriptors:][:w.Objects()*perObject], w.memory[w.from:w.Used()]}
@@ -179,8 +180,8 @@ func (w *world) restore(used []byte) {
 	}
 }
 
-// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one, and stats that lack
-// a group of buckets count one more before they ring.
+// dropChanges clears the changes of slots in a copy of the used parts: pairs are swapped without one, and stats that
+// lack a group of buckets count one more before they ring.
 func (w *world) dropChanges(used []byte) {
 	l, s := w.RingLayout(), w.spans()
 	for _, off := range []uint64{l.Head, l.Tail} { // the ends of the ring move only natively
@@ -207,8 +208,8 @@ func (w *world) dropChanges(used []byte) {
 // word is a word of the arena.
 func (w *world) word(off uint64) *uint64 { return (*uint64)(unsafe.Pointer(&w.memory[off])) }
 
-// compareRecords takes the records out of the ring that native code has written, and compares them with the logs of the programs that it
-// has finished.
+// compareRecords takes the records out of the ring that native code has written, and compares them with the logs of the
+// programs that it has finished.
 func (w *world) compareRecords(programs []native.Program, want map[partOf]ran, answered map[partOf]bool) error {
 	l := w.RingLayout()
 	head, tail := *w.word(l.Head), *w.word(l.Tail)

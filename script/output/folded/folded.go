@@ -1,8 +1,8 @@
-// Package folded writes the stacks of a run as folded lines, which flamegraph.pl, speedscope and inferno read: the frames, outermost first
-// and separated by semicolons, a blank, the value.
+// Package folded writes the stacks of a run as folded lines, which flamegraph.pl, speedscope and inferno read: the
+// frames, outermost first and separated by semicolons, a blank, the value.
 //
-// Kinds of stacks that count different things are not added up. When there are several, each line begins with a frame that is the
-// name of its kind.
+// Kinds of stacks that count different things are not added up. When there are several, each line begins with a frame
+// that is the name of its kind.
 package folded
 
 import (

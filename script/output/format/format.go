@@ -1,4 +1,5 @@
-// Package format is the list of the formats of -f: their names, the endings of files that choose them, and their limits.
+// Package format is the list of the formats of -f: their names, the endings of files that choose them, and their
+// limits.
 package format
 
 import (
@@ -82,7 +83,8 @@ func (m *misuse) Error() string { return m.text }
 // Hint is what to do instead.
 func (m *misuse) Hint() string { return m.hint }
 
-// Check refuses a whole file that would go nowhere, or that would be rotated. open says whether there is a file or standard output for it.
+// Check refuses a whole file that would go nowhere, or that would be rotated. open says whether there is a file or
+// standard output for it.
 func (f Format) Check(open, rotated bool) error {
 	switch {
 	case !f.Whole():

@@ -1,8 +1,8 @@
-// Package html writes what a run has produced as one page, which needs no network: tables, histograms, time series, a time line of
-// calls and events, a flame graph of stacks, the printed text, the script, and what was lost.
+// Package html writes what a run has produced as one page, which needs no network: tables, histograms, time series, a
+// time line of calls and events, a flame graph of stacks, the printed text, the script, and what was lost.
 //
-// The data are JSON in the page, and page.js draws them. They come from the target, so the page puts them into texts only,
-// and its policy lets it load nothing.
+// The data are JSON in the page, and page.js draws them. They come from the target, so the page puts them into texts
+// only, and its policy lets it load nothing.
 package html
 
 import (
@@ -68,7 +68,8 @@ type (
 // Write writes a page. It fails only when w does.
 func Write(w io.Writer, p *picture.Picture) error { return write(w, p, false) }
 
-// WriteLive writes a page that asks its server for /events, whose data are as Data returns them, and is drawn again with each.
+// WriteLive writes a page that asks its server for /events, whose data are as Data returns them, and is drawn again
+// with each.
 func WriteLive(w io.Writer, p *picture.Picture) error { return write(w, p, true) }
 
 // Data returns the data of a page as one line of JSON.

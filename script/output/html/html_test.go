@@ -58,7 +58,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestDrawn runs the page's code on its data and looks at what it draws, what a search finds, and what a click on a box does.
+// TestDrawn runs the page's code on its data and looks at what it draws, what a search finds, and what a click on a box
+// does.
 func TestDrawn(t *testing.T) {
 	out := drawn(t, whole())
 	for _, want := range []string{

@@ -11,8 +11,8 @@ import (
 // loopback is the host of an address without one.
 const loopback = "127.0.0.1"
 
-// ParseAddress understands PORT, :PORT and HOST:PORT. local reports whether only this machine can connect; a name other than localhost
-// does not count as local, whatever it means now.
+// ParseAddress understands PORT, :PORT and HOST:PORT. local reports whether only this machine can connect; a name other
+// than localhost does not count as local, whatever it means now.
 func ParseAddress(text string) (address string, local bool, err error) {
 	if !strings.Contains(text, ":") {
 		text = ":" + text
@@ -30,8 +30,8 @@ func ParseAddress(text string) (address string, local bool, err error) {
 	return net.JoinHostPort(host, port), ip != nil && ip.IsLoopback(), nil
 }
 
-// isLocalName reports whether the Host of a request names this machine. A page of another site that has its name point here is refused by
-// that.
+// isLocalName reports whether the Host of a request names this machine. A page of another site that has its name point
+// here is refused by that.
 func isLocalName(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {

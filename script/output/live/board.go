@@ -51,7 +51,8 @@ func (b *Board) Detach() {
 	b.read = nil
 }
 
-// refresh reads the session if the latest reading is old; mu is held. A session that is just ending keeps the board as it is.
+// refresh reads the session if the latest reading is old; mu is held. A session that is just ending keeps the board as
+// it is.
 func (b *Board) refresh() {
 	if b.read == nil || time.Since(b.at) < freshFor {
 		return

@@ -79,7 +79,8 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestGuard: requests that name another host, as a page of another site does, are refused; with a token those without it are.
+// TestGuard: requests that name another host, as a page of another site does, are refused; with a token those without
+// it are.
 func TestGuard(t *testing.T) {
 	open, closed := listen(t, board(1), ""), listen(t, board(1), "secret word")
 	none := func(*http.Request) {}

@@ -35,7 +35,8 @@ const (
 // pageTime is how often an open page gets the data.
 var pageTime = time.Second
 
-// A Server serves a board as a page, / and /events, and as metrics, /metrics. It is a sink because it ends with the run.
+// A Server serves a board as a page, / and /events, and as metrics, /metrics. It is a sink because it ends with the
+// run.
 type Server struct {
 	output.Sink // drops everything
 	board       *Board
@@ -97,7 +98,8 @@ func (s *Server) guarded() http.Handler {
 	})
 }
 
-// authorized reports whether a request has the token: in its header, or in its URL, since a page cannot set headers of events.
+// authorized reports whether a request has the token: in its header, or in its URL, since a page cannot set headers of
+// events.
 func (s *Server) authorized(r *http.Request) bool {
 	given, bearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !bearer {
@@ -119,7 +121,8 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// events sends the data of the page as server-sent events, whenever they have changed, and "end" when the run has ended.
+// events sends the data of the page as server-sent events, whenever they have changed, and "end" when the run has
+// ended.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.pages <- struct{}{}:

@@ -12,8 +12,8 @@ const maxLabels = 20
 // reserved are the labels of points, and those that have a meaning for Prometheus.
 var reserved = []string{"le", "quantile", "probe", "cause", "aggregation"}
 
-// ParseLabels understands labels as a user gives them, name=value each. A name is of letters, digits, _ and dots; without a value the label
-// of this name is left out.
+// ParseLabels understands labels as a user gives them, name=value each. A name is of letters, digits, _ and dots;
+// without a value the label of this name is left out.
 func ParseLabels(texts []string) (list []Label, err error) {
 	if len(texts) > maxLabels {
 		return nil, fmt.Errorf("%d labels; the limit is %d", len(texts), maxLabels)
@@ -55,8 +55,8 @@ func isKey(name string) bool {
 	return ok && strings.Trim(rest, "0123456789") == ""
 }
 
-// With returns the identity with labels of the user. They replace what is known otherwise, so that a program in a container can tell the
-// name of its node.
+// With returns the identity with labels of the user. They replace what is known otherwise, so that a program in a
+// container can tell the name of its node.
 func (i Identity) With(labels []Label) Identity {
 	i.Own = nil
 	known := map[string]*string{"host": &i.Host, "container": &i.Container, "program": &i.Program, "script": &i.Script}

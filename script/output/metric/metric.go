@@ -83,8 +83,8 @@ type Set struct {
 	Probes   uint64            // probes that were left out
 }
 
-// Limits on how many lines of text a set has, so that a script with many keys does not overwhelm a monitoring system. A counter or gauge
-// is a line for each key, a summary five, a histogram one for each bucket and one more.
+// Limits on how many lines of text a set has, so that a script with many keys does not overwhelm a monitoring system. A
+// counter or gauge is a line for each key, a summary five, a histogram one for each bucket and one more.
 const (
 	MaxFamily = 2000
 	MaxAll    = 10_000
@@ -194,8 +194,8 @@ var kindTexts = map[object.Kind]string{object.KindCount: "Count", object.KindSum
 	object.KindAvg: "Average", object.KindStats: "Count, sum and quantiles", object.KindHist: "Histogram", object.KindLhist: "Histogram", object.KindMap: "Map",
 	object.KindSeries: "Latest interval of the time series"}
 
-// fill adds the points of an aggregation, the largest first, and takes their lines from the room that is left. It returns how many keys are
-// left out.
+// fill adds the points of an aggregation, the largest first, and takes their lines from the room that is left. It
+// returns how many keys are left out.
 func (f *Family) fill(a output.Aggregate, room *int) (left uint64) {
 	s := a.Snapshot.Series()
 	if len(s.Entries) == 0 && s.Object.UserKeys() == 0 && f.Kind == Counter {
@@ -228,7 +228,8 @@ func (p Point) lines(k Kind) int {
 	return 1
 }
 
-// point returns the point of an entry, and a text that tells its labels from others. ok is false when the entry is not a number.
+// point returns the point of an entry, and a text that tells its labels from others. ok is false when the entry is not
+// a number.
 func (f *Family) point(e snapshot.Entry, o object.Object, stack value.NameStack) (p Point, id string, ok bool) {
 	p.Labels = keyLabels(e.Key, stack)
 	for _, l := range p.Labels {
@@ -263,8 +264,8 @@ func (f *Family) point(e snapshot.Entry, o object.Object, stack value.NameStack)
 	return p, id, true
 }
 
-// Cumulative returns how many values of a histogram are at most a bound, for the upper bounds of its buckets. Of powers of two it begins
-// with 0, whatever the first bucket is, so that further buckets appear at one end only.
+// Cumulative returns how many values of a histogram are at most a bound, for the upper bounds of its buckets. Of powers
+// of two it begins with 0, whatever the first bucket is, so that further buckets appear at one end only.
 func (f *Family) Cumulative(p Point) map[float64]uint64 {
 	counts, sum := map[float64]uint64{}, uint64(0)
 	if f.Powers && len(p.Buckets) > 0 && p.Buckets[0].Min != nil {

@@ -29,7 +29,8 @@ func nameOf(text string) string {
 var suffixes = map[Kind][]string{Counter: {"", "_total", "_created"}, Gauge: {""}, Summary: {"", "_sum", "_count", "_created"},
 	Histogram: {"", "_sum", "_count", "_bucket", "_created"}}
 
-// help returns a name of a script for a description, in which quotes and backslashes are written differently by different formats.
+// help returns a name of a script for a description, in which quotes and backslashes are written differently by
+// different formats.
 func help(name string) string {
 	return strings.NewReplacer(`"`, "'", `\\`, "/", "\n", " ").Replace(text(name))
 }
@@ -93,8 +94,8 @@ func folded(frames []string) string {
 // maxText is how long the value of a label is, in bytes.
 const maxText = 200
 
-// text returns a text of the target as UTF-8 without control characters. A long one is cut and has a hash of the whole at its end, so that
-// different ones stay different.
+// text returns a text of the target as UTF-8 without control characters. A long one is cut and has a hash of the whole
+// at its end, so that different ones stay different.
 func text(s string) string {
 	shown := strings.ToValidUTF8(diag.Escape(s), "?")
 	if len(shown) <= maxText {

@@ -1,4 +1,5 @@
-// Package openmetrics writes metrics as text for Prometheus: in OpenMetrics, or in the older format that all readers know.
+// Package openmetrics writes metrics as text for Prometheus: in OpenMetrics, or in the older format that all readers
+// know.
 package openmetrics
 
 import (
@@ -55,8 +56,8 @@ func write(w io.Writer, s metric.Set, format expfmt.Format) error {
 	return err
 }
 
-// withoutSums removes the sums of histograms, which gotap does not know and the encoder always writes. A false one would make averages
-// false.
+// withoutSums removes the sums of histograms, which gotap does not know and the encoder always writes. A false one
+// would make averages false.
 func withoutSums(text []byte, s metric.Set) []byte {
 	var sums []string
 	for _, f := range s.Families {

@@ -9,8 +9,8 @@ import (
 	"gotap/script/output/metric"
 )
 
-// How often a file is written while the run goes on: when the script has printed aggregations, but not more often than every
-// second, and else every ten seconds.
+// How often a file is written while the run goes on: when the script has printed aggregations, but not more often than
+// every second, and else every ten seconds.
 const (
 	soonest = time.Second
 	latest  = 10 * time.Second

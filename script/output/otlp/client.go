@@ -32,8 +32,8 @@ type Endpoint struct {
 	headers map[string]string
 }
 
-// ParseEndpoint understands the URL of a collector, to which v1/metrics and so on are appended, and headers for all requests as the variable
-// OTEL_EXPORTER_OTLP_HEADERS has them: name=value, separated by commas, with %XX.
+// ParseEndpoint understands the URL of a collector, to which v1/metrics and so on are appended, and headers for all
+// requests as the variable OTEL_EXPORTER_OTLP_HEADERS has them: name=value, separated by commas, with %XX.
 func ParseEndpoint(text, headers string) (Endpoint, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -67,7 +67,8 @@ func newClient(to Endpoint, complain func(error)) *client {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 }
 
-// post sends a request. rejected is how many records of it the collector refused for good; sent is false when it may be sent again.
+// post sends a request. rejected is how many records of it the collector refused for good; sent is false when it may be
+// sent again.
 func (c *client) post(ctx context.Context, signal string, m message) (rejected int, sent bool) {
 	answer, again, err := c.try(ctx, signal, m)
 	if err == nil {
@@ -115,7 +116,8 @@ func (c *client) try(ctx context.Context, signal string, m message) (answer []by
 	return nil, false, errors.New(w.Status)
 }
 
-// rejectedOf returns how many records an answer says were refused: it has as field 1 a message whose field 1 is the number.
+// rejectedOf returns how many records an answer says were refused: it has as field 1 a message whose field 1 is the
+// number.
 func rejectedOf(answer []byte) int {
 	partial := field(answer, protowire.BytesType)
 	inner, n := protowire.ConsumeBytes(partial)

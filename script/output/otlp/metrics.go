@@ -80,7 +80,8 @@ func attributes(p metric.Point) (list []*common.KeyValue) {
 	return list
 }
 
-// exponential reports whether a histogram of powers of two has only values from 0 on: it knows of a negative one only that it is negative.
+// exponential reports whether a histogram of powers of two has only values from 0 on: it knows of a negative one only
+// that it is negative.
 func exponential(f metric.Family) bool {
 	if f.Kind != metric.Histogram || !f.Powers {
 		return false
@@ -93,8 +94,8 @@ func exponential(f metric.Family) bool {
 	return true
 }
 
-// powers returns a histogram of scale 0: bucket i is of 2^i to 2^(i+1). OpenTelemetry counts the upper bound into a bucket and gotap the lower
-// one, so that powers of two themselves are one bucket higher.
+// powers returns a histogram of scale 0: bucket i is of 2^i to 2^(i+1). OpenTelemetry counts the upper bound into a
+// bucket and gotap the lower one, so that powers of two themselves are one bucket higher.
 func (t times) powers(p metric.Point) *metrics.ExponentialHistogramDataPoint {
 	d := &metrics.ExponentialHistogramDataPoint{Attributes: attributes(p), StartTimeUnixNano: t.start, TimeUnixNano: t.now, Count: p.Count,
 		Positive: &metrics.ExponentialHistogramDataPoint_Buckets{}}

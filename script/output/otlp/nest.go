@@ -12,8 +12,9 @@ import (
 // patience is how long a call waits for the one around it, which is reported later.
 const patience = 5 * time.Second
 
-// A nester finds the call that each call was made in. Calls are reported as they return, so a thread's deeper ones come before. A call
-// that waits too long, because the outer one goes on, is a span without the outer one, in the same trace.
+// A nester finds the call that each call was made in. Calls are reported as they return, so a thread's deeper ones come
+// before. A call that waits too long, because the outer one goes on, is a span without the outer one, in the same
+// trace.
 type nester struct {
 	threads map[uint32]*nested
 	count   int

@@ -115,7 +115,8 @@ func anyOf(v any) *common.AnyValue {
 	return &common.AnyValue{}
 }
 
-// resourceOf returns what all records of a session have in common. Labels of the user replace attributes of the same name.
+// resourceOf returns what all records of a session have in common. Labels of the user replace attributes of the same
+// name.
 func resourceOf(id metric.Identity) *resource.Resource {
 	all := append([]metric.Label{{Name: "service.name", Value: "gotap"}, {Name: "host.name", Value: id.Host}, {Name: "container.id", Value: id.Container},
 		{Name: "process.executable.name", Value: id.Program}, {Name: "gotap.script", Value: id.Script}}, id.Own...)

@@ -104,8 +104,8 @@ func (s *Sink) run() {
 	}
 }
 
-// Finish sends what is left, for three seconds at most, and returns what was not sent, by cause. The run is over; calling again returns the
-// same.
+// Finish sends what is left, for three seconds at most, and returns what was not sent, by cause. The run is over;
+// calling again returns the same.
 func (s *Sink) Finish() map[string]uint64 {
 	s.mu.Lock()
 	ready := s.ready
@@ -150,7 +150,8 @@ func (s *Sink) sendMetrics(ctx context.Context) bool {
 	return sent
 }
 
-// sendRecords sends logs and spans until there are no more, or the collector does not take them. All spans are due at the end.
+// sendRecords sends logs and spans until there are no more, or the collector does not take them. All spans are due at
+// the end.
 func (s *Sink) sendRecords(ctx context.Context, all bool) {
 	id := s.identity()
 	for s.sendSome(ctx, "logs", "events", func() (message, int) { return logsOf(id, s.logs[:min(len(s.logs), mostAtOnce)]) },
@@ -164,8 +165,8 @@ func (s *Sink) sendRecords(ctx context.Context, all bool) {
 	}
 }
 
-// sendSome sends a request with the first records that wait and drops these when they have been taken. It reports whether there was anything
-// and it was taken.
+// sendSome sends a request with the first records that wait and drops these when they have been taken. It reports
+// whether there was anything and it was taken.
 func (s *Sink) sendSome(ctx context.Context, signal, what string, first func() (message, int), drop func(n int)) bool {
 	s.mu.Lock()
 	m, n := first()

@@ -1,8 +1,8 @@
-// Package perfetto writes the calls and events of a run as a time line: JSON in the form of Chrome's trace events, which ui.perfetto.dev,
-// chrome://tracing and speedscope open.
+// Package perfetto writes the calls and events of a run as a time line: JSON in the form of Chrome's trace events,
+// which ui.perfetto.dev, chrome://tracing and speedscope open.
 //
-// A call is a slice of its thread, with its arguments and result; an event is an instant with its fields as arguments; a time series
-// is a counter. What has no time, such as a histogram or a table, and what was lost, is in otherData.
+// A call is a slice of its thread, with its arguments and result; an event is an instant with its fields as arguments;
+// a time series is a counter. What has no time, such as a histogram or a table, and what was lost, is in otherData.
 package perfetto
 
 import (
@@ -93,7 +93,8 @@ func threads(p *picture.Picture) (list []event) {
 	return list
 }
 
-// calls returns a slice for each call; one that did not return lasts until the next call there, or the thread's last event.
+// calls returns a slice for each call; one that did not return lasts until the next call there, or the thread's last
+// event.
 func calls(p *picture.Picture) (list []event) {
 	for _, c := range p.Calls {
 		args := map[string]any{"call": c.Text, "module": c.Module}

@@ -11,7 +11,8 @@ import (
 	"gotap/script/output/picture"
 )
 
-// TestWrite decodes a time line by the rules of the format: each event has the fields of its phase, and slices lie in one another.
+// TestWrite decodes a time line by the rules of the format: each event has the fields of its phase, and slices lie in
+// one another.
 func TestWrite(t *testing.T) {
 	const base = 5_000_000_000_123 // a monotonic time after an hour
 	p := &picture.Picture{Title: "a.js", Losses: []picture.Loss{{Cause: "ring", Count: 2}}, Errors: []string{"bad"},

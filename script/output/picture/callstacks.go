@@ -1,6 +1,7 @@
 package picture
 
-// callStacks returns the calls by the calls that they are inside of: the time that each has spent itself, and how many there are.
+// callStacks returns the calls by the calls that they are inside of: the time that each has spent itself, and how many
+// there are.
 func (p *Picture) callStacks() []Stacks {
 	if len(p.Calls) == 0 {
 		return nil

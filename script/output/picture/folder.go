@@ -7,8 +7,8 @@ import (
 	"gotap/compile/diag"
 )
 
-// Bounds of the stacks that are counted together. Frames beyond the depth, the innermost, are left out: what they count is their caller's.
-// Stacks beyond the limits are counted together, as the stack otherStacks.
+// Bounds of the stacks that are counted together. Frames beyond the depth, the innermost, are left out: what they count
+// is their caller's. Stacks beyond the limits are counted together, as the stack otherStacks.
 const (
 	maxDepth    = 500
 	maxNodes    = 500_000

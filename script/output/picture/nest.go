@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// A nester finds out which calls are inside of which. A call is reported as it returns, so a thread's calls come after those that they
-// made, with their depths. The times alone do not tell: the time of a call is that of its record, which is made some time after the
-// function has begun, and the duration is measured from the beginning on.
+// A nester finds out which calls are inside of which. A call is reported as it returns, so a thread's calls come after
+// those that they made, with their depths. The times alone do not tell: the time of a call is that of its record, which
+// is made some time after the function has begun, and the duration is measured from the beginning on.
 type nester struct {
 	calls    []Call           // as they came
 	children map[int][]int    // of calls, in their order

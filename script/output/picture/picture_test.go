@@ -48,8 +48,8 @@ func (s Stacks) text() string {
 	return b.String()
 }
 
-// TestCalls: calls that come as they return, the inner before the outer, are put together by thread and depth; each has the time that it
-// spent itself. One that does not return lasts until the thread's last event.
+// TestCalls: calls that come as they return, the inner before the outer, are put together by thread and depth; each has
+// the time that it spent itself. One that does not return lasts until the thread's last event.
 func TestCalls(t *testing.T) {
 	p := written(t, 100, func(s *Sink) {
 		s.Event(call(1, 1, "inner", 110, 20))
@@ -86,8 +86,8 @@ func times(calls []Call) string {
 	return b.String()
 }
 
-// TestLateTimes: the time of a call is later than the beginning of its duration, by what it took to make its record. In a time line the
-// calls of a thread still lie in one another, or beside one another.
+// TestLateTimes: the time of a call is later than the beginning of its duration, by what it took to make its record. In
+// a time line the calls of a thread still lie in one another, or beside one another.
 func TestLateTimes(t *testing.T) {
 	p := written(t, 100, func(s *Sink) {
 		s.Event(call(1, 1, "first", 100, 50)) // seems to return after the second has begun
@@ -190,7 +190,8 @@ func TestUnwritten(t *testing.T) {
 	}
 }
 
-// TestBytes: the texts of events take so many bytes at most, and what follows the first event without room is not kept either.
+// TestBytes: the texts of events take so many bytes at most, and what follows the first event without room is not kept
+// either.
 func TestBytes(t *testing.T) {
 	var s *Sink
 	p := written(t, 1000, func(sink *Sink) {

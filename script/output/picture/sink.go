@@ -10,8 +10,8 @@ import (
 	"gotap/script/output"
 )
 
-// A Format writes a picture to a file of its kind. It returns a *NothingError, and writes nothing, when the picture has nothing that the
-// format can show.
+// A Format writes a picture to a file of its kind. It returns a *NothingError, and writes nothing, when the picture has
+// nothing that the format can show.
 type Format func(w io.Writer, p *Picture) error
 
 // A NothingError reports that a run has produced nothing that a format can show.
@@ -52,14 +52,14 @@ type Sink struct {
 	err     error
 }
 
-// New makes a sink that writes a picture, which has so far what is known before the run, to a writer. It keeps events and calls until a
-// limit is reached, and counts further ones, which the caller reports as lost.
+// New makes a sink that writes a picture, which has so far what is known before the run, to a writer. It keeps events
+// and calls until a limit is reached, and counts further ones, which the caller reports as lost.
 func New(to io.Writer, format Format, most Limits, known Picture) *Sink {
 	return &Sink{to: to, format: format, left: most, p: known, calls: newNester(), last: map[uint32]uint64{}}
 }
 
-// NewLive makes a sink of which pictures can be taken while the run goes on. It keeps the latest events and calls, counts none as lost, and
-// writes nothing.
+// NewLive makes a sink of which pictures can be taken while the run goes on. It keeps the latest events and calls,
+// counts none as lost, and writes nothing.
 func NewLive(events int, known Picture) *Sink {
 	s := New(nil, nil, Limits{Events: events}, known)
 	s.latest = true
@@ -205,8 +205,8 @@ func (s *Sink) Ready() {
 	s.ready = true
 }
 
-// End implements output.Sink: it writes the picture. A run whose probes were never armed writes nothing: the file keeps the data of an
-// earlier run.
+// End implements output.Sink: it writes the picture. A run whose probes were never armed writes nothing: the file keeps
+// the data of an earlier run.
 func (s *Sink) End(e output.End) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

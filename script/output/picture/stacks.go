@@ -27,7 +27,8 @@ type Stack struct {
 	Value  int64
 }
 
-// Stacks returns all stacks: of tables, of aggregations, of events by probe, and of calls. What counts nothing is left out.
+// Stacks returns all stacks: of tables, of aggregations, of events by probe, and of calls. What counts nothing is left
+// out.
 func (p *Picture) Stacks() (all []Stacks) {
 	for _, t := range p.Tables {
 		all = append(all, tableStacks(t)...)
@@ -70,8 +71,8 @@ func outermost(frames []string) []string {
 	return names
 }
 
-// tableStacks returns the stacks of a table, for each of its columns of numbers. A stack is a list of frames or of lines, innermost first, in a
-// column "stack", or a folded line.
+// tableStacks returns the stacks of a table, for each of its columns of numbers. A stack is a list of frames or of
+// lines, innermost first, in a column "stack", or a folded line.
 func tableStacks(t output.Table) (all []Stacks) {
 	at := slices.Index(t.Columns, "stack")
 	if at < 0 {

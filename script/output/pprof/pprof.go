@@ -1,4 +1,5 @@
-// Package pprof writes the stacks of a run as a profile that go tool pprof and its relatives read. Each kind of stacks is a sample type.
+// Package pprof writes the stacks of a run as a profile that go tool pprof and its relatives read. Each kind of stacks
+// is a sample type.
 package pprof
 
 import (

@@ -56,8 +56,8 @@ func open(t *testing.T, path string) *Sink {
 	return s
 }
 
-// syslogMessage is the grammar of RFC 5424, section 6: PRI VERSION TIMESTAMP HOSTNAME APP-NAME PROCID MSGID STRUCTURED-DATA MSG,
-// with the lengths and characters that it allows.
+// syslogMessage is the grammar of RFC 5424, section 6: PRI VERSION TIMESTAMP HOSTNAME APP-NAME PROCID MSGID
+// STRUCTURED-DATA MSG, with the lengths and characters that it allows.
 var syslogMessage = regexp.MustCompile(`^<([0-9]{1,3})>([1-9][0-9]{0,2}) ` +
 	`(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?(?:Z|[+-]\d{2}:\d{2})) ` +
 	`([!-~]{1,255}) ([!-~]{1,48}) ([!-~]{1,128}) ([!-~]{1,32}) ` +

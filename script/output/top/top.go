@@ -17,7 +17,8 @@ type Screen struct {
 	err     error // set before done is closed
 }
 
-// Start takes the terminal over. look returns the run as it is now; stop ends it, and is called when the user asks for that.
+// Start takes the terminal over. look returns the run as it is now; stop ends it, and is called when the user asks for
+// that.
 func Start(in, out *os.File, look func() *picture.Picture, stop func()) *Screen {
 	s := &Screen{done: make(chan struct{})}
 	s.program = tea.NewProgram(newModel(look, stop), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler())

@@ -101,8 +101,8 @@ func (cc amd64) walk(c *amd64Classes, t *ctype.Type, off int64, depth int) {
 	}
 }
 
-// isMisaligned reports whether a number is at an offset that its type is not aligned to. Within a packed structure that is
-// part of another, its offset from the beginning of the whole counts (psABI 3.2.3, rule 1 of aggregates).
+// isMisaligned reports whether a number is at an offset that its type is not aligned to. Within a packed structure that
+// is part of another, its offset from the beginning of the whole counts (psABI 3.2.3, rule 1 of aggregates).
 func (cc amd64) isMisaligned(t *ctype.Type, off int64) bool {
 	switch t.Kind {
 	case ctype.Struct, ctype.Union, ctype.Array, ctype.Void, ctype.Func:

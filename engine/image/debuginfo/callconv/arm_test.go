@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestAttributesAreOnlyRead takes an attribute from a section that goes on behind the attributes: sections are mapped files, which
-// fault when they are written.
+// TestAttributesAreOnlyRead takes an attribute from a section that goes on behind the attributes: sections are mapped
+// files, which fault when they are written.
 func TestAttributesAreOnlyRead(t *testing.T) {
 	const cpuName, vfpArgs = 5, 28
 	attributes := append([]byte("\x05"+"7-A\x00"), vfpArgs, 1)

@@ -25,7 +25,8 @@ func (cl *classes) byReference(t *ctype.Type, depth int) bool {
 	return t.ByRef == ctype.ByReference
 }
 
-// byReferenceAlways is byReference for what all compilers agree on: not for classes that can be neither copied nor moved.
+// byReferenceAlways is byReference for what all compilers agree on: not for classes that can be neither copied nor
+// moved.
 func (cl *classes) byReferenceAlways(t *ctype.Type, depth int) bool {
 	switch {
 	case t.Kind != ctype.Struct && t.Kind != ctype.Union || depth > ctype.MaxNesting:

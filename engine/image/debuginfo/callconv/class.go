@@ -68,8 +68,9 @@ func (cl *classes) alignOfMembers(t *ctype.Type, depth int) int64 {
 	return align
 }
 
-// mayBePacked reports whether t has an alignment of more than a word because of its members alone. The debug information
-// does not say whether it is packed, which takes the alignment away, and its size and offsets need not show it.
+// mayBePacked reports whether t has an alignment of more than a word because of its members alone. The debug
+// information does not say whether it is packed, which takes the alignment away, and its size and offsets need not show
+// it.
 func (cl *classes) mayBePacked(t *ctype.Type) bool {
 	return (t.Kind == ctype.Struct || t.Kind == ctype.Union) && t.Align == 0 && cl.alignOf(t, 0) > cl.entries.Word()
 }

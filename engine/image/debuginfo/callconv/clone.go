@@ -12,7 +12,8 @@ import (
 )
 
 // An optimiser that sees all calls of a function, or copies it for some of them, removes or changes parameters and
-// results. The calling convention does not apply to such a function. LLVM marks it; GCC gives the copy a name of its own.
+// results. The calling convention does not apply to such a function. LLVM marks it; GCC gives the copy a name of its
+// own.
 
 // ErrRewritten reports that a function is not called as its source declares it.
 var ErrRewritten = errors.New("the optimiser has changed how the function is called")

@@ -50,19 +50,19 @@ func (cl *classes) isKnownContainer(t *ctype.Type) bool {
 	return len(scopes) > 0 && scopes[0] == "std" && !slices.ContainsFunc(scopes[1:], func(s string) bool { return !strings.HasPrefix(s, "__") })
 }
 
-// isAtRegister reports whether the compiler describes a parameter as memory at the address in a register that is not the
-// frame's: the caller passed its address. Objects that are passed by value are copied into the frame.
+// isAtRegister reports whether the compiler describes a parameter as memory at the address in a register that is not
+// the frame's: the caller passed its address. Objects that are passed by value are copied into the frame.
 func (cv *Rules) isAtRegister(fn *function.Function, e *dwarf.Entry) bool {
 	loc, ok, err := cv.locations.Of(fn.Unit, e, fn.Low)
 	const breg0, breg31 = 0x70, 0x8f
 	return err == nil && ok && len(loc.Expr) == 2 && loc.Expr[0] >= breg0 && loc.Expr[0] <= breg31 && loc.Expr[1] == 0 && !cv.locations.UsesFrame(loc.Expr)
 }
 
-// Clang without optimisation also leaves out parameters: those that are passed by reference and not used. The name in the
-// symbol table of a function of C++ says how many there are.
+// Clang without optimisation also leaves out parameters: those that are passed by reference and not used. The name in
+// the symbol table of a function of C++ says how many there are.
 
-// Incomplete returns an error if the debug information lacks some of a function's parameters. It cannot tell for functions
-// that are extern "C".
+// Incomplete returns an error if the debug information lacks some of a function's parameters. It cannot tell for
+// functions that are extern "C".
 func (cv *Rules) Incomplete(fn *function.Function, params []*dwarf.Entry) error {
 	if cv.isIncomplete(fn, params) {
 		return errIncomplete

@@ -14,8 +14,8 @@ import (
 
 // The calling convention of Go, ABIInternal (src/cmd/compile/abi-internal.md in the Go distribution). Each argument is
 // divided into numbers and pointers: a string into two, a slice into three. Either all of them fit in the remaining
-// registers, or the argument is passed on the stack, in the caller's frame; later arguments may still fit. Results follow
-// the same rules, and are on the stack behind the arguments. Some architectures pass everything on the stack.
+// registers, or the argument is passed on the stack, in the caller's frame; later arguments may still fit. Results
+// follow the same rules, and are on the stack behind the arguments. Some architectures pass everything on the stack.
 
 // golang is the calling convention of Go.
 type golang struct{ *Rules }

@@ -18,8 +18,8 @@ func resultWay(way int) int {
 	return goRegular
 }
 
-// Ways of assigning arguments: regularly, all on the stack, or, for numbers from goDictionary, with a dictionary before the
-// argument of that number.
+// Ways of assigning arguments: regularly, all on the stack, or, for numbers from goDictionary, with a dictionary before
+// the argument of that number.
 const (
 	goRegular    = -1
 	goStack      = -2

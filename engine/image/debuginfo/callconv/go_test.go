@@ -89,8 +89,8 @@ func TestGoConventionAgreesWithLocationLists(t *testing.T) {
 	}
 }
 
-// TestGoResultsOnTheStack compares the places of arguments and results, where both are on the stack, with those that the compiler writes
-// down when it does not optimise.
+// TestGoResultsOnTheStack compares the places of arguments and results, where both are on the stack, with those that
+// the compiler writes down when it does not optimise.
 func TestGoResultsOnTheStack(t *testing.T) {
 	for _, arch := range []string{"386", "arm"} {
 		if arch == "arm" && os.Getenv("GOTAP_LONG") == "" { // the library has to be compiled again

@@ -8,9 +8,9 @@ import (
 	"gotap/engine/image/debuginfo/ctype"
 )
 
-// A calling convention needs to know each parameter's type completely, because its size and how it is copied decide where
-// all later parameters are. This file finds types that the debug information describes incompletely, and types that
-// compilers pass differently. Parameters of functions with such types are refused at the entry.
+// A calling convention needs to know each parameter's type completely, because its size and how it is copied decide
+// where all later parameters are. This file finds types that the debug information describes incompletely, and types
+// that compilers pass differently. Parameters of functions with such types are refused at the entry.
 
 // errDisagree reports a type that compilers pass differently.
 var errDisagree = errors.New("compilers disagree on where values of such a type are passed; probe a line of the function, @FILE:LINE")

@@ -12,11 +12,11 @@ import (
 	"gotap/engine/image/debuginfo/location"
 )
 
-// Rust's convention is not specified, but these rules have held for every rustc so far, because they follow from layouts
-// (Rust compiler development guide, "Backend agnostic codegen"; rustc_target::callconv). A value that is one number or
-// pointer is passed as in C. One that consists of two (a slice, a str, a trait object, a pair) is passed as two
-// arguments, which need not both be in registers. One of more than two words is passed by its address. How all others
-// are passed has changed between versions, so their places and those of later arguments are unknown.
+// Rust's convention is not specified, but these rules have held for every rustc so far, because they follow from
+// layouts (Rust compiler development guide, "Backend agnostic codegen"; rustc_target::callconv). A value that is one
+// number or pointer is passed as in C. One that consists of two (a slice, a str, a trait object, a pair) is passed as
+// two arguments, which need not both be in registers. One of more than two words is passed by its address. How all
+// others are passed has changed between versions, so their places and those of later arguments are unknown.
 
 // isMangled reports whether a function has a mangled Rust name, in the old or the new form. A function that other
 // languages call has a plain name.
@@ -182,8 +182,9 @@ func (rs rust) joined(t *ctype.Type, parts []rustPart, at []location.Place) loca
 	return location.Join(pieces)
 }
 
-// walkVariants collects the numbers of an enum with data: the discriminant, and one number that all variants with data have
-// at one place. If only one variant has data, the discriminant may be in it, at values that it does not use otherwise.
+// walkVariants collects the numbers of an enum with data: the discriminant, and one number that all variants with data
+// have at one place. If only one variant has data, the discriminant may be in it, at values that it does not use
+// otherwise.
 func (rs rust) walkVariants(parts *[]rustPart, v *ctype.Variants, off int64, depth int) bool {
 	var data [][]rustPart
 	for _, c := range v.Cases {
@@ -236,9 +237,10 @@ func (rs rust) overlaps(parts []rustPart, other rustPart) bool {
 	return slices.ContainsFunc(parts, func(p rustPart) bool { return p.off < end && other.off < p.off+rs.types.Size(p.typ) })
 }
 
-// Values of more than two numbers, and of alternatives with different data. By rustc 1.84 and later they are passed as an
-// integer, if they have no more than a word, or by their address; and returned as an integer, or in memory whose address
-// the caller passes. Of how rustc before 1.95 returned those of more than one and up to two words nothing is known here.
+// Values of more than two numbers, and of alternatives with different data. By rustc 1.84 and later they are passed as
+// an integer, if they have no more than a word, or by their address; and returned as an integer, or in memory whose
+// address the caller passes. Of how rustc before 1.95 returned those of more than one and up to two words nothing is
+// known here.
 
 // isModern reports whether a function is by such a rustc.
 func (rs rust) isModern(fn *function.Function) bool { return rs.isSince(fn, 84) }

@@ -1,4 +1,5 @@
-// Package ctype reads the types of the source from DWARF entries: their kinds, sizes and members, and how C writes them.
+// Package ctype reads the types of the source from DWARF entries: their kinds, sizes and members, and how C writes
+// them.
 //
 // One operation from start to end: FindMember for x in struct point. Strip(off) reads the type at an offset with At and
 // follows typedefs and qualifiers. When the unit only declares the struct, the definitions of all units are listed by

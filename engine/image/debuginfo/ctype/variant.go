@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Variants are the alternatives of a value, such as those of an enum of Rust with data. At most one of them is there: the
-// one whose value the discriminant has.
+// Variants are the alternatives of a value, such as those of an enum of Rust with data. At most one of them is there:
+// the one whose value the discriminant has.
 type Variants struct {
 	Discr Member // without a name; Size is 0 if there is one alternative only
 	Has   bool   // there is a discriminant

@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// The scanner has its own reading of abbreviations, because that of debug/dwarf is not exported: for each, the steps by which
-// an entry is passed over. Neighbouring attributes of fixed sizes are one step.
+// The scanner has its own reading of abbreviations, because that of debug/dwarf is not exported: for each, the steps by
+// which an entry is passed over. Neighbouring attributes of fixed sizes are one step.
 
 // stepKind is how an attribute, or several, are passed over.
 type stepKind uint8
@@ -56,8 +56,8 @@ func (list abbreviations) find(code uint64) *abbreviation {
 	return &list[code-1]
 }
 
-// abbreviations returns those of a unit. It returns none when the scanner cannot use them: they are damaged or not numbered in
-// their order.
+// abbreviations returns those of a unit. It returns none when the scanner cannot use them: they are damaged or not
+// numbered in their order.
 func (p *part) abbreviations(u *Unit) abbreviations {
 	key := abbrevKey{u.abbrev, u.Addr, u.Wide, u.Version < 3}
 	list, known := p.abbrevs[key]

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// Survey answers questions about all entries of a unit. Like its Reader, which it moves, it is not safe for concurrent use.
+// Survey answers questions about all entries of a unit. Like its Reader, which it moves, it is not safe for concurrent
+// use.
 type Survey struct{ rd *Reader }
 
 // NewSurvey returns the survey of what a Reader has loaded.
@@ -20,8 +21,8 @@ type InlinedCall struct {
 	Within dwarf.Offset // the origin of the function that contains the call, 0 if that has none
 }
 
-// InlinedCalls returns the inlined calls of a unit in their order, without those whose origin is not known. It reads the whole
-// unit.
+// InlinedCalls returns the inlined calls of a unit in their order, without those whose origin is not known. It reads
+// the whole unit.
 func (sv Survey) InlinedCalls(u *Unit) ([]InlinedCall, error) {
 	if calls, ok := scanCalls(u); ok {
 		return calls, nil
@@ -35,7 +36,8 @@ type callList struct {
 	around []dwarf.Offset // for each entry that is open, the origin of the function that its children are in
 }
 
-// add adds an entry. more is false behind the last one of the unit: a type unit may follow, which cannot be read on from here.
+// add adds an entry. more is false behind the last one of the unit: a type unit may follow, which cannot be read on
+// from here.
 func (l *callList) add(at dwarf.Offset, tag dwarf.Tag, origin dwarf.Offset, children bool) (more bool) {
 	within := dwarf.Offset(0)
 	if n := len(l.around); n > 0 {
@@ -101,8 +103,8 @@ func (sv Survey) readCalls(u *Unit) ([]InlinedCall, error) {
 	return l.calls, nil
 }
 
-// IsLinkedAs reports whether the entry at off, or one that it is an instance or a definition of, has a linkage name, and that
-// is name.
+// IsLinkedAs reports whether the entry at off, or one that it is an instance or a definition of, has a linkage name,
+// and that is name.
 func (sv Survey) IsLinkedAs(off dwarf.Offset, name string) bool {
 	linked, ok := sv.inherited(off, func(e *brief) []byte { return e.linkage })
 	if !ok {
@@ -111,8 +113,8 @@ func (sv Survey) IsLinkedAs(off dwarf.Offset, name string) bool {
 	return len(linked) > len(name) && linked[len(name)] == 0 && string(linked[:len(name)]) == name
 }
 
-// inherited returns a name of the entry at off, or of the first entry that it is an instance or a definition of and that has
-// one, with what follows it. ok is false when the scanner cannot tell.
+// inherited returns a name of the entry at off, or of the first entry that it is an instance or a definition of and
+// that has one, with what follows it. ok is false when the scanner cannot tell.
 func (sv Survey) inherited(off dwarf.Offset, of func(*brief) []byte) (name []byte, ok bool) {
 	for range MaxOrigins {
 		u := sv.rd.UnitOf(off)
@@ -151,8 +153,8 @@ func (sv Survey) linkageName(off dwarf.Offset) string {
 	return name
 }
 
-// Functions calls visit for the functions of a unit that have code, and are at its top level or in an entry with a tag for
-// which enter returns true, at any depth. visit must not move the reader.
+// Functions calls visit for the functions of a unit that have code, and are at its top level or in an entry with a tag
+// for which enter returns true, at any depth. visit must not move the reader.
 func (sv Survey) Functions(u *Unit, enter func(dwarf.Tag) bool, visit func(*dwarf.Entry)) error {
 	found, ok := scanFunctions(u, enter)
 	if !ok {
@@ -240,8 +242,8 @@ func (sv Survey) inlinedAs(found []dwarf.Offset, name string) (named []*dwarf.En
 	return named, nil
 }
 
-// scanInlined returns the functions that may be what Inlined returns: their names without scopes end the name. ok is false when
-// the scanner cannot read the unit.
+// scanInlined returns the functions that may be what Inlined returns: their names without scopes end the name. ok is
+// false when the scanner cannot read the unit.
 func (sv Survey) scanInlined(u *Unit, name string) (found []dwarf.Offset, ok bool) {
 	ok = scanTopLevel(u, func(e *brief) bool {
 		if e.abbrev.inline && sv.mayEnd(e, name) {
@@ -252,7 +254,8 @@ func (sv Survey) scanInlined(u *Unit, name string) (found []dwarf.Offset, ok boo
 	return found, ok
 }
 
-// mayEnd reports whether a qualified name may end in the name of an entry. One without a name may be known by its linkage name.
+// mayEnd reports whether a qualified name may end in the name of an entry. One without a name may be known by its
+// linkage name.
 func (sv Survey) mayEnd(e *brief, qualified string) bool {
 	text := e.name
 	if text == nil {

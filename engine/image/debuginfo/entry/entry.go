@@ -6,8 +6,8 @@ import (
 )
 
 // TopLevel calls visit for the entries directly below the root of a unit, and for the children of those for which visit
-// returns true. visit must not move the reader. The end is found by counting levels, because a type unit may follow, and
-// no entry is at the offset where that starts.
+// returns true. visit must not move the reader. The end is found by counting levels, because a type unit may follow,
+// and no entry is at the offset where that starts.
 func (rd *Reader) TopLevel(u *Unit, visit func(*dwarf.Entry) (enter bool)) error {
 	rd.Seek(u.Root)
 	for depth := 0; ; {
@@ -110,8 +110,8 @@ func (rd *Reader) Ref(e *dwarf.Entry, attr dwarf.Attr) (off dwarf.Offset, ok boo
 // MaxOrigins bounds chains of references between entries, which form a cycle in a damaged file.
 const MaxOrigins = 8
 
-// Attr finds an attribute in e or in the entries that e is an instance or a definition of. It returns the entry that has
-// the attribute, too.
+// Attr finds an attribute in e or in the entries that e is an instance or a definition of. It returns the entry that
+// has the attribute, too.
 func (rd *Reader) Attr(e *dwarf.Entry, attr dwarf.Attr) (*dwarf.Field, *dwarf.Entry, error) {
 	for range MaxOrigins {
 		if f := e.AttrField(attr); f != nil {

@@ -25,16 +25,17 @@ func (rd *Reader) QualifiedName(e *dwarf.Entry) string {
 	return strings.Join(append(rd.ScopeNames(u, at.Offset), name), "::")
 }
 
-// nameSearch finds out which names no entry of the module can have. It remembers the last answer: a name is asked for unit by unit.
+// nameSearch finds out which names no entry of the module can have. It remembers the last answer: a name is asked for
+// unit by unit.
 type nameSearch struct {
 	name  string
 	parts int // how many the module had, of which there may be more later
 	found bool
 }
 
-// mayFind reports whether an entry in some of the parts may have a qualified name. It has not when no string of the debug information
-// ends as the name does, in the whole of it or behind one of its "::"; most names that are looked for in vain are found out so,
-// without any entry being read.
+// mayFind reports whether an entry in some of the parts may have a qualified name. It has not when no string of the
+// debug information ends as the name does, in the whole of it or behind one of its "::"; most names that are looked for
+// in vain are found out so, without any entry being read.
 func (n *nameSearch) mayFind(qualified string, parts []*part) bool {
 	if n.name != qualified || n.parts != len(parts) {
 		*n = nameSearch{qualified, len(parts), hasEnd(parts, qualified)}
@@ -42,8 +43,8 @@ func (n *nameSearch) mayFind(qualified string, parts []*part) bool {
 	return n.found
 }
 
-// hasEnd reports whether a string of some part is the name or what follows a "::" in it. Linkers let a string be the end of
-// another one, so what is in front of it does not matter.
+// hasEnd reports whether a string of some part is the name or what follows a "::" in it. Linkers let a string be the
+// end of another one, so what is in front of it does not matter.
 func hasEnd(parts []*part, qualified string) bool {
 	for rest, more := qualified, true; more; _, rest, more = strings.Cut(rest, "::") {
 		text := append([]byte(rest), 0)
@@ -64,8 +65,8 @@ type namedScope struct {
 }
 
 // ScopeNames returns the names of the namespaces and classes around the entry at off, outermost first. Entries do not
-// refer to their parents, so scopes are searched from the outside inwards where entries say where the next one is, as gcc's do.
-// Otherwise the first call for a unit lists all its scopes.
+// refer to their parents, so scopes are searched from the outside inwards where entries say where the next one is, as
+// gcc's do. Otherwise the first call for a unit lists all its scopes.
 func (rd *Reader) ScopeNames(u *Unit, off dwarf.Offset) []string {
 	if u.around == nil {
 		u.around = &scope{lo: u.Root, hi: u.End, next: u.Root, skips: hasSiblings(u)}
@@ -91,8 +92,8 @@ func listedNames(rd *Reader, u *Unit, off dwarf.Offset) []string {
 	return names
 }
 
-// listScopes lists the namespaces and classes of a unit in the order of their offsets. A scope ends where the first entry
-// behind its children starts, so its end is set when that entry is read. Damaged data ends the list early.
+// listScopes lists the namespaces and classes of a unit in the order of their offsets. A scope ends where the first
+// entry behind its children starts, so its end is set when that entry is read. Damaged data ends the list early.
 func (rd *Reader) listScopes(u *Unit) []namedScope {
 	list := []namedScope{}
 	open := []int{}  // the scopes around the next entry; -1 is the unit

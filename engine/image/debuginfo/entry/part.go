@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// part is a set of sections that refer to one another by offset: those of the module's own files, those of a unit that is
-// split off, or those of a supplementary file. All parts share one space of offsets, in which each has its place.
+// part is a set of sections that refer to one another by offset: those of the module's own files, those of a unit that
+// is split off, or those of a supplementary file. All parts share one space of offsets, in which each has its place.
 type part struct {
 	base, size dwarf.Offset
 	data       *dwarf.Data
@@ -92,8 +92,8 @@ func (rd *Reader) Next() (*dwarf.Entry, error) {
 // SkipChildren moves behind the children of the entry that Next returned last.
 func (rd *Reader) SkipChildren() { rd.cur.raw.SkipChildren() }
 
-// place changes the offsets in an entry of a part to those of the space that all parts share, and resolves references to
-// the supplementary file. Those that cannot be resolved stay as they are.
+// place changes the offsets in an entry of a part to those of the space that all parts share, and resolves references
+// to the supplementary file. Those that cannot be resolved stay as they are.
 func (p *part) place(e *dwarf.Entry) {
 	if p.base == 0 && !p.refers {
 		return

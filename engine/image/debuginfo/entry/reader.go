@@ -21,8 +21,8 @@ type File interface {
 	// Both are safe for concurrent use.
 }
 
-// Opener opens another ELF file that holds a part of a module's debug information. The file must stay open as long as the
-// Reader is used.
+// Opener opens another ELF file that holds a part of a module's debug information. The file must stay open as long as
+// the Reader is used.
 type Opener func(path string) (File, error)
 
 // Reader reads the units and entries of one module. It is not safe for concurrent use: all its methods move one
@@ -67,9 +67,9 @@ func (rd *Reader) Word() int64 {
 	return 8
 }
 
-// Units returns all units that have entries, without type units: those of the module's files in their order, then those of
-// its supplementary file. The first call opens the files of all units that are split off. Of units whose file is missing
-// only the root is known.
+// Units returns all units that have entries, without type units: those of the module's files in their order, then those
+// of its supplementary file. The first call opens the files of all units that are split off. Of units whose file is
+// missing only the root is known.
 func (rd *Reader) Units() []*Unit {
 	if !rd.whole {
 		rd.whole = true
@@ -178,7 +178,8 @@ func (rd *Reader) UnitAt(pc uint64) (*Unit, error) {
 	return u, nil
 }
 
-// SkeletonAt returns the unit that the code at pc belongs to as UnitAt does, but opens no file. Its line table is complete.
+// SkeletonAt returns the unit that the code at pc belongs to as UnitAt does, but opens no file. Its line table is
+// complete.
 func (rd *Reader) SkeletonAt(pc uint64) (*Unit, error) {
 	i := sort.Search(len(rd.ranges), func(i int) bool { return rd.ranges[i].lo > pc }) - 1
 	for last := i - 8; i >= 0 && i > last; i-- {

@@ -6,9 +6,10 @@ import (
 	"encoding/binary"
 )
 
-// Reading an entry with debug/dwarf makes an object of it and of each of its values. Questions about all entries of a unit,
-// which may have many megabytes, are answered by a scanner. It passes over what is not asked for and allocates nothing, which
-// takes about an eighth of the time. Where it meets what it does not know, the entries are read with debug/dwarf.
+// Reading an entry with debug/dwarf makes an object of it and of each of its values. Questions about all entries of a
+// unit, which may have many megabytes, are answered by a scanner. It passes over what is not asked for and allocates
+// nothing, which takes about an eighth of the time. Where it meets what it does not know, the entries are read with
+// debug/dwarf.
 
 // brief is what the scanner tells of an entry.
 type brief struct {

@@ -15,8 +15,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// What the scanner says is compared with what debug/dwarf says, for all units of programs of several compilers and in several
-// forms of debug information.
+// What the scanner says is compared with what debug/dwarf says, for all units of programs of several compilers and in
+// several forms of debug information.
 
 // openProgram returns a reader of a program, and of the files that it refers to.
 func openProgram(t *testing.T, path string) *Reader {
@@ -62,7 +62,8 @@ func functionsOf(t *testing.T, rd *Reader, u *Unit, enter func(dwarf.Tag) bool) 
 	return found
 }
 
-// compareUnit compares what scanner and debug/dwarf say of a unit, and returns the numbers of calls, functions and names.
+// compareUnit compares what scanner and debug/dwarf say of a unit, and returns the numbers of calls, functions and
+// names.
 func compareUnit(t *testing.T, rd *Reader, u *Unit) (calls, functions, names int) {
 	t.Helper()
 	got, ok := scanCalls(u)

@@ -5,8 +5,8 @@ import (
 	"sort"
 )
 
-// scope is a unit, or a namespace or class in it. The qualified names of entries between lo and hi contain its name. What is
-// inside is listed up to the entry that was asked for, because a unit may have megabytes behind it.
+// scope is a unit, or a namespace or class in it. The qualified names of entries between lo and hi contain its name.
+// What is inside is listed up to the entry that was asked for, because a unit may have megabytes behind it.
 type scope struct {
 	lo, hi dwarf.Offset
 	name   string
@@ -15,8 +15,8 @@ type scope struct {
 	skips  bool         // of a unit: entries say where the next one is
 }
 
-// hasSiblings reports whether the first entry of a unit with children says where the entry behind them is. Otherwise skipping
-// children means reading them.
+// hasSiblings reports whether the first entry of a unit with children says where the entry behind them is. Otherwise
+// skipping children means reading them.
 func hasSiblings(u *Unit) bool {
 	r := u.body.data.Reader()
 	r.Seek(u.Root - u.body.base)
@@ -48,8 +48,8 @@ func (s *scope) names(u *Unit, off dwarf.Offset) (names []string) {
 // maxNested bounds how deep scopes are searched. Each level of damaged data may have to be read to its end.
 const maxNested = 64
 
-// list lists what is directly inside a scope, up to off. The end of a scope is where the next entry starts. Damaged data ends
-// the list early.
+// list lists what is directly inside a scope, up to off. The end of a scope is where the next entry starts. Damaged
+// data ends the list early.
 func (s *scope) list(u *Unit, off dwarf.Offset) {
 	if s.next == 0 || s.next >= off {
 		return

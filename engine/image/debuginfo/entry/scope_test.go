@@ -12,7 +12,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// nested has namespaces and classes in one another, with functions between and behind them, some of the standard library's.
+// nested has namespaces and classes in one another, with functions between and behind them, some of the standard
+// library's.
 const nested = `
 #include <map>
 #include <string>
@@ -27,8 +28,9 @@ int last(Last *l) { return l->box.size(); }
 int main() { std::map<std::string, geo::deep::Box<geo::Point>> m; Last l{}; return geo::count(m) + last(&l); }
 `
 
-// TestScopesAreThoseOfTheWholeList: searching scopes from the outside inwards gives every entry of a program the same names as the list
-// of all scopes, in whatever order entries are asked for. clang's entries do not say where the next one is.
+// TestScopesAreThoseOfTheWholeList: searching scopes from the outside inwards gives every entry of a program the same
+// names as the list of all scopes, in whatever order entries are asked for. clang's entries do not say where the next
+// one is.
 func TestScopesAreThoseOfTheWholeList(t *testing.T) {
 	testenv.Require(t, testenv.GXX, testenv.Clang)
 	source := filepath.Join(t.TempDir(), "nested.cc")

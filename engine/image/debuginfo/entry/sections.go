@@ -16,14 +16,15 @@ type readSection struct {
 	err  error
 }
 
-// ownSections are the debug sections of the module's own files, which the first use reads. It is safe for concurrent use.
+// ownSections are the debug sections of the module's own files, which the first use reads. It is safe for concurrent
+// use.
 type ownSections struct {
 	once sync.Once
 	all  [len(debugSections)]readSection // in the order of debugSections
 }
 
-// read returns the sections. Packages of distributions compress them, and decompressing those of a C library takes longer than
-// anything else that gotap does with it; so each is decompressed by a goroutine of its own.
+// read returns the sections. Packages of distributions compress them, and decompressing those of a C library takes
+// longer than anything else that gotap does with it; so each is decompressed by a goroutine of its own.
 func (s *ownSections) read(rd *Reader) []readSection {
 	s.once.Do(func() {
 		var wg sync.WaitGroup

@@ -203,9 +203,9 @@ func listsHeader(wide bool) int64 {
 	return 12
 }
 
-// addSplit adds the sections of a split unit, or of a type unit if u is nil. debug/dwarf takes the bases of indexes from
-// attributes, which a split unit does not have: what it means is the first index of each section. So the sections are cut
-// there. GNU's forms of DWARF 4 become those of DWARF 5, which mean the same.
+// addSplit adds the sections of a split unit, or of a type unit if u is nil. debug/dwarf takes the bases of indexes
+// from attributes, which a split unit does not have: what it means is the first index of each section. So the sections
+// are cut there. GNU's forms of DWARF 4 become those of DWARF 5, which mean the same.
 func (rd *Reader) addSplit(u *Unit, s map[string][]byte) (*part, error) {
 	info := s["info"]
 	if len(info) == 0 {

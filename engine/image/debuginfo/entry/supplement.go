@@ -21,8 +21,8 @@ func (rd *Reader) addSupplement(main *part) {
 	})
 }
 
-// supplement returns the name and the build ID of the supplementary file: of .gnu_debugaltlink, or of .debug_sup (DWARF 5,
-// 7.3.6).
+// supplement returns the name and the build ID of the supplementary file: of .gnu_debugaltlink, or of .debug_sup (DWARF
+// 5, 7.3.6).
 func (rd *Reader) supplement() (name string, id []byte) {
 	if data, _, err := rd.Section(".gnu_debugaltlink"); err == nil && len(data) > 0 {
 		text, id, _ := bytes.Cut(data, []byte{0})
@@ -100,8 +100,8 @@ func (rd *Reader) alternate() error {
 	return fmt.Errorf("cannot read the debug information: %w", ErrAlt)
 }
 
-// readImports finds out the language of partial units, which have none of their own: it is that of the units that include
-// them. Imports come first among the entries of a unit, between base types.
+// readImports finds out the language of partial units, which have none of their own: it is that of the units that
+// include them. Imports come first among the entries of a unit, between base types.
 func (rd *Reader) readImports() error {
 	partial := false
 	for _, u := range rd.units {

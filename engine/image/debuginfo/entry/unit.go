@@ -32,8 +32,8 @@ func (u *Unit) Absolute(name string) string {
 	return path.Clean(name)
 }
 
-// Unit is one compilation unit. Where its entries are split off, Root, End and Entry are those of its skeleton until it is
-// joined.
+// Unit is one compilation unit. Where its entries are split off, Root, End and Entry are those of its skeleton until it
+// is joined.
 type Unit struct {
 	Version int
 	Addr    int          // size of an address in bytes
@@ -68,8 +68,8 @@ type unitRange struct {
 	unit   *Unit
 }
 
-// Languages whose functions do not follow the C calling convention, or not as described (DWARF 5, table 7.17). Assembly is what GNU as
-// writes (DW_LANG_Mips_Assembler).
+// Languages whose functions do not follow the C calling convention, or not as described (DWARF 5, table 7.17). Assembly
+// is what GNU as writes (DW_LANG_Mips_Assembler).
 const (
 	Go       = 0x16
 	Rust     = 0x1c
@@ -105,8 +105,9 @@ func (u *Unit) IsCPlusPlus() bool {
 	return false
 }
 
-// IsUnoptimised reports whether gcc, which writes down how it was called, did not optimise. Then a parameter declared "register" is
-// said to be all the time where only the prologue puts it. Optimised code says such things with location lists.
+// IsUnoptimised reports whether gcc, which writes down how it was called, did not optimise. Then a parameter declared
+// "register" is said to be all the time where only the prologue puts it. Optimised code says such things with location
+// lists.
 func (u *Unit) IsUnoptimised() bool {
 	producer, _ := u.Entry.Val(dwarf.AttrProducer).(string)
 	if !strings.HasPrefix(producer, "GNU C") {
@@ -121,8 +122,8 @@ func (u *Unit) IsUnoptimised() bool {
 	return level == "0"
 }
 
-// PassesUnused reports whether the compiler passes an argument to every function that other units can call, used or not: GCC, which changes
-// a copy for its own calls, and Go's compiler do.
+// PassesUnused reports whether the compiler passes an argument to every function that other units can call, used or
+// not: GCC, which changes a copy for its own calls, and Go's compiler do.
 func (u *Unit) PassesUnused() bool {
 	producer, _ := u.Entry.Val(dwarf.AttrProducer).(string)
 	return strings.HasPrefix(producer, "GNU ") || u.Language() == Go

@@ -2,9 +2,9 @@
 // blocks in it, and the calls that were inlined into it.
 //
 // One operation from start to end: At(pc) asks the entry.Reader for the unit of pc, lists the functions of that unit
-// once, by reading its top level and skipping the rest, and searches the list. Scope(fn) then reads everything below the
-// function's entry in one pass: parameters, variables, blocks and inlined calls. Path(pc) of the result is the chain of
-// scopes around an address.
+// once, by reading its top level and skipping the rest, and searches the list. Scope(fn) then reads everything below
+// the function's entry in one pass: parameters, variables, blocks and inlined calls. Path(pc) of the result is the
+// chain of scopes around an address.
 //
 // Functions inside functions and inside local classes are listed only when an address belongs to no other function. The
 // trees of scopes are cached; the cache is emptied when it has maxScopes trees.

@@ -12,8 +12,8 @@ import (
 	"gotap/engine/image/debuginfo/function"
 )
 
-// program is a line table of version 4 for src/a.c: line 1 at 0x1000, line 3 at 0x1004 and 0x100c, line 4 at 0x1008, and the
-// end at 0x1010.
+// program is a line table of version 4 for src/a.c: line 1 at 0x1000, line 3 at 0x1004 and 0x100c, line 4 at 0x1008,
+// and the end at 0x1010.
 func program() []byte {
 	header := []byte{1, 1, 1, 0xfb, 14, 13, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1, 's', 'r', 'c', 0, 0, 'a', '.', 'c', 0, 1, 0, 0, 0}
 	code := binary.LittleEndian.AppendUint64([]byte{0, 9, 2}, 0x1000)

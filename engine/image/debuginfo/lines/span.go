@@ -22,8 +22,8 @@ type Place struct {
 // maxSpan bounds the places of a span.
 const maxSpan = 100_000
 
-// In returns where to stop for each line of a span that has code, as Addrs does, in the order of lines. The error for a span
-// without code is an *Error.
+// In returns where to stop for each line of a span that has code, as Addrs does, in the order of lines. The error for a
+// span without code is an *Error.
 func (lt *Tables) In(span Span) ([]Place, error) {
 	s := search{lt: lt, file: path.Clean(span.File), lines: map[int]bool{}, column: span.Column}
 	tables, err := s.tables()

@@ -128,9 +128,10 @@ func (f *flow) add(inst x86asm.Inst, at, next uint64) bool {
 	return inst.Op != x86asm.JMP
 }
 
-// Begins reports whether each execution of an inlined call, whose code is in ranges, executes the instruction at pc once.
-// stated says that the debug information names pc as the entry. Otherwise it is only the lowest address, where LLVM has
-// what the optimiser moved out of a loop around the call: then the call is one range that nothing outside branches into.
+// Begins reports whether each execution of an inlined call, whose code is in ranges, executes the instruction at pc
+// once. stated says that the debug information names pc as the entry. Otherwise it is only the lowest address, where
+// LLVM has what the optimiser moved out of a loop around the call: then the call is one range that nothing outside
+// branches into.
 func (lt *Tables) Begins(pc uint64, ranges [][2]uint64, stated bool) bool {
 	inside := func(addr uint64) bool {
 		return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= addr && addr < r[1] })

@@ -65,16 +65,16 @@ func (p Place) Add(off int64) Place {
 	return p
 }
 
-// Element returns the element of an array in memory that the index of the given number chooses. Elements have size bytes;
-// there are count of them, 0: unknown.
+// Element returns the element of an array in memory that the index of the given number chooses. Elements have size
+// bytes; there are count of them, 0: unknown.
 func (p Place) Element(number int, size, count int64) Place {
 	p = p.clone()
 	p.steps = append(p.steps, compile.AccessStep{Op: compile.OpElement, Offset: int64(number), Size: int(size), Count: count})
 	return p
 }
 
-// Find returns element n of the container in memory that p is, laid out as the text says (element.Layout). chosen: it is that
-// of the program's index of this number.
+// Find returns element n of the container in memory that p is, laid out as the text says (element.Layout). chosen: it
+// is that of the program's index of this number.
 func (p Place) Find(layout string, n int64, chosen bool) Place {
 	p = p.clone()
 	op := compile.OpFind

@@ -5,6 +5,6 @@ package trial
 
 import "errors"
 
-// ErrSilent says that debug registers can be set here and report nothing. Some virtual machines are like that; gdb's hardware
-// watchpoints do not stop there either.
+// ErrSilent says that debug registers can be set here and report nothing. Some virtual machines are like that; gdb's
+// hardware watchpoints do not stop there either.
 var ErrSilent = errors.New("the processor reports no access to what its debug registers watch, as in some virtual machines")

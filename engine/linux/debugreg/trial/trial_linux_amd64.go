@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Watchpoint tries a watchpoint on a child of its own, once, and returns ErrSilent if the access is not reported. If no child can
-// be traced, it returns nil: then attaching fails as well, and says why. It may be called by any goroutine of which no other waits
-// for children that it does not know.
+// Watchpoint tries a watchpoint on a child of its own, once, and returns ErrSilent if the access is not reported. If no
+// child can be traced, it returns nil: then attaching fails as well, and says why. It may be called by any goroutine of
+// which no other waits for children that it does not know.
 var Watchpoint = sync.OnceValue(func() error {
 	const write, eightBytes = 1 << 16, 2 << 18 // register 0 in the control word (Intel SDM vol. 3, 18.2.4)
 	if reported, err := try(on | write | eightBytes); err != nil || reported {
@@ -37,8 +37,8 @@ func try(control uint64) (reported bool, err error) {
 	return reportsWrite(pid, control)
 }
 
-// reportsWrite has a child that has just executed a program write to its stack, and reports whether the watchpoint there was hit.
-// The instruction after that is a breakpoint, so the child comes no further.
+// reportsWrite has a child that has just executed a program write to its stack, and reports whether the watchpoint
+// there was hit. The instruction after that is a breakpoint, so the child comes no further.
 func reportsWrite(pid int, control uint64) (reported bool, err error) {
 	if err := waitStop(pid); err != nil {
 		return false, err

@@ -11,7 +11,8 @@ import (
 	"gotap/engine/testenv"
 )
 
-// TestCheckAgreesWithGDB: where gdb's hardware watchpoint stops a program, the trial finds that they are reported, and nowhere else.
+// TestCheckAgreesWithGDB: where gdb's hardware watchpoint stops a program, the trial finds that they are reported, and
+// nowhere else.
 func TestCheckAgreesWithGDB(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.GCC, testenv.GDB)
 	dir := t.TempDir()

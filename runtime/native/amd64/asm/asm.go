@@ -12,7 +12,8 @@ type Assembler struct{ vectorForms }
 // New returns an assembler for code at an address.
 func New(at uint64) *Assembler { return &Assembler{vectorForms{encoder{at: at}}} }
 
-// encoder encodes instructions for a fixed address. One that cannot be encoded is recorded in err, which Finish returns.
+// encoder encodes instructions for a fixed address. One that cannot be encoded is recorded in err, which Finish
+// returns.
 type encoder struct {
 	code   []byte
 	at     uint64 // address of the first byte

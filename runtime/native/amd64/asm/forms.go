@@ -341,7 +341,8 @@ func (a *Assembler) LockCmpxchg(o Operand, x Reg) {
 	a.encode(instruction{lock: true, wide: true, code: []byte{0x0f, 0xb1}}, x, o)
 }
 
-// LockCmpxchg16 stores rcx:rbx if 16 bytes of memory, at a multiple of 16, equal rdx:rax; otherwise it loads these. The zero flag says which.
+// LockCmpxchg16 stores rcx:rbx if 16 bytes of memory, at a multiple of 16, equal rdx:rax; otherwise it loads these. The
+// zero flag says which.
 func (a *Assembler) LockCmpxchg16(o Operand) {
 	a.encode(instruction{lock: true, wide: true, code: []byte{0x0f, 0xc7}}, 1, o)
 }

@@ -1,7 +1,7 @@
 package asm
 
-// vectorForms assembles instructions on vector registers, which have the numbers of general ones. They are those of SSE2 that leave all bits
-// above the lowest 128 alone.
+// vectorForms assembles instructions on vector registers, which have the numbers of general ones. They are those of
+// SSE2 that leave all bits above the lowest 128 alone.
 type vectorForms struct{ encoder }
 
 // The encodings, by the prefix that selects them.

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// Lines returns what objdump shows for code at an address, one line for each instruction, in Intel's syntax and without addresses.
+// Lines returns what objdump shows for code at an address, one line for each instruction, in Intel's syntax and without
+// addresses.
 func Lines(t testing.TB, code []byte, at uint64) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "code")
