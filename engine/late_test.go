@@ -80,6 +80,21 @@ func TestLateFallbackMeetsFirstHit(t *testing.T) {
 	}
 }
 
+// TestLateFallbackIsUnseen: a launched program finds its signal actions as they are without probes if it hits none
+// before the fallback's time has come.
+func TestLateFallbackIsUnseen(t *testing.T) {
+	before := lateAfter
+	t.Cleanup(func() { lateAfter = before })
+	lateAfter = time.Hour
+	w := newWorld(t, Config{LateFallback: true})
+	tg := w.launch("/bin/cat", "/proc/self/status")
+	w.probe("work", Handlers{Enter: w.counts(w.counter())}, func(p *ProbeSpec) { p.Optional = true })
+	w.run()
+	if text := tg.output(); !strings.Contains(text, "SigCgt:\t0000000000000000\n") {
+		t.Errorf("it has handlers: %s", text)
+	}
+}
+
 // TestFirstHitWithSignalsBlocked has the first hit of a program in a thread that blocks all signals, or SIGTRAP alone:
 // it goes on doing so, and so do programs that inherit it. A launched program gets the fallback by that hit, one that
 // is executed has it before.
