@@ -56,7 +56,7 @@ func (k *stops) handle(tid int) {
 
 // takeTurns handles one stop of each thread that has one, when that is due: see package turns.
 func (k *stops) takeTurns() {
-	if !k.turns.Due() {
+	if len(k.s.threads) < 2 || !k.turns.Due() {
 		return
 	}
 	found, threads := 0, len(k.s.threads)
