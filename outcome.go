@@ -214,7 +214,7 @@ func (s *Session) waited(ws syscall.WaitStatus) {
 const askedSoon = 200 * time.Millisecond
 
 // ReportOutcomes passes lines about targets that have failed to Hooks.Outcome, once for each target. An end by a signal
-// such as SIGTERM is no failure if the session has sent it, or its context is done.
+// such as SIGTERM does not count as a failure if the session has sent it, or its context is done.
 func (s *Session) ReportOutcomes() {
 	asked := s.ends.asked.Load()
 	if !asked && s.launched != 0 && s.outcomes.followed() {

@@ -60,7 +60,7 @@ func TestBegin(t *testing.T) {
 }
 
 // TestBeginIsNoInstruction checks that xbegin is stepped on a processor that reports no transactions, so that it raises
-// its exception, or aborts if the processor executes it all the same.
+// its exception, or aborts if the processor executes it nevertheless.
 func TestBeginIsNoInstruction(t *testing.T) {
 	const slot = 0x2000
 	for _, m := range []arch.Arch{New64(), New32()} {

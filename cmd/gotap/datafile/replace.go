@@ -11,7 +11,7 @@ import (
 const shared = 0o644
 
 // Replaceable returns the name of the file that Replace may replace for a path: links are followed. ok is false for
-// what is no regular file, such as a pipe. The error is that nothing can be written beside the file.
+// a file that is not regular, such as a pipe. The error is that nothing can be written beside the file.
 func Replaceable(path string) (name string, ok bool, err error) {
 	if path, err = filepath.Abs(path); err != nil {
 		return "", false, err

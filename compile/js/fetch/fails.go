@@ -49,7 +49,7 @@ func (f *Fetcher) Fails(at diag.Span) *tree.Expr {
 	return f.negative(r.e, at)
 }
 
-// goFails is whether the last result is an error that is not nil; ok is false if it is no error.
+// goFails is whether the last result is an error that is not nil; ok is false if it has another type.
 func (f *Fetcher) goFails(at diag.Span) (failed *tree.Expr, ok bool) {
 	last := Path{OfResult: true, Result: max(f.results()-1, 0)}
 	access, _ := f.Resolve(last)

@@ -61,7 +61,7 @@ const threadStorage = -1
 
 // Goroutine is the goroutine that a thread runs which is in code of Go's compiler, at the entry of a function behind
 // the check of its stack, or at an exit: the address of the runtime's g, and the end of its stack. Pointers have so
-// many bytes, and the thread has the stack pointer sp. ok is false when what is there is no g.
+// many bytes, and the thread has the stack pointer sp. ok is false if no g is there.
 //
 // The first two words of a g are the bounds of its stack; compiled code knows that too.
 func (c *Convention) Goroutine(regs *arch.Regs, mem Pointers, word, sp uint64) (g, hi uint64, ok bool) {
