@@ -2,6 +2,7 @@ package hostcpu
 
 import (
 	"slices"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -9,14 +10,20 @@ import (
 // cpuid executes the instruction: leaf in eax, subleaf in ecx.
 func cpuid(leaf, subleaf uint32) (eax, ebx, ecx, edx uint32)
 
-// HasShadowStacks reports whether the processor supports shadow stacks (CET_SS). The kernel may not.
+// HasShadowStacks reports whether programs may have shadow stacks: the processor supports them (CET_SS), and the kernel
+// does, which answers what a thread uses of them (Documentation/arch/x86/shstk.rst of the kernel; Linux 6.6). It is true
+// where the kernel does not let this process ask.
 func HasShadowStacks() bool {
-	const shadowStacks = 1 << 7
+	const shadowStacks, status = 1 << 7, 0x5005 // ARCH_SHSTK_STATUS
 	if last, _, _, _ := cpuid(0, 0); last < 7 {
 		return false
 	}
-	_, _, ecx, _ := cpuid(7, 0)
-	return ecx&shadowStacks != 0
+	if _, _, ecx, _ := cpuid(7, 0); ecx&shadowStacks == 0 {
+		return false
+	}
+	var used uint64
+	_, _, e := unix.RawSyscall(unix.SYS_ARCH_PRCTL, status, uintptr(unsafe.Pointer(&used)), 0) // the kernel writes 8 bytes
+	return e != unix.EINVAL && e != unix.ENOSYS
 }
 
 // HasTransactions reports whether the processor executes xbegin (RTM). A processor whose transactions are disabled may
