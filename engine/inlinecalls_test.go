@@ -72,7 +72,7 @@ func compareCalls(t *testing.T, lines ...string) {
 // that come and go are counted as often as they happen, and none ends with the storage of another.
 func TestInlineFrames(t *testing.T) {
 	testenv.Require(t, testenv.FSBase)
-	countFrames(t, "jumps 200", "routines 60", "handler 200", "escape 200", "threads 12")
+	countFrames(t, "jumps 200", "hops 90", "routines 60", "handler 200", "escape 200", "threads 12")
 }
 
 // countFrames runs programs that count their calls themselves, and compares.
@@ -82,7 +82,7 @@ func countFrames(t *testing.T, lines ...string) {
 			w := newInlineWorld(t, FollowThreads)
 			tg := w.launch(program(t, "frames.c"), strings.Fields(line)...)
 			var all []called
-			for _, f := range []string{"leaf", "down", "turn", "handler"} {
+			for _, f := range []string{"leaf", "down", "turn", "handler", "hop"} {
 				c, err := w.follow("frames*:" + f)
 				if err != nil {
 					t.Fatal(err)

@@ -14,7 +14,7 @@
 #define FUNC __attribute__((noipa))
 #define KEEP __asm__ volatile("" ::: "memory")
 
-static _Atomic long entered[4], returned[4];
+static _Atomic long entered[5], returned[5];
 static volatile long bad;
 
 FUNC long leaf(long n) { entered[0]++; KEEP; returned[0]++; return n + 1; }
@@ -36,6 +36,18 @@ FUNC long down(long depth, long back)
 		depth = leaf(depth) - 1;
 	returned[1]++;
 	return depth;
+}
+
+/* a function that continues in another one, which longjmp leaves */
+static jmp_buf aside;
+FUNC long gone(long n) { longjmp(aside, n); }
+FUNC long hop(long n)
+{
+	entered[4]++;
+	if (n % 3 == 0)
+		return gone(n + 1);
+	returned[4]++;
+	return n;
 }
 
 /* coroutines that switch in the middle of calls */
@@ -100,6 +112,10 @@ int main(int argc, char **argv)
 		for (volatile long i = 0; i < n; i++)
 			down(20, 3 + i % 17);
 		down(20, -1);
+	} else if (!strcmp(mode, "hops")) {
+		for (volatile long i = 0; i < n; i++)
+			if (setjmp(aside) == 0)
+				bad += hop(i) != i;
 	} else if (!strcmp(mode, "routines")) {
 		static char stacks[3][1 << 20]; /* neighbours are told apart */
 		for (int i = 0; i < 3; i++) {
@@ -146,7 +162,7 @@ int main(int argc, char **argv)
 		}
 	}
 	printf("bad=%ld", bad);
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 5; i++)
 		printf(" %ld/%ld", (long)entered[i], (long)returned[i]);
 	printf("\n");
 	return bad != 0;

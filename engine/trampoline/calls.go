@@ -377,7 +377,7 @@ func (t *Thread) takeProbe(pr *registry.Probe) bool {
 	for _, f := range frames {
 		t.take(f)
 	}
-	t.stack.of.SetOthers(t.parts.Calls.Len())
+	t.stack.of.SetOthers(t.parts.Calls.Followed())
 	return true
 }
 

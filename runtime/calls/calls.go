@@ -3,6 +3,7 @@ package calls
 import (
 	"encoding/binary"
 	"errors"
+	"math"
 	"sync/atomic"
 
 	"gotap/runtime/arena"
@@ -14,6 +15,8 @@ import (
 //	TidAt     the number of the thread
 //	CommAt    the name of the thread, as records have it
 //	OthersAt  calls of the thread that the host follows: if there are any, a return without a frame is for the host
+//	LowestAt  the lowest stack pointer of these: a call that begins there or further out shows that some have been
+//	          left without a return, and is for the host; the greatest number if there are none
 //	framesAt  frames, one after the other
 //
 // The state is one word, so that one instruction replaces it. Its lowest 16 bits are the end of the newest frame, the
@@ -25,6 +28,7 @@ const (
 	OthersAt  = 16
 	CommAt    = 24 // CommSize bytes
 	CommSize  = 16
+	LowestAt  = 40
 	framesAt  = 64
 	StackSize = 32 << 10
 )
@@ -102,7 +106,7 @@ func (s *Stacks) Take(tid int) *Stack {
 	k := &Stack{number: n, off: s.off + uint64(n)*BlockSize, words: s.words[n*BlockSize/8:][:StackSize/8]}
 	atomic.StoreUint64(&k.words[StateAt/8], empty)
 	atomic.StoreUint64(&k.words[TidAt/8], uint64(tid))
-	atomic.StoreUint64(&k.words[OthersAt/8], 0)
+	k.SetOthers(0, math.MaxUint64)
 	return k
 }
 
@@ -137,8 +141,12 @@ func (k *Stack) SetComm(name [CommSize]byte) {
 	}
 }
 
-// SetOthers tells native code how many calls of the thread the host follows.
-func (k *Stack) SetOthers(n int) { atomic.StoreUint64(&k.words[OthersAt/8], uint64(n)) }
+// SetOthers tells native code how many calls of the thread the host follows, and the lowest stack pointer at the entry
+// of one of them, or the greatest number if there are none.
+func (k *Stack) SetOthers(n int, lowest uint64) {
+	atomic.StoreUint64(&k.words[OthersAt/8], uint64(n))
+	atomic.StoreUint64(&k.words[LowestAt/8], lowest)
+}
 
 // Newest returns the newest frame.
 func (k *Stack) Newest() (Frame, bool) {

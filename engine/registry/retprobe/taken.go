@@ -1,6 +1,10 @@
 package retprobe
 
-import "gotap/engine/registry"
+import (
+	"math"
+
+	"gotap/engine/registry"
+)
 
 // Calls that another executor follows, and hands over.
 
@@ -43,8 +47,15 @@ func (t *Thread) TakeOver(p *Point, pl *registry.Placement, c Begun) {
 	t.list.frames[at] = f
 }
 
-// Len returns the number of calls that the thread follows.
-func (t *Thread) Len() int { return len(t.list.frames) }
+// Followed returns the number of calls that the thread follows, and the lowest stack pointer at the entry of one of
+// them; if there are none, the greatest number.
+func (t *Thread) Followed() (n int, lowest uint64) {
+	lowest = math.MaxUint64
+	for i := range t.list.frames {
+		lowest = min(lowest, t.list.frames[i].sp)
+	}
+	return len(t.list.frames), lowest
+}
 
 // Leave ends the calls of the functions that exit at p, with the thread's present stack pointer.
 func (t *Thread) Leave(p *Point) { t.leaveAt(p) }

@@ -42,6 +42,9 @@ func (f *frames) beginCall(g *gate.Gate, none asm.Label) {
 	state := asm.At(f.stackOf, calls.StateAt)
 	again, former, push := f.NewLabel(), f.NewLabel(), f.NewLabel()
 	f.used(f.frame)
+	f.stackPointer(asm.RDX)
+	f.Alu(asm.Cmp, asm.R(asm.RDX), asm.At(f.stackOf, calls.LowestAt))
+	f.Jcc(asm.AE, unable)
 
 	f.Place(again)
 	f.Mov(asm.R(asm.RAX), state)

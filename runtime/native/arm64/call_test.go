@@ -1,6 +1,7 @@
 package arm64
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -136,11 +137,20 @@ func TestCallLimits(t *testing.T) {
 	if d := w.ring(t, exit, sp, 0); d != nil {
 		t.Errorf("a return without a call rings: %+v", d)
 	}
-	w.block.SetOthers(1)
+	w.block.SetOthers(1, sp-64)
 	if d := w.ring(t, exit, sp, 0); d == nil || d.Call != native.LeavesCall {
 		t.Errorf("a return of a call that the host follows: %+v", d)
 	}
-	w.block.SetOthers(0)
+	for _, at := range []uint64{sp - 64, sp} {
+		if d := w.ring(t, entry, at, 0); d == nil || d.Call != native.EntersCall {
+			t.Errorf("a call that begins where the host follows one, or further out: %+v", d)
+		}
+	}
+	if d := w.ring(t, entry, sp-80, 0); d != nil {
+		t.Errorf("a call inside of one that the host follows rings: %+v", d)
+	}
+	w.block.Clear()
+	w.block.SetOthers(0, math.MaxUint64)
 	n := 0
 	for ; n < calls.StackSize; n++ {
 		if d := w.ring(t, entry, sp-16*uint64(n), 0); d != nil {
