@@ -44,6 +44,9 @@ const (
 	TailCall             // to another function
 )
 
+// OnePiece reports that no address outside of its code belongs to a function.
+func OnePiece(uint64) bool { return false }
+
 // Exits collects the exits of a function.
 type Exits struct {
 	Start, End uint64

@@ -24,13 +24,10 @@ func Boundaries(code []byte, start uint64, a arch.Arch) ([]uint64, error) {
 // to other functions. An indirect jump that may be a computed goto or a call of another function is an
 // *arch.ScanError, and so are bytes that do not decode. longjmp, exceptions and exit are not found, because no
 // instruction of the function leaves it; nor are exits that only exceptions reach.
-func Exits(code []byte, start uint64, a arch.Arch) ([]arch.Exit, error) {
-	return ExitsWith(code, start, a, func(uint64) bool { return false })
-}
-
-// ExitsWith is Exits for a function in several pieces. own reports whether an address outside code belongs to the
-// function, for example to its cold part. Each piece needs a call of its own.
-func ExitsWith(code []byte, start uint64, a arch.Arch, own func(addr uint64) bool) ([]arch.Exit, error) {
+//
+// A function may be in several pieces, and each needs a call of its own. own reports whether an address outside code
+// belongs to the function, for example to its cold part.
+func Exits(code []byte, start uint64, a arch.Arch, own func(addr uint64) bool) ([]arch.Exit, error) {
 	if err := known(a); err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func TestBoundariesOfLibc(t *testing.T) {
 		if len(got) == len(all) {
 			whole++
 		}
-		if _, err2 := Exits(f.code, f.start, f.a); err != nil || err2 != nil {
+		if _, err2 := Exits(f.code, f.start, f.a, arch.OnePiece); err != nil || err2 != nil {
 			failed++
 			reasons[reasonOf(err)]++
 		}
@@ -309,7 +309,7 @@ func TestExits(t *testing.T) {
 		{".thumb\n mov pc, r3", "an indirect jump at 0x1000"},
 	} {
 		code, a := assemble(t, c.text)
-		exits, err := Exits(code, 0x1000, a)
+		exits, err := Exits(code, 0x1000, a, arch.OnePiece)
 		var got []string
 		for _, e := range exits {
 			kind := "return"

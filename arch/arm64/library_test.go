@@ -121,7 +121,7 @@ func TestExits(t *testing.T) {
 	total, failed := 0, 0
 	functions(t, func(name string, code []byte, addr uint64) {
 		total++
-		exits, err := Exits(code, addr)
+		exits, err := Exits(code, addr, arch.OnePiece)
 		if err != nil {
 			failed++
 			t.Logf("%s: %v", name, err)

@@ -7,13 +7,10 @@ import "gotap/arch"
 // Exits returns the instructions that leave the function code at start: returns, and jumps to other functions.
 // Words that do not decode are an *arch.ScanError, and so is an indirect jump that may be a jump table or a call of
 // another function. longjmp, exceptions and exit are not found, because no instruction of the function leaves it.
-func Exits(code []byte, start uint64) ([]arch.Exit, error) {
-	return ExitsWith(code, start, func(uint64) bool { return false })
-}
-
-// ExitsWith is Exits for a function in several pieces. own reports whether an address outside code belongs to the
-// function, for example to its cold part. Each piece needs a call of its own.
-func ExitsWith(code []byte, start uint64, own func(addr uint64) bool) ([]arch.Exit, error) {
+//
+// A function may be in several pieces, and each needs a call of its own. own reports whether an address outside code
+// belongs to the function, for example to its cold part.
+func Exits(code []byte, start uint64, own func(addr uint64) bool) ([]arch.Exit, error) {
 	s := scanner{exits: arch.Exits{Start: start, End: start + uint64(len(code)), Own: own}}
 	if err := arch.Sweep(A64, code, start, s.visit); err != nil {
 		return nil, err

@@ -88,7 +88,7 @@ case 7: v = c() - 9; break; case 8: v = d() ^ 5; break; case 9: v = e() * 9; bre
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, addr, listing := compiled(t, c.source, c.flags...)
-			exits, err := Exits(code, addr)
+			exits, err := Exits(code, addr, arch.OnePiece)
 			if err != nil {
 				t.Fatalf("%v in\n%s", err, listing)
 			}
@@ -113,7 +113,7 @@ case 7: v = c() - 9; break; case 8: v = d() ^ 5; break; case 9: v = e() * 9; bre
 // TestUnclear checks that a jump through an array without a bound on the index is unclear.
 func TestUnclear(t *testing.T) {
 	code, addr, listing := compiled(t, `extern int (*table[])(void); int f(unsigned long n) { return table[n](); }`)
-	if exits, err := Exits(code, addr); err == nil {
+	if exits, err := Exits(code, addr, arch.OnePiece); err == nil {
 		t.Errorf("%v in\n%s", exits, listing)
 	}
 }

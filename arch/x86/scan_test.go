@@ -73,7 +73,7 @@ func checkExits(t *testing.T, flags string) {
 		a = New32()
 	}
 	for name, f := range functions(t, obj) {
-		exits, err := Exits(f.code, f.start, a)
+		exits, err := Exits(f.code, f.start, a, arch.OnePiece)
 		var scan *arch.ScanError
 		if unclear := strings.HasPrefix(name, "unclear"); unclear && strings.Contains(flags, "-O1") {
 			continue // without sibling calls it may have plain exits
@@ -170,7 +170,7 @@ func TestExitsAgainstObjdump(t *testing.T) {
 	disassemble(t, func(l line) bool { text[l.addr] = l; return true }, file)
 	unclear, checked := 0, 0
 	for name, f := range functions(t, file) {
-		exits, err := Exits(f.code, f.start, New64())
+		exits, err := Exits(f.code, f.start, New64(), arch.OnePiece)
 		if errors.Is(err, arch.ErrUnsupported) {
 			unclear++
 			continue
@@ -233,11 +233,11 @@ func TestBoundaries(t *testing.T) {
 func TestExitsOfPieces(t *testing.T) {
 	code := []byte("\x0f\x84\x00\x10\x00\x00\xc3")
 	own := func(addr uint64) bool { return addr == 0x2006 }
-	exits, err := ExitsWith(code, 0x1000, New64(), own)
+	exits, err := Exits(code, 0x1000, New64(), own)
 	if err != nil || len(exits) != 1 || exits[0].Insn.Addr != 0x1006 {
 		t.Errorf("%v, %v", exits, err)
 	}
-	if exits, _ := Exits(code, 0x1000, New64()); len(exits) != 2 || !exits[0].Tail {
+	if exits, _ := Exits(code, 0x1000, New64(), arch.OnePiece); len(exits) != 2 || !exits[0].Tail {
 		t.Errorf("%v", exits)
 	}
 }

@@ -189,7 +189,7 @@ func checkExits(p port) error {
 	if err != nil {
 		return err
 	}
-	exits, err := a.Exits([]byte(p.ret), 0x1000, a.Arch)
+	exits, err := a.Exits([]byte(p.ret), 0x1000, a.Arch, arch.OnePiece)
 	if err != nil {
 		return err
 	}

@@ -2,9 +2,11 @@ package executor
 
 import (
 	"iter"
+	"slices"
 
 	"gotap/arch"
 	"gotap/engine/image/module"
+	"gotap/engine/image/symname"
 	"gotap/engine/isa"
 	"gotap/engine/place"
 	"gotap/engine/registry"
@@ -83,11 +85,49 @@ func (b *Body) Exits() ([]arch.Exit, error) {
 	if b.Module != nil {
 		start = b.Module.Addr(fn.Addr) // the entry's breakpoint may be behind the function's start
 	}
-	code := b.Code(start, int(fn.Size))
 	if c := registry.GoCompiled(b.Target); c != nil {
-		return c.Exits(code, start)
+		return c.Exits(b.Code(start, int(fn.Size)), start)
 	}
-	return b.ISA.Exits(code, start, b.ISA.SetAt(b.Module, start))
+	return b.exitsOf(piece{start, fn.Size})
+}
+
+// piece is some code of a function: a compiler may move what seldom runs away from the rest.
+type piece struct{ start, size uint64 }
+
+// exitsOf returns the exits of a function that starts with a piece, and of its other pieces: those to which it jumps.
+func (b *Body) exitsOf(first piece) (exits []arch.Exit, err error) {
+	pieces := []piece{first}
+	own := func(addr uint64) bool {
+		if slices.ContainsFunc(pieces, func(p piece) bool { return addr-p.start < p.size }) {
+			return true
+		}
+		p, ok := b.coldAt(addr)
+		if ok {
+			pieces = append(pieces, p)
+		}
+		return ok
+	}
+	for i := 0; i < len(pieces); i++ {
+		p := pieces[i]
+		found, err := b.ISA.Exits(b.Code(p.start, int(p.size)), p.start, b.ISA.SetAt(b.Module, p.start), own)
+		if err != nil {
+			return nil, err
+		}
+		exits = append(exits, found...)
+	}
+	return exits, nil
+}
+
+// coldAt returns the cold piece of a function that contains an address. Only its function jumps there.
+func (b *Body) coldAt(addr uint64) (p piece, ok bool) {
+	if b.Module == nil || b.Module.File == nil {
+		return p, false
+	}
+	fn, ok := b.Module.File.FuncAt(b.Module.Vaddr(addr))
+	if !ok || !symname.IsCold(fn.Name) || b.Most > 0 && fn.Size > b.Most {
+		return p, false
+	}
+	return piece{b.Module.Addr(fn.Addr), fn.Size}, true
 }
 
 // PointAt implements retprobe.Body.

@@ -16,7 +16,9 @@ var ARM64 = &ISA{
 	SlotReach: 1<<27 - 1<<20, // less than the range of a branch
 	result:    func(r *arch.Regs) uint64 { return r[8] },
 	set:       setOf64, boundaries: armBoundaries, trap: isBRK,
-	exits:      func(code []byte, start uint64, _ arch.Arch) ([]arch.Exit, error) { return arm64.Exits(code, start) },
+	exits: func(code []byte, start uint64, _ arch.Arch, own func(addr uint64) bool) ([]arch.Exit, error) {
+		return arm64.Exits(code, start, own)
+	},
 	exclusives: func(code []byte, start uint64, _ arch.Arch) []uint64 { return arm64.ExclusiveRuns(code, start) },
 }
 

@@ -26,7 +26,7 @@ type ISA struct {
 
 	set        func(m *module.Loaded, addr uint64) arch.Arch // nil: there is only one
 	boundaries func(f *module.File, code []byte, vaddr uint64) ([]uint64, error)
-	exits      func(code []byte, start uint64, set arch.Arch) ([]arch.Exit, error)
+	exits      func(code []byte, start uint64, set arch.Arch, own func(addr uint64) bool) ([]arch.Exit, error)
 	exclusives func(code []byte, start uint64, set arch.Arch) []uint64
 	trap       func(code []byte) bool
 	pointer    func(p uint64) (addr uint64, set arch.Arch)
@@ -95,10 +95,11 @@ func kindAt(m *module.Loaded, addr uint64) module.CodeKind {
 	return m.File.CodeAt(m.Vaddr(addr))
 }
 
-// Exits returns the instructions that leave a function, whose code is at start and in the given instruction set. The
-// error says why some of them may be missing.
-func (a *ISA) Exits(code []byte, start uint64, set arch.Arch) ([]arch.Exit, error) {
-	return a.exits(code, start, set)
+// Exits returns the instructions that leave a function, whose code is at start and in the given instruction set. Of a
+// function in several pieces code is one of them, and own reports whether an address is in another. The error says why
+// some exits may be missing.
+func (a *ISA) Exits(code []byte, start uint64, set arch.Arch, own func(addr uint64) bool) ([]arch.Exit, error) {
+	return a.exits(code, start, set, own)
 }
 
 // Exclusives returns, in ascending order, the addresses of a function between a load-exclusive and its store-exclusive,

@@ -60,7 +60,7 @@ func TestBoundariesLikeObjdump(t *testing.T) {
 				if set := Of(f.Machine).SetAt(m, fn.Addr); set != c.set {
 					t.Errorf("%s is code of %v", name, set)
 				}
-				if exits, err := Of(f.Machine).Exits(code, fn.Addr, c.set); err != nil || len(exits) == 0 {
+				if exits, err := Of(f.Machine).Exits(code, fn.Addr, c.set, arch.OnePiece); err != nil || len(exits) == 0 {
 					t.Errorf("%s has %d exits: %v", name, len(exits), err)
 				}
 			}

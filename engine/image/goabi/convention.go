@@ -30,10 +30,12 @@ type Convention struct {
 var conventions = map[elf.Machine]*Convention{
 	elf.EM_X86_64:  {BehindCheck: behindCheck(x86.New64()), Exits: exits(x86.New64()), Arg: Arg, g: x86.R14},
 	elf.EM_386:     {BehindCheck: behindCheck(x86.New32()), Exits: exits(x86.New32()), Arg: ArgStack32, OnStack: true, g: threadStorage},
-	elf.EM_AARCH64: {BehindCheck: behindCheck(arm64.A64), Exits: arm64.Exits, Arg: ArgARM64, g: 28},
+	elf.EM_AARCH64: {BehindCheck: behindCheck(arm64.A64), Exits: func(code []byte, start uint64) ([]arch.Exit, error) { return arm64.Exits(code, start, arch.OnePiece) }, Arg: ArgARM64, g: 28},
 	elf.EM_ARM: { // the compiler generates A32 only
 		BehindCheck: behindCheck(arm.A32), Arg: ArgStack32, OnStack: true, g: 10,
-		Exits: func(code []byte, start uint64) ([]arch.Exit, error) { return arm.Exits(code, start, arm.A32) },
+		Exits: func(code []byte, start uint64) ([]arch.Exit, error) {
+			return arm.Exits(code, start, arm.A32, arch.OnePiece)
+		},
 	},
 }
 

@@ -30,7 +30,7 @@ func TestExitsAgreeWithTheGeneralScan(t *testing.T) {
 			if err != nil {
 				t.Errorf("%s: %v", fn.Name, err)
 			}
-			want, err := x86.Exits(code, fn.Addr, a)
+			want, err := x86.Exits(code, fn.Addr, a, arch.OnePiece)
 			switch {
 			case err != nil:
 				unsure++
