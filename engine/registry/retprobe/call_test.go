@@ -29,7 +29,7 @@ func TestEveryReturnOnce(t *testing.T) {
 		"tasks end":  {threads: 2, tasks: 5, end: true, kernel: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(5) {
+			for seed := range uint64(10) {
 				how.play(t, seed)
 			}
 		})

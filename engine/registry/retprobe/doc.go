@@ -26,6 +26,10 @@
 // distinguished by their addresses (List.Stacks), so that frames below a new call on its own stack are known to be
 // dead.
 //
+// A frame that waits at a return address stays if the new call returns there, too, because its function may have jumped
+// to this one. So if the same instruction has made both calls, which it can do through a pointer, the dead one has a
+// leave when the new one returns.
+//
 // # Probes that are removed
 //
 // When a script is exchanged while it runs, there are calls in progress whose entries the old programs have seen.

@@ -33,9 +33,14 @@ type frame struct {
 // function.
 func (f *frame) waits() bool { return f.ret != nil }
 
-// leaves reports whether the frame is the call that was entered with sp of one of the functions that exit at p.
-func (f *frame) leaves(p *Point, sp uint64) bool {
-	if f.sp != sp || f.pl == nil {
+// isOf reports whether the frame may be a call of a goroutine; 0 stands for one that is not known. The stack of one that
+// has moved may be another's by now.
+func (f *frame) isOf(g uint64) bool { return f.g == g || f.g == 0 || g == 0 }
+
+// leaves reports whether the frame is the call that was entered with sp of one of the functions that exit at p, by
+// goroutine g.
+func (f *frame) leaves(p *Point, sp, g uint64) bool {
+	if f.sp != sp || f.pl == nil || !f.isOf(g) {
 		return false
 	}
 	for _, fn := range p.Exits {
@@ -82,12 +87,12 @@ func (l *List) below(low, high, reach uint64) bool {
 	return low < high && high-low < reach
 }
 
-// first returns the index of the first frame of the call with a stack pointer that is left at p, or -1.
-func (l *List) first(p *Point, sp uint64) int {
+// first returns the index of the first frame of the call with a stack pointer that is left at p by goroutine g, or -1.
+func (l *List) first(p *Point, sp, g uint64) int {
 	found := -1
 	for i := len(l.frames) - 1; i >= 0; i-- {
 		f := &l.frames[i]
-		if f.leaves(p, sp) {
+		if f.leaves(p, sp, g) {
 			found = i
 		} else if found >= 0 && f.sp != sp {
 			break
@@ -97,10 +102,10 @@ func (l *List) first(p *Point, sp uint64) int {
 }
 
 // waiting returns the index of the first frame that waits at p for the return from the call with this stack
-// pointer, or -1.
-func (l *List) waiting(p *Point, sp uint64) int {
+// pointer of goroutine g, or -1.
+func (l *List) waiting(p *Point, sp, g uint64) int {
 	for i := range l.frames {
-		if f := &l.frames[i]; f.ret == p && f.sp == sp {
+		if f := &l.frames[i]; f.ret == p && f.sp == sp && f.isOf(g) {
 			return i
 		}
 	}

@@ -128,10 +128,10 @@ func (c *cpu) Goroutine() (g, hi uint64) {
 	return g, c.task.top
 }
 
-func (c *cpu) Elsewhere(p *Point, sp uint64) *Thread {
+func (c *cpu) Elsewhere(p *Point, sp, g uint64) *Thread {
 	c.m.asked++
 	for _, o := range c.m.threads {
-		if o != c && o.calls.Has(p, sp) {
+		if o != c && o.calls.Has(p, sp, g) {
 			return &o.calls
 		}
 	}
@@ -230,7 +230,7 @@ func (c *code3) PointAt(addr uint64) (*Point, error) { return c.m.at(addr), nil 
 // enter calls a function.
 func (c *cpu) enter(f *callee) {
 	k := c.task
-	k.sp -= 8 * (1 + c.m.Uint64N(4))
+	k.sp -= 8 * (1 + c.m.Uint64N(2)) // often where another call began that was left
 	k.calls = append(k.calls, under{k.sp, c.site(f), []*callee{f}})
 	c.run(f.addr)
 }

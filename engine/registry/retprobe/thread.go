@@ -27,9 +27,9 @@ type Target interface {
 	// ReturnPoint returns the point at the return address of the function that is entered, or left by a jump, and
 	// creates it if necessary; nil if there can be none.
 	ReturnPoint() *Point
-	// Elsewhere searches other threads of the address space for a call that is left at p, with Thread.Has; nil if
-	// none has it.
-	Elsewhere(p *Point, sp uint64) *Thread
+	// Elsewhere searches other threads of the address space for a call that goroutine g leaves at p, with Thread.Has;
+	// nil if none has it.
+	Elsewhere(p *Point, sp, g uint64) *Thread
 }
 
 // Thread follows the calls of one thread, which may be a processor of a machine.
@@ -119,10 +119,10 @@ func (t *Thread) awaitReturn(g uint64) *Point {
 	return p
 }
 
-// dropDead drops frames that a new call at sp proves to be dead: those with the same stack pointer, unless they
-// have jumped here and wait for this call's return, or belong to this very entry; and all frames that were entered
-// after them. If stacks can be distinguished, frames below sp are dead as well; otherwise they may belong to a
-// coroutine whose stack is near, and are marked as passed.
+// dropDead drops frames that a new call at sp proves to be dead: those with the same stack pointer, unless they may have
+// jumped here (continuesAs) or belong to this very entry, and frames that were entered after them. If stacks can be
+// distinguished, frames below sp are dead as well; otherwise they may belong to a coroutine whose stack is near, and
+// are marked as passed.
 func (t *Thread) dropDead(fn *Function, pl *registry.Placement, sp, g uint64) {
 	l := t.list
 	l.passed = l.passed && len(l.frames) > 0
@@ -134,14 +134,26 @@ func (t *Thread) dropDead(fn *Function, pl *registry.Placement, sp, g uint64) {
 			if !l.passed {
 				return
 			}
-		case f.sp == sp && (f.fn == fn && f.pl == pl || f.passed || !f.waits() && !(f.fn == fn && f.pl.Before(pl))):
-			t.dropFrom(i)
+		case f.sp == sp:
+			if f.fn == fn && !f.pl.Before(pl) || f.fn != fn && !t.continuesAs(f) {
+				t.dropFrom(i)
+			}
 		case l.Stacks != 0 && l.below(f.sp, sp, 0):
 			t.drop(i)
 		case l.below(f.sp, sp, nearBy):
 			f.passed, l.passed = true, true
 		}
 	}
+}
+
+// continuesAs reports whether a call of another function, with the same stack pointer, may be continued by the function
+// that the thread enters: it waits where that will return.
+func (t *Thread) continuesAs(f *frame) bool {
+	if f.passed || !f.waits() {
+		return false
+	}
+	p := t.target.ReturnPoint()
+	return p == nil || p == f.ret
 }
 
 // active counts the calls of a probe that are in progress, after dropping those that cannot be.
@@ -202,25 +214,26 @@ func (t *Thread) dropOf(l *List, i int) {
 // leaveAt handles a point that is an exit of functions: it ends the calls whose frames have exactly this stack
 // pointer. A frame that is not found in this thread may be in another one: Go moves its goroutines between threads.
 func (t *Thread) leaveAt(p *Point) {
+	var runs uint64 // the goroutine
 	if slices.ContainsFunc(p.Exits, func(f *Function) bool { return f.Goroutine }) {
-		t.target.Goroutine()
+		runs, _ = t.target.Goroutine()
 	}
 	sp, l := t.target.ExitSP(), t.list
-	first := l.first(p, sp)
+	first := l.first(p, sp, runs)
 	if first < 0 {
-		o := t.target.Elsewhere(p, sp)
+		o := t.target.Elsewhere(p, sp, runs)
 		if o == nil {
 			return
 		}
 		l = o.list
-		if first = l.first(p, sp); first < 0 {
+		if first = l.first(p, sp, runs); first < 0 {
 			return
 		}
 	}
 	g := l.frames[first].g
 	for i := first; i < len(l.frames); {
 		f := &l.frames[i]
-		if !f.leaves(p, sp) {
+		if !f.leaves(p, sp, g) {
 			i++
 			continue
 		}
@@ -236,13 +249,13 @@ func (t *Thread) leaveAt(p *Point) {
 	t.dropInside(l, first, sp, g)
 }
 
-// Has reports whether the thread has a call with this stack pointer at entry that the instruction at p leaves, or a
-// goroutine's call that returns to p.
-func (t *Thread) Has(p *Point, sp uint64) bool {
-	if t.list.first(p, sp) >= 0 {
+// Has reports whether the thread has a call of goroutine g with this stack pointer at entry that the instruction at p
+// leaves, or one that returns to p.
+func (t *Thread) Has(p *Point, sp, g uint64) bool {
+	if t.list.first(p, sp, g) >= 0 {
 		return true
 	}
-	i := t.list.waiting(p, sp)
+	i := t.list.waiting(p, sp, g)
 	return i >= 0 && t.list.frames[i].g != 0
 }
 
@@ -256,13 +269,14 @@ func (t *Thread) Returned(p *Point) {
 		return
 	}
 	l := t.list
-	routine := slices.ContainsFunc(l.frames, func(f frame) bool { return f.g != 0 })
-	if routine {
-		t.target.Goroutine()
+	var runs uint64 // the goroutine
+	asked := slices.ContainsFunc(l.frames, func(f frame) bool { return f.g != 0 })
+	if asked {
+		runs, _ = t.target.Goroutine()
 	}
 	set := t.target.ISA()
 	sp, word := t.target.SP()-set.Pushed, uint64(set.WordSize())
-	at := l.waiting(p, sp)
+	at := l.waiting(p, sp, runs)
 	if at < 0 && set.Pops {
 		at = l.waitingBelow(p, sp, popped*word)
 	}
@@ -270,14 +284,17 @@ func (t *Thread) Returned(p *Point) {
 		if p.Routines == 0 {
 			return
 		}
-		if l, at = t.awaitedElsewhere(p, sp, routine); at < 0 {
+		if !asked {
+			runs, _ = t.target.Goroutine()
+		}
+		if l, at = t.awaitedElsewhere(p, sp, runs); at < 0 {
 			return
 		}
 	}
 	entry, g := l.frames[at].sp, l.frames[at].g
 	for i := at; i < len(l.frames); {
 		f := &l.frames[i]
-		if f.sp != entry || f.ret != p {
+		if f.sp != entry || f.ret != p || !f.isOf(g) {
 			i++
 			continue
 		}
@@ -294,17 +311,13 @@ func (t *Thread) Returned(p *Point) {
 }
 
 // awaitedElsewhere finds, in the lists of other threads, the first frame that waits at p for the return from the
-// call with a stack pointer; the index is -1 if there is none. Go moves its goroutines between threads. asked is
-// set if Goroutine has been called.
-func (t *Thread) awaitedElsewhere(p *Point, sp uint64, asked bool) (*List, int) {
-	if !asked {
-		t.target.Goroutine()
-	}
-	o := t.target.Elsewhere(p, sp)
+// call with a stack pointer of goroutine g; the index is -1 if there is none. Go moves its goroutines between threads.
+func (t *Thread) awaitedElsewhere(p *Point, sp, g uint64) (*List, int) {
+	o := t.target.Elsewhere(p, sp, g)
 	if o == nil {
 		return nil, -1
 	}
-	return o.list, o.list.waiting(p, sp)
+	return o.list, o.list.waiting(p, sp, g)
 }
 
 // Behind reports whether the running leave handler belongs to a call that has returned, so that the thread is at

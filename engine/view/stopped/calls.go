@@ -39,9 +39,9 @@ func (v *View) ReturnPoint() *retprobe.Point {
 }
 
 // Elsewhere implements retprobe.Target.
-func (v *View) Elsewhere(p *retprobe.Point, sp uint64) *retprobe.Thread {
+func (v *View) Elsewhere(p *retprobe.Point, sp, g uint64) *retprobe.Thread {
 	for calls := range v.parts.Thread.Siblings() {
-		if calls != v.parts.Calls && calls.Has(p, sp) {
+		if calls != v.parts.Calls && calls.Has(p, sp, g) {
 			return calls
 		}
 	}
