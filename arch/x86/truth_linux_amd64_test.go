@@ -53,7 +53,23 @@ func (g *generator) steer(code []byte) (trial, bool) {
 	if err != nil {
 		return trial{}, false
 	}
-	return trial{code, &in, g.registers(&in)}, true
+	tr := trial{code, &in, g.registers(&in)}
+	return tr, !tr.splitsLock()
+}
+
+// splitsLock reports whether the instruction may lock the bus, because what it changes lies in two cache lines. Kernels
+// and hypervisors delay such instructions, and one that was stepped under load has been seen to take 19 minutes.
+func (tr *trial) splitsLock() bool {
+	const line, most = 64, 16 // bytes
+	in := tr.in
+	exchanges := in.is(mapLegacy, 0x86) || in.is(mapLegacy, 0x87)
+	if !in.memory() || !in.lock && !exchanges {
+		return false
+	}
+	a := in.address(nativeCode)
+	addr := a.effective(&tr.regs)
+	byBit := in.opmap == map0F && in.opcode&0xe7 == 0xa3 // a register says how far from there
+	return addr%line > line-most || byBit && addr%8 != 0
 }
 
 // unfit reports instructions that cannot be run at random, or twice with the same result: system calls, changes of
