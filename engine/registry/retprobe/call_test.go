@@ -2,6 +2,7 @@ package retprobe
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -50,6 +51,7 @@ func (how way) play(t *testing.T, seed uint64) {
 	}
 	for range 2000 {
 		how.step(m)
+		m.checkLowest()
 	}
 	m.finish()
 	for i, f := range m.callees {
@@ -57,6 +59,20 @@ func (how way) play(t *testing.T, seed uint64) {
 			if pr.Hits() != f.returns || pr.Missed() != 0 {
 				t.Errorf("seed %d: function %d returned %d times; probe %d saw %d and missed %d", seed, i, f.returns, pr.Spec.ID, pr.Hits(), pr.Missed())
 			}
+		}
+	}
+}
+
+// checkLowest compares the lowest stack pointer that each thread tells with those of all its frames.
+func (m *machine) checkLowest() {
+	m.Helper()
+	for _, c := range m.threads {
+		least := uint64(math.MaxUint64)
+		for _, f := range c.calls.list.frames {
+			least = min(least, f.sp)
+		}
+		if _, lowest := c.calls.Followed(); lowest != least {
+			m.Fatalf("the lowest stack pointer is %#x, not %#x", least, lowest)
 		}
 	}
 }

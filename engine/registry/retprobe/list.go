@@ -1,6 +1,11 @@
 package retprobe
 
-import "gotap/engine/registry"
+import (
+	"math"
+	"slices"
+
+	"gotap/engine/registry"
+)
 
 // List holds calls in progress, in the order of their entries: those of a thread, or of all the tasks of a kernel.
 type List struct {
@@ -9,6 +14,7 @@ type List struct {
 
 	frames []frame
 	passed bool // some frames may be passed: they do not lie one below the other, as calls that all return do
+	mixed  bool // a frame may lie above the one before it
 }
 
 // frame is one call of a function, for one probe.
@@ -123,6 +129,25 @@ func (l *List) waitingBelow(p *Point, sp, reach uint64) int {
 		}
 	}
 	return found
+}
+
+// insert puts a frame at a position.
+func (l *List) insert(at int, f frame) {
+	l.mixed = l.mixed && len(l.frames) > 0 || at > 0 && l.frames[at-1].sp < f.sp || at < len(l.frames) && l.frames[at].sp > f.sp
+	l.frames = slices.Insert(l.frames, at, f)
+}
+
+// lowest returns the lowest stack pointer of all frames, or the greatest number if there are none. As long as each lies
+// below the one before it, that is the last one's, however deep the recursion.
+func (l *List) lowest() uint64 {
+	if n := len(l.frames); n > 0 && !l.mixed {
+		return l.frames[n-1].sp
+	}
+	least := uint64(math.MaxUint64)
+	for i := range l.frames {
+		least = min(least, l.frames[i].sp)
+	}
+	return least
 }
 
 // keep marks the leaves of a probe's calls as due.

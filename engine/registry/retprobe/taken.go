@@ -1,10 +1,6 @@
 package retprobe
 
-import (
-	"math"
-
-	"gotap/engine/registry"
-)
+import "gotap/engine/registry"
 
 // Calls that another executor follows, and hands over.
 
@@ -41,20 +37,13 @@ func (t *Thread) TakeOver(p *Point, pl *registry.Placement, c Begun) {
 	for at > 0 && t.list.frames[at-1].sp < c.SP && c.SP-t.list.frames[at-1].sp < nearBy {
 		at--
 	}
-	f := frame{pl: pl, fn: p.Fn, sp: c.SP, time: c.Time, this: c.This}
-	t.list.frames = append(t.list.frames, frame{})
-	copy(t.list.frames[at+1:], t.list.frames[at:])
-	t.list.frames[at] = f
+	t.list.insert(at, frame{pl: pl, fn: p.Fn, sp: c.SP, time: c.Time, this: c.This})
 }
 
 // Followed returns the number of calls that the thread follows, and the lowest stack pointer at the entry of one of
 // them; if there are none, the greatest number.
 func (t *Thread) Followed() (n int, lowest uint64) {
-	lowest = math.MaxUint64
-	for i := range t.list.frames {
-		lowest = min(lowest, t.list.frames[i].sp)
-	}
-	return len(t.list.frames), lowest
+	return len(t.list.frames), t.list.lowest()
 }
 
 // Leave ends the calls of the functions that exit at p, with the thread's present stack pointer.

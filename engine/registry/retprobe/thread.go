@@ -88,7 +88,7 @@ func (t *Thread) Push(p *Point, pl *registry.Placement) (this uint64, ok bool) {
 			return 0, false
 		}
 	}
-	t.list.frames = append(t.list.frames, f)
+	t.list.insert(len(t.list.frames), f)
 	return this, true
 }
 
@@ -97,7 +97,7 @@ func (t *Thread) Push(p *Point, pl *registry.Placement) (this uint64, ok bool) {
 func (t *Thread) Await(then func(Target)) {
 	f := frame{sp: t.target.SP(), then: then}
 	if f.ret = t.awaitReturn(0); f.ret != nil {
-		t.list.frames = append(t.list.frames, f)
+		t.list.insert(len(t.list.frames), f)
 	}
 }
 
@@ -374,7 +374,7 @@ func (t *Thread) Moved(g, hi uint64) {
 	for i := range t.list.frames {
 		if f := &t.list.frames[i]; f.g == g && f.hi != hi {
 			f.sp += hi - f.hi
-			f.hi = hi
+			f.hi, t.list.mixed = hi, true
 		}
 	}
 }
@@ -389,7 +389,7 @@ func (t *Thread) Refresh(end func(g uint64) (hi uint64, ok bool)) {
 		}
 		if hi, ok := end(f.g); ok {
 			f.sp += hi - f.hi
-			f.hi = hi
+			f.hi, t.list.mixed = hi, true
 		}
 	}
 }
@@ -425,6 +425,6 @@ func (t *Thread) Fork(child *Thread, at func(addr uint64) *Point) {
 		if f.kept {
 			f.fn.due++
 		}
-		child.list.frames = append(child.list.frames, f)
+		child.list.insert(len(child.list.frames), f)
 	}
 }
