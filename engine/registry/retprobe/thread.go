@@ -135,7 +135,7 @@ func (t *Thread) dropDead(fn *Function, pl *registry.Placement, sp, g uint64) {
 				return
 			}
 		case f.sp == sp:
-			if f.fn == fn && !f.pl.Before(pl) || f.fn != fn && !t.continuesAs(f) {
+			if f.passed || f.fn == fn && !f.pl.Before(pl) || f.fn != fn && !t.continuesAs(f) {
 				t.dropFrom(i)
 			}
 		case l.Stacks != 0 && l.below(f.sp, sp, 0):
@@ -149,7 +149,7 @@ func (t *Thread) dropDead(fn *Function, pl *registry.Placement, sp, g uint64) {
 // continuesAs reports whether a call of another function, with the same stack pointer, may be continued by the function
 // that the thread enters: it waits where that will return.
 func (t *Thread) continuesAs(f *frame) bool {
-	if f.passed || !f.waits() {
+	if !f.waits() {
 		return false
 	}
 	p := t.target.ReturnPoint()
