@@ -172,6 +172,9 @@ func (k *Keeper) windowOver(now uint64) {
 // consider joins the two if stops are frequent.
 func (k *Keeper) consider(rate uint64) {
 	if rate < busyRate {
+		if k.wait > 0 {
+			k.why = tooRare
+		}
 		k.busy, k.wait = 0, 0
 		return
 	}

@@ -206,6 +206,12 @@ func TestChoosesAgain(t *testing.T) {
 	w.expectApart("")
 	w.k.Stopped(w.now)
 	w.expectTogether()
+	// If stops are rare when the two would be joined again, that is why they are not.
+	for range keeps {
+		w.windows(1, 2*busyRate)
+	}
+	w.windows(1, 0)
+	w.expectApart(tooRare)
 }
 
 // TestReasons: each condition that is not met keeps the two apart, and is the reason.
