@@ -36,17 +36,20 @@ func (in *inst) controlsFloat() bool {
 //
 // An address of zero comes from an AMD processor, which reports the address only while an exception is pending: the
 // unit may still hold the copy's. Writing the state back clears it, as a switch to another thread would.
+//
+// An address of 64-bit mode may have lost its upper half. That was seen on a virtual machine with a busy processor of
+// AMD: something below the kernel saves and restores the unit in the 32-bit form.
 func (s *site) RepairAddress(image []byte, slot uint64) (changed bool) {
 	at := binary.LittleEndian.Uint64(image[imageFIP:])
-	if !s.isa.long { // the selector of the code segment may be above it
-		at &= 0xffffffff
+	off := uint64(uint32(at) - uint32(slot))
+	whole := s.isa.long && at>>32 == slot>>32
+	if s.isa.long && !whole && !isNarrow(at) {
+		return false
 	}
-	off := s.isa.wrap(at - slot)
 	if slot == s.insn.Addr || off >= uint64(s.insn.Len) {
 		return at == 0
 	}
-	home := s.isa.wrap(s.insn.Addr + off)
-	if s.isa.long {
+	if home := s.insn.Addr + off; whole {
 		binary.LittleEndian.PutUint64(image[imageFIP:], home)
 	} else {
 		binary.LittleEndian.PutUint32(image[imageFIP:], uint32(home))
@@ -55,4 +58,12 @@ func (s *site) RepairAddress(image []byte, slot uint64) (changed bool) {
 		image[imageFOP] = s.in.modrm
 	}
 	return true
+}
+
+// isNarrow reports whether a recorded address may be one of the 32-bit form, which has the selector of the code segment
+// above 32 bits of the address. Newer processors store a selector of 0; the others are those that Linux gives programs.
+func isNarrow(at uint64) bool {
+	const user64, user32 = 0x33, 0x23
+	selector := at >> 32
+	return selector == 0 || selector == user64 || selector == user32
 }
