@@ -95,7 +95,11 @@ type Window struct {
 	// data of its module are not as its code expects. False means that this is not known.
 	Completes bool
 
-	// LastCompletes says the same of the last instruction.
+	// Operand is the memory that the first instruction accesses, if it completes in the same sense once that can be
+	// accessed. Nil if Completes is set, or if this is not known.
+	Operand *MemOperand
+
+	// LastCompletes says the same as Completes of the last instruction.
 	LastCompletes bool
 
 	// RedZoneFree is set if nothing below the stack pointer is in use at Addr. False means that this is not known: the
@@ -104,6 +108,27 @@ type Window struct {
 
 	// Arch is the architecture that made the window.
 	Arch WindowArch
+}
+
+// MemOperand is the memory that an instruction accesses: Size bytes, 1 to 8, at the sum of two registers and a number.
+type MemOperand struct {
+	Base, Index int    // in Regs; -1: none
+	Scale       uint8  // how far Index is shifted to the left, 0 to 3
+	Disp        uint64 // the number
+	Size        int
+	Writes      bool // else it only reads
+}
+
+// Address returns where the memory is, for the registers before the instruction.
+func (o *MemOperand) Address(regs *Regs) uint64 {
+	addr := o.Disp
+	if o.Base >= 0 {
+		addr += regs[o.Base]
+	}
+	if o.Index >= 0 {
+		addr += regs[o.Index] << o.Scale
+	}
+	return addr
 }
 
 // End returns the address behind the window.

@@ -85,24 +85,3 @@ func (in *inst) movesVector() bool {
 	}
 	return false
 }
-
-// completes reports whether an instruction raises no exception for certain, except where the stack ends. What it
-// accesses relative to its own address is the data of its module, which is there as long as its code is.
-func completes(at arch.Insn) bool {
-	switch at.Control {
-	case arch.Jump, arch.CondJump, arch.Call:
-		return true
-	case arch.Plain:
-	default:
-		return false
-	}
-	in := at.Op.(*inst)
-	const registers = 3 // mod of a ModRM byte without an address
-	switch in.lower(0).do {
-	case doLea, doNop:
-		return true
-	case doMove, doExtend, doExchange, doSwap, doWiden, doSignFill, doPush, doALU, doUnary:
-		return !in.lock && (in.hasRM && (in.modrm>>6 == registers || in.ripRel) || !in.hasRM && in.dispLen == 0)
-	}
-	return false
-}

@@ -61,7 +61,9 @@ func (m windows) WindowOver(code []byte, addr, last uint64) (arch.Window, error)
 	final := w.Insns[len(w.Insns)-1]
 	w.Pushes = final.Control == arch.Call || final.Control == arch.IndirCall
 	w.FlagsDead = flagsDead(&w, code)
-	w.Completes, w.LastCompletes = completes(w.Insns[0]), completes(final)
+	if w.Completes, w.LastCompletes = completes(w.Insns[0]), completes(final); !w.Completes {
+		w.Operand = memOperand(w.Insns[0])
+	}
 	w.RedZoneFree = w.Insns[0].Control == arch.Return
 	return w, nil
 }
