@@ -155,7 +155,9 @@ func (w *world) code(insts ...runtime.Inst) *runtime.Code {
 	insts = append(insts, runtime.Inst{Op: opcode.Exit, A: uint32(rtoutcome.ExitPlain)})
 	id := w.arena.Register(record.Program{Name: "test", Formats: []record.Format{
 		{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}}}}})
-	return &runtime.Code{ID: id, Insts: insts, Stack: 16, Temps: 4}
+	c := &runtime.Code{ID: id, Insts: insts, Stack: 16, Temps: 4}
+	c.Needs = runtime.NeedsOf(c)
+	return c
 }
 
 // counts is a program that counts.

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
 )
@@ -27,7 +26,6 @@ func (w *world) follow(spec string) (called, error) {
 
 // TestInlineCalls: native code sees the calls that stops see, each with its own storage, whatever becomes of the stack.
 func TestInlineCalls(t *testing.T) {
-	testenv.Require(t, testenv.FSBase)
 	compareCalls(t, "work 300", "fact 12", "fact 40", "pick 60", "jump 40", "kernel 30", "fork 30", "vfork 30", "exec 30", "threads 200 4", "tree 3")
 }
 
@@ -71,7 +69,6 @@ func compareCalls(t *testing.T, lines ...string) {
 // TestInlineFrames: calls that longjmp leaves, that coroutines and signal handlers interleave, and those of threads
 // that come and go are counted as often as they happen, and none ends with the storage of another.
 func TestInlineFrames(t *testing.T) {
-	testenv.Require(t, testenv.FSBase)
 	countFrames(t, "jumps 200", "hops 90", "routines 60", "handler 200", "escape 200", "threads 12")
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"strconv"
 	"strings"
@@ -37,7 +38,6 @@ func (w *world) records(fn func(record.Record)) {
 // TestInlineRecords: all records of several threads arrive in the order in which each thread wrote them, with its
 // number and name and a time that does not go back.
 func TestInlineRecords(t *testing.T) {
-	testenv.Require(t, testenv.FSBase)
 	recordsOfThreads(t, inlineWorld(t, FollowThreads))
 }
 
@@ -135,7 +135,6 @@ func TestInlinePosed(t *testing.T) {
 // TestInlineRecordsMapped: the process has mapped the pages of the ring before its first record, and none of them if it
 // writes no records.
 func TestInlineRecordsMapped(t *testing.T) {
-	testenv.Require(t, testenv.FSBase)
 	page, err := unix.Mmap(-1, 0, os.Getpagesize(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
 	if err != nil {
 		t.Fatal(err)
@@ -187,4 +186,45 @@ func mappedKiB(t *testing.T, pid int, file string) (sum int) {
 		}
 	}
 	return sum
+}
+
+// TestRecordsOfFaults: at an instruction that accesses memory, each call that returns has one record, however often the
+// instruction has faulted before, and one that a handler of the fault abandons has none. The target counts.
+func TestRecordsOfFaults(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	all := map[string]Engine{"inline": Inline}
+	for name, e := range engines {
+		all[name] = e
+	}
+	for name, e := range all {
+		t.Run(name, func(t *testing.T) { recordsAtOperands(t, e, "200") })
+	}
+}
+
+// TestInlineOperands is the same without faults: few calls stop.
+func TestInlineOperands(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	const rounds = 2000
+	s := recordsAtOperands(t, Inline, strconv.Itoa(rounds), "good")
+	if s.Inline != 8 || s.Hits > 8*rounds/2 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// recordsAtOperands counts the records at instructions that access memory.
+func recordsAtOperands(t *testing.T, e Engine, args ...string) Stats {
+	w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+	tg := w.launch(program(t, "operands.c"), args...)
+	seen := map[uint32]int{}
+	var ids []uint32
+	for _, name := range strings.Fields("loads loads_indexed compares pushes stores stores_constant adds near_stack") {
+		ids = append(ids, w.probe(name, Handlers{Enter: w.logs()}))
+	}
+	w.records(func(r record.Record) { seen[r.Probe]++ })
+	got := ""
+	for _, id := range ids {
+		got += fmt.Sprint(seen[id], " ")
+	}
+	want(t, "records", got+"\n", tg.output())
+	return w.Stats()
 }

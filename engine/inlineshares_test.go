@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"gotap/engine/testenv"
 	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/object"
@@ -108,7 +107,6 @@ func (c *tally) end() string {
 // signal handlers, children of fork and vfork, and threads that have the data of others, while somebody takes what has
 // been counted.
 func TestInlineShares(t *testing.T) {
-	testenv.Require(t, testenv.FSBase)
 	for _, line := range []string{"born 6", "raw 4"} {
 		t.Run(line, func(t *testing.T) {
 			w := inlineWorld(t, FollowChildren)
@@ -127,7 +125,6 @@ func TestInlineShares(t *testing.T) {
 // TestInlineSharesAttached is TestInlineShares for threads that exist before the session, among them two with the same
 // data.
 func TestInlineSharesAttached(t *testing.T) {
-	testenv.Require(t, testenv.FSBase)
 	w := inlineWorld(t, FollowThreads)
 	file := filepath.Join(t.TempDir(), "go")
 	p := start(t, program(t, "shares.c"), "late", "40", file)

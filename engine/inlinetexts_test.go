@@ -40,7 +40,7 @@ func (w *world) logsTexts(only string) *runtime.Code {
 
 // TestInlineTexts: native code has the texts of its place, at entries and at returns, as the interpreter has them.
 func TestInlineTexts(t *testing.T) {
-	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.FSBase)
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	for _, line := range []string{"work 300", "fork 30", "threads 200 4", "fact 12"} {
 		t.Run(line, func(t *testing.T) {
 			var seen [2][]string
@@ -109,7 +109,7 @@ func (w *world) logsKept() *runtime.Code {
 // TestInlineMadeTexts: native code keeps and logs texts in all kinds of memory as the interpreter does, in calls that
 // call themselves.
 func TestInlineMadeTexts(t *testing.T) {
-	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.FSBase)
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	var seen [2][]string
 	var stops [2]uint64
 	for i, engine := range []Engine{Step, Inline} {

@@ -31,7 +31,7 @@ var needs = map[string][]testenv.Need{
 	"m32": {testenv.M32, testenv.IA32}, "ia32": {testenv.IA32}, "ptrace": {testenv.Ptrace}, "amd64": {testenv.AMD64}, "root": {testenv.Root},
 	"sqlite3": {testenv.SQLite}, "openssl": {testenv.OpenSSL}, "node": {testenv.Node}, "sdt": {testenv.SDT},
 	"strace": {testenv.Strace}, "postgres": {testenv.Postgres}, "clang++": {testenv.Clang}, "libc++": {testenv.LibCxx}, "rustc": {testenv.Rust}, "gdbserver": {testenv.GDBServer},
-	"taskset": {testenv.Taskset}, "cpus": {testenv.CPUs}, "watched": {testenv.Watched}, "fsbase": {testenv.FSBase},
+	"taskset": {testenv.Taskset}, "cpus": {testenv.CPUs}, "watched": {testenv.Watched},
 	"cgroups": {testenv.Cgroups}, "musl": {"musl-gcc"},
 }
 

@@ -72,10 +72,10 @@ func siteA64(f *module.File, vaddr uint64) (s Site, err error) {
 
 var errRecords = errors.New("the instruction may fault, and a record must not be seen then")
 
-// Records returns why programs that write records cannot run there, or nil: native code writes them before the
-// instruction.
+// Records returns why programs that write records cannot run there, or nil. Native code writes them before the
+// instruction, so it has to know that this does not fault: in all cases, or by a look at its operand.
 func (s *Site) Records() error {
-	if s.Window.Completes || s.Go {
+	if s.Window.Completes || s.Go || s.Window.Operand != nil {
 		return nil
 	}
 	return errRecords

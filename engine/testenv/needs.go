@@ -97,18 +97,3 @@ func hasTSC() bool {
 	_, err := exec.LookPath(cmp.Or(os.Getenv("GOTAP_TSC"), "tsc"))
 	return err == nil
 }
-
-// readsFSBase looks for the kernel's word (AT_HWCAP2) that programs may read the base of fs with an instruction.
-func readsFSBase() bool {
-	const hwcap2, fsgsbase = 26, 1 << 1
-	auxv, err := os.ReadFile("/proc/self/auxv")
-	if err != nil || !isAMD64 {
-		return false
-	}
-	for ; len(auxv) >= 16; auxv = auxv[16:] { // pairs of words
-		if binary.NativeEndian.Uint64(auxv) == hwcap2 {
-			return binary.NativeEndian.Uint64(auxv[8:])&fsgsbase != 0
-		}
-	}
-	return false
-}

@@ -61,7 +61,6 @@ const (
 	CPUs      Need = "more than one CPU"
 	Populate  Need = "MADV_POPULATE_WRITE, of Linux 5.14"
 	Watched   Need = "a processor whose hardware watchpoints are hit"
-	FSBase    Need = "a kernel that lets programs read the base of fs (rdfsbase)"
 	Rights    Need = "a kernel that tells which protection keys a thread may use"
 	Time      Need = "a run that is not short (go test -short)"
 	RunTimes  Need = "a kernel that counts the run times of threads (CONFIG_SCHED_INFO)"
@@ -72,7 +71,6 @@ var checks = map[Need]func() bool{
 	AMD64:   func() bool { return isAMD64 },
 	M32:     sync.OnceValue(canBuild32),
 	IA32:    sync.OnceValue(canRun32),
-	FSBase:  readsFSBase,
 	Watched: func() bool { return trial.Watchpoint() == nil },
 	Ptrace:  canTrace,
 	Root:    func() bool { return os.Geteuid() == 0 },
@@ -85,7 +83,7 @@ var checks = map[Need]func() bool{
 }
 
 // ofKernel are needs that only another kernel, or another configuration of it, meets.
-var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, FSBase: true, Rights: true, Cgroups: true}
+var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, Rights: true, Cgroups: true}
 
 // Expected reports whether a need has to be met here: in continuous integration all are that packages can meet. Where a
 // run is short, that was asked for.

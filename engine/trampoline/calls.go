@@ -38,6 +38,8 @@ type nativeCalls struct {
 	none    error // why there are no stacks
 	noClock error // why native code cannot tell the time
 
+	readsBase bool // programs may read the base of fs
+
 	renewed    time.Time // the clock
 	told       time.Time // the names of threads
 	unfinished uint64    // position, plus 1, of a record that was not finished when it was looked at; 0: there was none
@@ -107,6 +109,7 @@ type spaceCalls struct {
 	owners    *calls.Owners
 	owns      ownership
 	functions []followed // by number, from 1 on
+	noBase    bool       // native code has no way to tell its threads apart: see baseKnown
 }
 
 // followed is a function whose calls native code follows, for a probe.
@@ -137,10 +140,7 @@ func (n *nativeCalls) prepare(c *Executor) {
 		n.renewed = time.Now()
 	}
 	c.on.After(lookAfter, func() { n.lookAfter(c) })
-	if !hostcpu.ReadsThreadPointer() {
-		n.none = errNoBase
-		return
-	}
+	n.readsBase = hostcpu.ReadsThreadPointer()
 	n.stacks, n.none = calls.New(a)
 }
 
@@ -163,6 +163,8 @@ func (n *nativeCalls) fits(f *retprobe.Function) error {
 		return errResult
 	case n.none != nil:
 		return n.none
+	case codeIn(f.Entry().At.(*space.Point).Space).calls.noBase:
+		return errNoBase
 	case timed(pl):
 		return n.noClock
 	}

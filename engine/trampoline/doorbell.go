@@ -111,11 +111,15 @@ func (t *Thread) answer(b *bell) {
 		t.parts.Hit.Continue(b.run.Placement, &t.stack.rung)
 	}
 	if t.parts.Hit.Len() > 0 {
-		t.parts.Hit.Commit()
+		if (reader{t}).faults(b.p) {
+			t.parts.Hit.Faulted()
+		} else {
+			t.parts.Hit.Commit()
+		}
 	}
 	t.by.heedRing(b)
 	if b.Reads != nil {
-		reader{t}.missed(b.Reads.Address(rung[:], frame), b.Reads.Size)
+		reader{t}.missed(b.Reads, b.Reads.Address(rung[:], frame))
 	}
 	t.Regs = rung
 	*t.PC() = b.stub + uint64(next)

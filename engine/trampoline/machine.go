@@ -61,6 +61,45 @@ func (t *Thread) ownData() uint64 {
 	return 0
 }
 
+// emitAMD64 is machine.emit of x86-64.
+func emitAMD64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error) {
+	c := t.by
+	w, site := &p.Jump.Window, amd64.Site{}
+	if c.calls.noClock == nil {
+		site.Clock = c.calls.clock.Offset()
+	}
+	if c.knowsThreads(p.Space) {
+		site.Owners, site.Stacks = codeIn(p.Space).calls.owners.Offset(), c.calls.stacks.Offset()
+		site.SelfAddressed, site.Shares = codeIn(p.Space).calls.selfAddressed(t), c.counts(p.Space)
+	}
+	if codeIn(p.Space).reads.table != nil {
+		site.Ranges = codeIn(p.Space).reads.table.Offset()
+	}
+	if site.Operand = operandOf(p); site.Operand != nil && codeIn(p.Space).reads.writable != nil {
+		site.Writable = codeIn(p.Space).reads.writable.Offset()
+	}
+	site.Ring = c.set.Arena.RingLayout()
+	site.Addr, site.Place, site.Pid = at, p.Addr, uint32(t.proc.Pid)
+	site.Arena, site.Control = island.Arena, island.Arena+arena.ControlOffset
+	site.RedZone, site.Flags, site.Pairs = !w.RedZoneFree, !w.FlagsDead, hostcpu.SwapsPairs()
+	if n := p.Jump.Before; n > 0 {
+		site.Flags, site.RedZone = true, false // a return follows, behind which the function has nothing below the stack pointer
+		site.Head = func(at uint64) ([]byte, error) {
+			code, _, err := w.CopyFirst(n, at)
+			return code, err
+		}
+	}
+	if p.Jump.InGo {
+		site.Room = inline.GoRoom
+	}
+	rest := w.Rest(p.Jump.Before)
+	site.Tail = func(at uint64) ([]byte, error) {
+		code, _, err := rest.Copy(at)
+		return code, err
+	}
+	return amd64.Emit(programs, site)
+}
+
 // emitARM64 is machine.emit of 64-bit ARM.
 func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error) {
 	c := t.by
@@ -73,7 +112,7 @@ func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inl
 	if c.calls.noClock == nil {
 		site.Clock = c.calls.clock.Offset()
 	}
-	if c.calls.none == nil {
+	if c.knowsThreads(p.Space) {
 		site.Owners, site.Stacks = codeIn(p.Space).calls.owners.Offset(), c.calls.stacks.Offset()
 	}
 	if codeIn(p.Space).reads.table != nil {

@@ -2,13 +2,15 @@ package trampoline
 
 import (
 	"encoding/binary"
+	"errors"
 
 	"gotap/engine/abi"
 	"gotap/engine/space"
 )
 
 // The own data of a thread, which the base of fs leads to. Native code knows a thread by their address. An instruction
-// tells it (rdfsbase), which takes 3 ns; where the data begin with their address, native code reads that instead. A
+// tells it (rdfsbase), which takes 3 ns, and which some kernels and virtual machines do not allow; where the data begin
+// with their address, native code reads that instead. A
 // thread whose data begin with the address of another one's would then pass for that one: so a thread's first word is
 // looked at when it is born (Born). A thread that changes the base of fs later must lead it to data of that kind, as
 // all code wants that uses thread-local variables.
@@ -30,6 +32,29 @@ func (n *spaceCalls) selfAddressed(t *Thread) bool {
 		}
 	}
 	return is(t.Regs[fsBase])
+}
+
+// errStarts is why a place gets no jump yet.
+var errStarts = errors.New("its thread has no data of its own yet")
+
+// findBase finds out how native code of an address space, in which a thread has stopped, can tell the threads apart. If
+// it cannot, programs that need to know their thread do not run natively. The error is errStarts if that cannot be said
+// before the thread has its own data.
+func (t *Thread) findBase(sp *space.Space) error {
+	n := &codeIn(sp).calls
+	switch {
+	case sp.ABI != &abi.AMD64 || t.by.calls.none != nil || t.by.calls.readsBase || n.noBase:
+	case t.Regs[fsBase] == 0:
+		return errStarts
+	default:
+		n.noBase = !n.selfAddressed(t)
+	}
+	return nil
+}
+
+// knowsThreads reports whether native code of an address space can tell its threads apart, as far as is known.
+func (c *Executor) knowsThreads(sp *space.Space) bool {
+	return c.calls.none == nil && !codeIn(sp).calls.noBase
 }
 
 // firstWord returns the first word of the thread's own data at a base of fs; ok is false if it cannot be read.

@@ -15,7 +15,7 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	program.Probe = r.Placement.Probe.Spec.ID
 	at.Names = namesAt(r.Placement)
 	c.calls.prepare(c)
-	at.Thread, at.Clock = c.calls.none == nil, c.calls.noClock == nil
+	at.Thread, at.Clock = c.knowsThreads(p.Space), c.calls.noClock == nil
 	at.Reads = codeIn(p.Space).reads.refused == nil && !hostcpu.HasMemoryTags()
 	if m.texts && !p.Jump.InGo { // Go's stacks have little room
 		at.Texts = textMemory

@@ -13,14 +13,11 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/inject"
 	"gotap/engine/inline"
-	"gotap/engine/linux/hostcpu"
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/space"
 	"gotap/engine/threadstate"
-	"gotap/runtime/arena"
 	"gotap/runtime/native"
-	"gotap/runtime/native/amd64"
 )
 
 // Turning breakpoints into jumps.
@@ -181,6 +178,11 @@ func (c *Executor) makeStubs(t *Thread, sp *space.Space) []*space.Point {
 			codeIn(sp).jumps.waiting = append(codeIn(sp).jumps.waiting, p)
 			continue
 		}
+		if errors.Is(err, errStarts) {
+			codeIn(sp).jumps.waiting = append(codeIn(sp).jumps.waiting, p)
+			codeIn(sp).jumps.retry = time.Now().Add(retryAfter)
+			continue
+		}
 		if err != nil {
 			c.drop(p, err)
 			continue
@@ -225,6 +227,9 @@ func (c *Executor) makeStub(t *Thread, p *space.Point) error {
 
 // writeStub writes native code that runs the programs of placements at a point.
 func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error {
+	if err := t.findBase(p.Space); err != nil {
+		return err
+	}
 	island := nearIsland(p)
 	if c.calls.stacks != nil {
 		if _, err := c.calls.ownersOf(c.set.Arena, p.Space); err != nil {
@@ -232,6 +237,10 @@ func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error 
 		}
 	}
 	c.tableOf(p.Space)
+	operand := operandOf(p)
+	if err := c.lookUp(p.Space, operand); err != nil {
+		return err
+	}
 	if used := c.set.Arena.Used(); used > island.ArenaSize {
 		return fmt.Errorf("the process has mapped %d bytes of the memory that programs share, of which there are %d", island.ArenaSize, used)
 	}
@@ -261,7 +270,7 @@ func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error 
 		return err
 	}
 	p.Jump.Code, p.Jump.Runs, p.Jump.Stub = j, runs, at
-	if !codeIn(p.Space).reads.filled && slices.ContainsFunc(stub.Reads, func(f native.Read) bool { return !f.Own }) {
+	if !codeIn(p.Space).reads.filled && (operand != nil || slices.ContainsFunc(stub.Reads, func(f native.Read) bool { return !f.Own })) {
 		reader{t}.fill()
 	}
 	if stub.Records {
@@ -296,42 +305,6 @@ func (c *Executor) emitStub(t *Thread, p *space.Point, runs []space.Run, island 
 		programs = append(programs, one)
 	}
 	return machineOf(p.Space).emit(t, p, programs, island, at)
-}
-
-// emitAMD64 is machine.emit of x86-64.
-func emitAMD64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error) {
-	c := t.by
-	w, site := &p.Jump.Window, amd64.Site{}
-	if c.calls.noClock == nil {
-		site.Clock = c.calls.clock.Offset()
-	}
-	if c.calls.none == nil {
-		site.Owners, site.Stacks = codeIn(p.Space).calls.owners.Offset(), c.calls.stacks.Offset()
-		site.SelfAddressed, site.Shares = codeIn(p.Space).calls.selfAddressed(t), c.counts(p.Space)
-	}
-	if codeIn(p.Space).reads.table != nil {
-		site.Ranges = codeIn(p.Space).reads.table.Offset()
-	}
-	site.Ring = c.set.Arena.RingLayout()
-	site.Addr, site.Place, site.Pid = at, p.Addr, uint32(t.proc.Pid)
-	site.Arena, site.Control = island.Arena, island.Arena+arena.ControlOffset
-	site.RedZone, site.Flags, site.Pairs = !w.RedZoneFree, !w.FlagsDead, hostcpu.SwapsPairs()
-	if n := p.Jump.Before; n > 0 {
-		site.Flags, site.RedZone = true, false // a return follows, behind which the function has nothing below the stack pointer
-		site.Head = func(at uint64) ([]byte, error) {
-			code, _, err := w.CopyFirst(n, at)
-			return code, err
-		}
-	}
-	if p.Jump.InGo {
-		site.Room = inline.GoRoom
-	}
-	rest := w.Rest(p.Jump.Before)
-	site.Tail = func(at uint64) ([]byte, error) {
-		code, _, err := rest.Copy(at)
-		return code, err
-	}
-	return amd64.Emit(programs, site)
 }
 
 // insertJumps writes the jumps of points whose native code has been written. t is at the breakpoint of one of them.

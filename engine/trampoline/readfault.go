@@ -3,6 +3,7 @@ package trampoline
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/linux/procfs"
@@ -111,6 +112,12 @@ func (x readFault) blocksRest() bool {
 func (t reader) faulted(b *bell) {
 	const page = 4096
 	r := &codeIn(t.proc.Space).reads
+	if b.Reads != nil && b.Reads.Operand { // the program has this fault anyway, and may have many
+		if !time.Now().Before(r.next) {
+			t.fill()
+		}
+		return
+	}
 	if r.faults++; r.faults >= mostFaults {
 		r.refused = errFaults
 		r.empty(0)

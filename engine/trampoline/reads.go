@@ -37,13 +37,15 @@ import (
 
 // spaceReads is what native code may read in an address space.
 type spaceReads struct {
-	table   *ranges.Table // nil: none yet
-	filled  bool
-	refused error          // why nothing is read natively, for good; nil: it may be
-	exempt  []ranges.Range // pages whose reads fault
-	faults  int
-	next    time.Time     // the table is not filled again before
-	wait    time.Duration // between two attempts that brought nothing new
+	table  *ranges.Table // nil: none yet
+	filled bool
+	// writable is the same of what can be written, for instructions whose operands are looked at (operand.go).
+	writable *ranges.Table
+	refused  error          // why nothing is read natively, for good; nil: it may be
+	exempt   []ranges.Range // pages whose reads fault
+	faults   int
+	next     time.Time     // the table is not filled again before
+	wait     time.Duration // between two attempts that brought nothing new
 }
 
 // Limits of reads that fault, in an address space. Each costs a stop, as a doorbell does.
@@ -82,29 +84,40 @@ type faultActions struct {
 // tableOf makes the table of an address space, if it has none.
 func (c *Executor) tableOf(sp *space.Space) {
 	r := &codeIn(sp).reads
-	if r.table != nil || r.refused != nil {
-		return
+	if r.table == nil && r.refused == nil {
+		r.table, r.refused = c.newTable()
 	}
-	if n := len(c.freeRanges); n > 0 {
-		r.table, c.freeRanges = c.freeRanges[n-1], c.freeRanges[:n-1]
-		return
-	}
-	r.table, r.refused = ranges.New(c.set.Arena)
 }
 
-// dropRanges takes the table of an address space that no longer exists.
-func (c *Executor) dropRanges(sp *space.Space) {
-	if codeIn(sp).reads.table != nil {
-		codeIn(sp).reads.table.Clear()
-		c.freeRanges = append(c.freeRanges, codeIn(sp).reads.table)
+// newTable returns an empty table.
+func (c *Executor) newTable() (*ranges.Table, error) {
+	if n := len(c.freeRanges); n > 0 {
+		t := c.freeRanges[n-1]
+		c.freeRanges = c.freeRanges[:n-1]
+		return t, nil
 	}
-	codeIn(sp).reads = spaceReads{}
+	return ranges.New(c.set.Arena)
+}
+
+// dropRanges takes the tables of an address space that no longer exists.
+func (c *Executor) dropRanges(sp *space.Space) {
+	r := &codeIn(sp).reads
+	for _, t := range []*ranges.Table{r.table, r.writable} {
+		if t != nil {
+			t.Clear()
+			c.freeRanges = append(c.freeRanges, t)
+		}
+	}
+	*r = spaceReads{}
 }
 
 // empty makes all reads ring, and the next attempt to fill the table come no sooner than after some time.
 func (r *spaceReads) empty(wait time.Duration) {
 	if r.filled {
 		r.table.Clear()
+		if r.writable != nil {
+			r.writable.Clear()
+		}
 	}
 	r.filled, r.next = false, time.Now().Add(wait)
 }
@@ -131,13 +144,20 @@ func (t reader) fill() {
 	if err != nil {
 		return
 	}
-	var list []ranges.Range
+	var list, writable []ranges.Range
 	for _, m := range maps {
-		if isPlain(m) {
-			list = append(list, without(ranges.Range{Start: m.Start, End: m.End}, r.exempt)...)
+		if !isPlain(m) {
+			continue
+		}
+		parts := without(ranges.Range{Start: m.Start, End: m.End}, r.exempt)
+		list = append(list, parts...)
+		if m.Write {
+			writable = append(writable, parts...)
 		}
 	}
-	r.table.Set(list)
+	if r.table.Set(list); r.writable != nil {
+		r.writable.Set(writable)
+	}
 	r.filled, r.wait = true, max(shortestWait, 20*time.Since(began))
 	r.next = time.Now().Add(r.wait)
 }
@@ -230,11 +250,15 @@ func without(r ranges.Range, others []ranges.Range) (parts []ranges.Range) {
 	return []ranges.Range{r}
 }
 
-// missed is called when a doorbell has rung for a read: the table is filled again if the memory can be read but is not
-// in the table.
-func (t reader) missed(addr uint64, n int) {
-	r := &codeIn(t.proc.Space).reads
-	if r.table == nil || r.refused != nil || time.Now().Before(r.next) || r.filled && r.table.Contains(addr, n) {
+// missed is called when a doorbell has rung for memory at an address: the tables are filled again if it can be read but
+// is not in its table.
+func (t reader) missed(of *native.ReadOf, addr uint64) {
+	r, n := &codeIn(t.proc.Space).reads, of.Size
+	table := r.table
+	if of.Writes {
+		table = r.writable
+	}
+	if table == nil || r.refused != nil || time.Now().Before(r.next) || r.filled && table.Contains(addr, n) {
 		return
 	}
 	var buf [ranges.Wide]byte
@@ -242,7 +266,7 @@ func (t reader) missed(addr uint64, n int) {
 		return
 	}
 	wait := r.wait
-	if t.fill(); r.filled && !r.table.Contains(addr, n) { // it will not be in the table next time either
+	if t.fill(); r.filled && !table.Contains(addr, n) { // it will not be in the table next time either
 		r.wait = min(max(2*wait, r.wait), longestWait)
 		r.next = time.Now().Add(r.wait)
 	}

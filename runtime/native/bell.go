@@ -25,7 +25,7 @@ type Bell struct {
 	Resume  int    // offset at which the thread continues: the next program, or the tail
 	Pass    int    // When: offset at which it continues if the hit passed
 
-	Reads *ReadOf   // it rings for a read that native code leaves to the tracer; nil: for something else
+	Reads *ReadOf   // it rings for memory that the table of ranges does not have; nil: for something else
 	Wakes bool      // a record has been written, and the reader of the ring is to be woken: nothing else
 	Call  CallState // what the program has to do with a call
 
@@ -46,10 +46,21 @@ type Bell struct {
 	Left   *Word     // the counter of steps; nil: there is none
 }
 
-// ReadOf is what a program is about to read.
+// ReadOf is what a program is about to read, or what the instruction at the place is about to access.
 type ReadOf struct {
-	Addr Word
-	Size int // in bytes
+	Addr    Word
+	Size    int  // in bytes
+	Operand bool // it is what the instruction at the place accesses
+	Writes  bool // Operand: it is written
+}
+
+// Operand is the memory that an instruction accesses: Size bytes, 1 to 8, at the sum of two registers and a number.
+type Operand struct {
+	Base, Index int    // in the register file; -1: none
+	Scale       uint8  // how far Index is shifted to the left, 0 to 3
+	Disp        uint64 // the number
+	Size        int
+	Writes      bool // else it only reads
 }
 
 // Address returns where it is to be read. See Bell.State for the arguments.

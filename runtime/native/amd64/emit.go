@@ -25,8 +25,12 @@ type Site struct {
 	Ring    arena.RingLayout // where records are written
 	Clock   uint64           // clock.Clock, as an offset in the arena; 0: no program needs the time
 	Ranges  uint64           // ranges.Table of the address space, as an offset in the arena; 0: no program reads memory
-	RedZone bool             // the code at the place may use the 128 bytes below the stack pointer
-	Flags   bool             // the code at the place uses the status flags, so that they must be kept
+	// Operand is the memory that the instruction at the place accesses, by which it may fault; nil: it does not fault,
+	// or no program writes records. Then Ranges is set, and Writable too if it writes: the same of what can be written.
+	Operand  *native.Operand
+	Writable uint64
+	RedZone  bool // the code at the place may use the 128 bytes below the stack pointer
+	Flags    bool // the code at the place uses the status flags, so that they must be kept
 	// SelfAddressed says that the first word of the threads' own data, at the base of fs, is its address, as the ABI
 	// has it.
 	SelfAddressed bool

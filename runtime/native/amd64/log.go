@@ -37,6 +37,9 @@ func (s *words) settleFields() {
 func (p *part) commit(in *runtime.Inst) {
 	p.records = true
 	log := p.plan.Ops[p.pc].Log
+	if p.site.Operand != nil {
+		p.log.checkOperand(p.site.Operand)
+	}
 	unable := p.bell()
 	p.frames.needsStack(unable)
 	hdr := record.Header{Size: uint32(record.HeaderSize + log.Bytes), Kind: outcome.ExitKind(in.A), Program: p.plan.Code.ID, Probe: p.programs[p.index/2].Probe, Pid: p.site.Pid}
@@ -73,6 +76,7 @@ type recordWriter struct {
 	*doorbells
 	frames *frames
 	texts  *texts
+	memory *memoryCheck
 	record asm.Reg // the address of the record, while it is written
 }
 

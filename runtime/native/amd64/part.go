@@ -53,6 +53,7 @@ func (e *emitter) newPart(index int, plan *native.Plan) *part {
 	p.tables.doorbells, p.tables.cells, p.tables.texts = &p.doorbells, &p.cells, &p.texts
 	p.log.doorbells, p.log.frames = &p.doorbells, &p.frames
 	p.texts.doorbells, p.texts.check, p.log.texts = &p.doorbells, &p.memory, &p.texts
+	p.log.memory = &p.memory
 	for pc := range plan.Ops {
 		p.labels[pc] = e.NewLabel()
 	}

@@ -108,11 +108,18 @@ type memoryCheck struct{ *words }
 // is not rax or rcx; those are used.
 func (g *memoryCheck) checked(w word, bell asm.Label, size int) (x asm.Reg) {
 	x = g.register(w, asm.RDX)
+	g.check(g.site.Ranges, x, bell, size)
+	return x
+}
+
+// check makes sure that some bytes at the address in a register, which is not rax or rcx, are in a table of ranges, or
+// rings.
+func (g *memoryCheck) check(table uint64, x asm.Reg, bell asm.Label, size int) {
 	g.used(asm.RAX)
 	g.used(asm.RCX)
 	search, found := g.NewLabel(), g.NewLabel()
 	g.hintOf(x)
-	g.Lea(asm.RCX, g.arena(g.site.Ranges))
+	g.Lea(asm.RCX, g.arena(table))
 	g.Mov(asm.R(asm.RAX), asm.Element(asm.RCX, asm.RAX))
 	g.AluImm(asm.And, asm.R(asm.RAX), ranges.HintMask) // whatever is in the word
 	g.LeaSumWide(asm.RCX, asm.RCX, asm.RAX, ranges.Ranges)
@@ -121,10 +128,9 @@ func (g *memoryCheck) checked(w word, bell asm.Label, size int) (x asm.Reg) {
 	g.Place(found)
 	g.cold = append(g.cold, func() {
 		g.Place(search)
-		g.searchRange(x, size, bell)
+		g.searchRange(table, x, size, bell)
 		g.Jmp(found)
 	})
-	return x
 }
 
 // offsetInRange loads rax with the distance of the address in a register from the start of the range at rcx.
@@ -152,9 +158,9 @@ func (g *memoryCheck) hintOf(x asm.Reg) {
 }
 
 // searchRange finds the range of the address in a register, and notes it as a hint, or rings. rax and rcx are used.
-func (g *memoryCheck) searchRange(x asm.Reg, size int, bell asm.Label) {
+func (g *memoryCheck) searchRange(table uint64, x asm.Reg, size int, bell asm.Label) {
 	again, below, found := g.NewLabel(), g.NewLabel(), g.NewLabel()
-	first := g.arena(g.site.Ranges + ranges.Ranges)
+	first := g.arena(table + ranges.Ranges)
 	g.Lea(asm.RCX, first)
 	g.MovImm(asm.RAX, ranges.Max/2*ranges.RangeSize/8) // steps, in words
 	g.Place(again)
@@ -177,7 +183,7 @@ func (g *memoryCheck) searchRange(x asm.Reg, size int, bell asm.Label) {
 	g.Alu(asm.Sub, asm.R(asm.RCX), asm.R(asm.RAX))
 	g.hintOf(x)
 	g.Push(asm.RDX)
-	g.Lea(asm.RDX, g.arena(g.site.Ranges))
+	g.Lea(asm.RDX, g.arena(table))
 	g.Mov(asm.Element(asm.RDX, asm.RAX), asm.R(asm.RCX))
 	g.Pop(asm.RDX)
 }

@@ -74,6 +74,7 @@ var forms = []struct {
 	{"push   r15", func(a *Assembler) { a.Push(R15) }},
 	{"pop    rbp", func(a *Assembler) { a.Pop(RBP) }},
 	{"lock inc QWORD PTR [rip+0x38]        # 0x10000040", func(a *Assembler) { a.LockInc(Address(testAddress + 0x40)) }},
+	{"lock or BYTE PTR [rdx+0x7],0x0", func(a *Assembler) { a.LockTouch(At(RDX, 7)) }},
 	{"lock inc QWORD PTR [rcx+rax*8]", func(a *Assembler) { a.LockInc(Element(RCX, RAX)) }},
 	{"lock dec QWORD PTR [r10]", func(a *Assembler) { a.LockDec(At(R10, 0)) }},
 	{"lock add QWORD PTR [rip+0x38],r8        # 0x10000040", func(a *Assembler) { a.LockAdd(Address(testAddress+0x40), R8) }},

@@ -318,6 +318,12 @@ func (a *Assembler) LockInc(o Operand) {
 	a.encode(instruction{lock: true, wide: true, code: []byte{0xff}}, 0, o)
 }
 
+// LockTouch writes a byte of memory without changing it.
+func (a *Assembler) LockTouch(o Operand) {
+	a.encode(instruction{lock: true, code: []byte{0x80}, imm: 1}, 1, o)
+	a.Bytes(0)
+}
+
 // LockDec subtracts 1 from memory.
 func (a *Assembler) LockDec(o Operand) {
 	a.encode(instruction{lock: true, wide: true, code: []byte{0xff}}, 1, o)
