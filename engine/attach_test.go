@@ -258,7 +258,7 @@ func TestStoppedTargetStaysStopped(t *testing.T) {
 	p := start(t, program(t, "target.c"), "spin", "2")
 	syscall.Kill(p.pid(), syscall.SIGSTOP)
 	waitState(t, p.pid(), "T")
-	for range 20 {
+	for range emulated(5, 20) {
 		w := newWorld(t, Config{Follow: FollowThreads})
 		if err := w.Attach(p.pid()); err != nil {
 			t.Fatal(err)
