@@ -336,11 +336,19 @@ func TestFallbackWithSharedMemory(t *testing.T) {
 // eventually waits until something is so; a machine that is busy with other things has ample time.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
+	if !comes(so) {
+		t.Fatalf("waited in vain for %s", what)
+	}
+}
+
+// comes waits until something is so, and reports whether it came to that. Any goroutine may call it.
+func comes(so func() bool) bool {
 	for end := time.Now().Add(patience()); !so(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
+			return false
 		}
 	}
+	return true
 }
 
 // waitState waits until a process is in a state.

@@ -18,9 +18,10 @@ func scaled(small, full int) int {
 	return small
 }
 
-// emulated is a number of rounds in an emulated machine, where a stop takes a hundred times as long, or elsewhere.
+// emulated is a number of rounds: few in an emulated machine, where a stop takes a hundred times as long, if package
+// armtest does not ask for all.
 func emulated(few, many int) int {
-	if os.Getenv(prebuiltDir) != "" && !longRun() {
+	if os.Getenv(prebuiltDir) != "" && os.Getenv("GOTAP_FULL") == "" {
 		return few
 	}
 	return many
