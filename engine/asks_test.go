@@ -4,7 +4,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"gotap/engine/linux/procfs"
 	"gotap/engine/linux/ptrace"
@@ -95,8 +94,8 @@ func sleeperSeesHandler(t *testing.T, p *stranger, closing bool) {
 			p.in.Write([]byte("?"))
 			line, _ := p.out.ReadString('\n')
 			woken = line == "x\n"
-			for !procfs.Asleep(p.pid()) {
-				time.Sleep(time.Millisecond)
+			if !comes(func() bool { return procfs.Asleep(p.pid()) }) {
+				t.Error("the thread does not fall asleep again")
 			}
 		}
 		return nil

@@ -258,7 +258,7 @@ func TestStoppedTargetStaysStopped(t *testing.T) {
 	p := start(t, program(t, "target.c"), "spin", "2")
 	syscall.Kill(p.pid(), syscall.SIGSTOP)
 	waitState(t, p.pid(), "T")
-	for range 20 {
+	for range emulated(5, 20) {
 		w := newWorld(t, Config{Follow: FollowThreads})
 		if err := w.Attach(p.pid()); err != nil {
 			t.Fatal(err)
@@ -336,11 +336,19 @@ func TestFallbackWithSharedMemory(t *testing.T) {
 // eventually waits until something is so; a machine that is busy with other things has ample time.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
+	if !comes(so) {
+		t.Fatalf("waited in vain for %s", what)
+	}
+}
+
+// comes waits until something is so, and reports whether it came to that. Any goroutine may call it.
+func comes(so func() bool) bool {
 	for end := time.Now().Add(patience()); !so(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
+			return false
 		}
 	}
+	return true
 }
 
 // waitState waits until a process is in a state.

@@ -34,7 +34,7 @@ func TestKilledAtCalls(t *testing.T) {
 					t.Fatalf("a session that ends by itself makes no call of %s", call)
 				}
 			}
-			for i := range rounds(2, 300) {
+			for i := range rounds(1, 300) {
 				if c.killedAtCall(t, path, made); t.Failed() {
 					t.Fatalf("in round %d", i)
 				}

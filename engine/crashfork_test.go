@@ -1,13 +1,13 @@
 package engine
 
 import (
+	"errors"
 	"iter"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -122,15 +122,18 @@ func (plan crashPlan) attachAtSection(s *Session) error {
 	if err := s.do(func() (err error) { p, err = attaching{s}.attach(plan.Pid); return err }); err != nil {
 		return err
 	}
-	for !procfs.Asleep(plan.Pid) { // until it waits to be told to begin
-		time.Sleep(time.Millisecond)
+	if !comes(func() bool { return procfs.Asleep(plan.Pid) }) { // until it waits to be told to begin
+		return errors.New("the target does not wait to be told to begin")
 	}
 	section := &lateSection{sessionHost: sessionHost{s}, end: plan.Looks}
 	switch {
 	case plan.Waits:
 		tell(plan.Begin)
-		for hindered := false; !hindered; time.Sleep(time.Millisecond) {
+		if !comes(func() (hindered bool) {
 			s.do(func() error { hindered = s.guards.Hindered(plan.Pid); return nil })
+			return hindered
+		}) {
+			return errors.New("nothing hinders the session")
 		}
 		s.do(func() error { s.guards.Init(section); return nil })
 		attaching{s}.awaitFallback(p)
@@ -158,15 +161,16 @@ func (plan crashPlan) attachAtSection(s *Session) error {
 	})
 	attaching{s}.awaitFallback(p)
 	s.do(func() error { s.loading.rescan(p); return nil })
-	for !strings.HasPrefix(procfs.Read(plan.Pid, "syscall"), "0 0x0 ") { // until it waits to be told to end
-		time.Sleep(time.Millisecond)
+	if !comes(func() bool { return strings.HasPrefix(procfs.Read(plan.Pid, "syscall"), "0 0x0 ") }) { // until it waits to be told to end
+		return errors.New("the target does not wait to be told to end")
 	}
 	return err
 }
 
 // awaitBlocked waits until a thread blocks all signals.
 func awaitBlocked(tid int) {
-	for procfs.SignalSet(tid, "SigBlk")&ptrace.Synchronous != ptrace.Synchronous {
+	if !comes(func() bool { return procfs.SignalSet(tid, "SigBlk")&ptrace.Synchronous == ptrace.Synchronous }) {
+		panic("the thread does not block its signals")
 	}
 }
 

@@ -37,20 +37,21 @@ func TestInlineARM64Counts(t *testing.T) {
 // TestInlineARM64Doorbell: at an operation that native code leaves to the interpreter, the thread stops once, and the
 // interpreter has its words, its registers and its predicate. The programs behind run natively.
 func TestInlineARM64Doorbell(t *testing.T) {
+	calls := int64(emulated(60, 300))
 	w := newInlineWorld(t, FollowThreads)
-	tg := w.launch(program(t, "plain.c"), "300", "3")
+	tg := w.launch(program(t, "plain.c"), fmt.Sprint(calls), "3")
 	n, sum, parents, passed := w.counter(), w.counter(), w.counter(), w.counter()
 	w.probe("work", Handlers{Enter: w.rings(sum, parents)})
 	w.probe("work", Handlers{Enter: w.counts(n)})
 	w.probe("work", Handlers{Enter: w.counts(passed), When: w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldPpid)}, runtime.Inst{Op: opcode.Bool},
 		runtime.Inst{Op: opcode.Sub}, runtime.Inst{Op: opcode.Jgt, A: 6}, runtime.Inst{Op: opcode.Abort}, runtime.Inst{Op: opcode.Exit})})
 	w.run()
-	want(t, "hits behind the doorbell", n.get(), 4*300)
-	want(t, "hits with a parent", parents.get(), 4*300)
-	want(t, "hits that the predicate let pass", passed.get(), 4*298)
-	want(t, "the sum of the first argument", sum.get(), 4*300*299/2)
+	want(t, "hits behind the doorbell", n.get(), 4*calls)
+	want(t, "hits with a parent", parents.get(), 4*calls)
+	want(t, "hits that the predicate let pass", passed.get(), 4*(calls-2))
+	want(t, "the sum of the first argument", sum.get(), 4*calls*(calls-1)/2)
 	want(t, "output", tg.output(), "plain bad=0\n")
-	if q := w.Query(); q[0].Hits != 4*300 || q[2].Hits != 4*298 || w.Stats().Inline != 1 {
+	if q := w.Query(); q[0].Hits != uint64(4*calls) || q[2].Hits != uint64(4*(calls-2)) || w.Stats().Inline != 1 {
 		t.Errorf("query %+v, stats %+v", q, w.Stats())
 	}
 }
@@ -121,7 +122,8 @@ func TestInlineARM64Calls(t *testing.T) {
 // TestInlineARM64Frames: calls that longjmp leaves, and that coroutines and signal handlers interleave, are counted as
 // often as they happen.
 func TestInlineARM64Frames(t *testing.T) {
-	countFrames(t, "jumps 50", "routines 20", "handler 50", "escape 50", "threads 12")
+	n := emulated(20, 50)
+	countFrames(t, fmt.Sprint("jumps ", n), "routines 20", fmt.Sprint("handler ", n), fmt.Sprint("escape ", n), "threads 12")
 }
 
 // TestInlineARM64Reads: memory that native code has read is not readable any more at the next hit. The program gets no

@@ -120,7 +120,7 @@ func TestInlineDetach(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
 	p := start(t, program(t, "target.c"), "spin", "4")
 	before, files := text(t, p.pid()), openFiles(t, p.pid())
-	for i := range 10 {
+	for i := range scaled(4, 10) {
 		w := inlineWorld(t, FollowThreads)
 		if err := w.Attach(p.pid()); err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -60,6 +61,7 @@ func TestOpenedLate(t *testing.T) {
 // do things that C does not, watches all returns, and has them print what they print without.
 func TestEveryInstructionOfLanguages(t *testing.T) {
 	t.Parallel()
+	throws, calls := strconv.Itoa(scaled(10, 30)), strconv.Itoa(scaled(30, 100))
 	musl := func(t *testing.T) string {
 		return builtWith(t, "musl-gcc", "musl", "musl-gcc", "-O2", "-static", "-o", "OUT", "testdata/plain.c")
 	}
@@ -72,15 +74,15 @@ func TestEveryInstructionOfLanguages(t *testing.T) {
 	}{
 		{"exceptions", func(t *testing.T) string {
 			return builtWith(t, testenv.GXX, "thrower", "g++", "-O2", "-g", "-o", "OUT", "testdata/thrower.cc")
-		}, []string{"30"}, []string{"thrower:*+*"}, []string{"thrower:*"}},
+		}, []string{throws}, []string{"thrower:*+*"}, []string{"thrower:*"}},
 		{"exceptions, 32 bits", func(t *testing.T) string {
 			testenv.Require(t, testenv.M32, testenv.IA32)
 			return builtWith(t, testenv.GXX, "thrower32", "g++", "-m32", "-idirafter", "/usr/include/x86_64-linux-gnu", "-O2", "-g", "-o", "OUT", "testdata/thrower.cc")
-		}, []string{"30"}, []string{"thrower32:*+*"}, []string{"thrower32:*"}},
-		{"static, musl", musl, []string{"100", "3"}, []string{"musl:work+*", "musl:fact+*", "musl:main+*", "musl:run+*", "musl:*printf*+*", "musl:mem*+*", "musl:*fork*+*", "musl:*pthread_create*+*"}, []string{"musl:*"}},
+		}, []string{throws}, []string{"thrower32:*+*"}, []string{"thrower32:*"}},
+		{"static, musl", musl, []string{calls, "3"}, []string{"musl:work+*", "musl:fact+*", "musl:main+*", "musl:run+*", "musl:*printf*+*", "musl:mem*+*", "musl:*fork*+*", "musl:*pthread_create*+*"}, []string{"musl:*"}},
 		{"go, collecting garbage", func(t *testing.T) string {
 			return builtWith(t, "go", "collector", "go", "build", "-o", "OUT", "./testdata/collector")
-		}, nil, []string{"main.*+*"}, []string{"main.*"}},
+		}, []string{strconv.Itoa(scaled(2, 5))}, []string{"main.*+*"}, []string{"main.*"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := c.build(t)

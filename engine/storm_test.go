@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +16,15 @@ func scaled(small, full int) int {
 		return full
 	}
 	return small
+}
+
+// emulated is a number of rounds: few in an emulated machine, where a stop takes a hundred times as long, if package
+// armtest does not ask for all.
+func emulated(few, many int) int {
+	if os.Getenv(prebuiltDir) != "" && os.Getenv("GOTAP_FULL") == "" {
+		return few
+	}
+	return many
 }
 
 // TestStormOfToggles enables and disables a thousand probes, entries and returns, one by one and all together, under 64

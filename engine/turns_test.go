@@ -13,7 +13,7 @@ import (
 func TestThreadsTakeTurns(t *testing.T) {
 	t.Parallel()
 	path := program(t, "turns.c")
-	for inPlace, rounds := range map[bool]int{false: 40000, true: 4000} {
+	for inPlace, rounds := range map[bool]int{false: scaled(12000, 40000), true: scaled(2000, 4000)} {
 		for _, e := range []Engine{Step, Emulate, Auto} {
 			t.Run(fmt.Sprintf("%v in place %v", e, inPlace), func(t *testing.T) {
 				w := newWorld(t, Config{Engine: e, Follow: FollowThreads})

@@ -202,7 +202,7 @@ func TestInlineToggledAmongThreads(t *testing.T) {
 	eventually(t, "hits without a stop", func() bool { return w.Stats().Inline > 0 })
 	on := [groups]bool{}
 	random := rand.New(rand.NewPCG(1, 2))
-	for range rounds(200, 10000) {
+	for range rounds(80, 10000) {
 		g := random.IntN(groups)
 		change := w.Enable
 		if on[g] {

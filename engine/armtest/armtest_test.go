@@ -159,9 +159,13 @@ var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChil
 // inlineTests are those of programs that run in the target.
 var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64Doorbell", "TestInlineARM64Logs", "TestInlineARM64Records", "TestInlineARM64Thread", "TestInlineARM64Calls", "TestInlineARM64Frames", "TestInlineARM64Reads", "TestInlineARM64Keys", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach"}
 
-// engineCommand runs tests of package engine on the programs of a set.
+// engineCommand runs tests of package engine on the programs of a set, with all of their rounds in long runs.
 func engineCommand(set string, tests []string) string {
-	return fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.short -test.run ^(%s)$", set, strings.Join(tests, "|"))
+	command := fmt.Sprintf("GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.short -test.run ^(%s)$", set, strings.Join(tests, "|"))
+	if os.Getenv("GOTAP_LONG") != "" {
+		return "GOTAP_FULL=1 " + command
+	}
+	return command
 }
 
 // live boots a machine for sets of programs and makes sure that every test passed, once for each set.

@@ -1,11 +1,13 @@
 // Collector allocates in several goroutines while the garbage collector runs all the time, computes without calling anything, which takes
-// preemption by a signal, and prints a sum.
+// preemption by a signal, and prints a sum. Its argument is how often each goroutine does so.
 package main
 
 import (
 	"fmt"
+	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
 	"sync"
 )
 
@@ -49,12 +51,13 @@ func recovered(n int) (got int) {
 
 func main() {
 	debug.SetGCPercent(5)
+	rounds, _ := strconv.Atoi(os.Args[1])
 	var wait sync.WaitGroup
 	var lock sync.Mutex
 	total := 0
 	for g := range 4 {
 		wait.Go(func() {
-			for i := range 5 {
+			for i := range rounds {
 				n := add(chain(60)) + grow(20+g) + recovered(i)
 				lock.Lock()
 				total += n
