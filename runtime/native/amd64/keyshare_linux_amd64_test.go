@@ -65,7 +65,7 @@ func everyStep() int {
 
 // TestReentrantEntries runs a stub in the middle of itself after each of its instructions: when both hits have the same
 // new key, when they have keys whose searches begin at one entry, and when one of them has an entry. All hits count
-// under their keys. Without GOTAP_LONG each of these cases is tried at every other instruction, at each instruction two.
+// under their keys. Without GOTAP_LONG each of these cases is tried at every other instruction, so each has two.
 func TestReentrantEntries(t *testing.T) {
 	for _, sites := range []int{0, 5} { // see world.site: pairs, or pins
 		w := newWorld(t)
