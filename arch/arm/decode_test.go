@@ -2,9 +2,9 @@ package arm
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math/rand/v2"
 	command "os/exec"
@@ -109,16 +109,22 @@ func TestLibraries(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM, testenv.ObjdumpARM)
 	for _, c := range []struct {
 		name    string
-		options []string
 		a       arch.Arch
-		source  string
+		listing func() ([]byte, error)
 		atLeast int
 	}{
-		{"thumb", []string{"-static", "-O2", "-pthread", "-w", "-include", "string.h"}, Thumb, libc, 100000},
-		{"arm", []string{"-marm", "-O2", "-march=armv7-a+neon-vfpv4"}, A32, programA32(), 1500},
+		{"thumb", Thumb, libcListing, 100000},
+		{"arm", A32, func() ([]byte, error) {
+			exe := compile(t, programA32(), "-marm", "-O2", "-march=armv7-a+neon-vfpv4")
+			return command.Command(string(testenv.ObjdumpARM), "-d", "-w", exe).Output()
+		}, 1500},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			total, refused := prepareProgram(t, compile(t, c.source, c.options...), c.a)
+			listing, err := c.listing()
+			if err != nil {
+				t.Fatal(err)
+			}
+			total, refused := prepareProgram(t, listing, c.a)
 			bad := 0
 			for _, reason := range slices.Sorted(maps.Keys(refused)) {
 				t.Logf("%6d %s", refused[reason], reason)
@@ -152,18 +158,10 @@ func programA32() string {
 
 // prepareProgram prepares the instructions that the disassembler finds in functions of one instruction set. Mapping
 // symbols exclude data.
-func prepareProgram(t *testing.T, exe string, a arch.Arch) (total int, refused map[string]int) {
+func prepareProgram(t *testing.T, listing []byte, a arch.Arch) (total int, refused map[string]int) {
 	t.Helper()
-	cmd := command.Command("arm-linux-gnueabihf-objdump", "-d", exe)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
 	refused = map[string]int{}
-	lines := bufio.NewScanner(io.Reader(out))
+	lines := bufio.NewScanner(bytes.NewReader(listing))
 	for lines.Scan() {
 		part := strings.Split(lines.Text(), "\t") // address, code, mnemonic, operands
 		if len(part) < 3 || strings.HasPrefix(part[2], ".") || strings.Contains(lines.Text(), "UNDEFINED") {
@@ -181,7 +179,7 @@ func prepareProgram(t *testing.T, exe string, a arch.Arch) (total int, refused m
 			}
 		}
 	}
-	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil {
+	if err := lines.Err(); err != nil {
 		t.Fatal(err)
 	}
 	return total, refused

@@ -301,9 +301,12 @@ func TestReservedITState(t *testing.T) {
 
 // TestRandom compares the emulator with a processor on random states of every row.
 func TestRandom(t *testing.T) {
-	rounds := 1
-	if os.Getenv("GOTAP_LONG") != "" {
+	rounds, each := 1, 42
+	switch {
+	case os.Getenv("GOTAP_LONG") != "":
 		rounds = 50
+	case testing.Short():
+		each = 14
 	}
 	g := newGenerator(t)
 	for _, tab := range coreTables() {
@@ -311,7 +314,7 @@ func TestRandom(t *testing.T) {
 			var executed, faulted int
 			reached := map[*row]bool{}
 			for range rounds {
-				states := g.randomStates(tab, 42)
+				states := g.randomStates(tab, each)
 				for i := range states {
 					reached[states[i].in().row] = true
 				}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"os"
 	command "os/exec" // exec is a type of this package
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -78,29 +81,36 @@ func (a *answer) completed(s *state) bool {
 	return uint32(a.regs[regPC]) != uint32(s.regs[regPC])
 }
 
-// harnessDir is the directory in which harness has built its program.
-var harnessDir string
+// built has programs that several tests use.
+var built string
 
-// harness is the program, built once for all tests.
-var harness = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "gotap-arm-")
-	if err != nil {
-		return "", err
-	}
-	harnessDir = dir
-	exe := filepath.Join(dir, "harness")
-	out, err := command.Command("arm-linux-gnueabihf-gcc", "-O1", "-static", "-o", exe, "testdata/harness.c").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("cannot build the harness: %w\n%s", err, out)
-	}
-	return exe, nil
-})
+// buildOnce returns a function that builds a program with the cross compiler at its first call.
+func buildOnce(name, source string, options ...string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		exe := filepath.Join(built, name)
+		cmd := command.Command("arm-linux-gnueabihf-gcc", slices.Concat(options, []string{"-static", "-o", exe, "-x", "c", "-"})...)
+		cmd.Stdin = strings.NewReader(source)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("cannot build %s: %w\n%s", name, err, out)
+		}
+		return exe, nil
+	})
+}
+
+//go:embed testdata/harness.c
+var harnessSource string
+
+var harness = buildOnce("harness", harnessSource, "-O1")
 
 func TestMain(m *testing.M) {
-	code := m.Run()
-	if harnessDir != "" {
-		os.RemoveAll(harnessDir)
+	dir, err := os.MkdirTemp("", "gotap-arm-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	built = dir
+	code := m.Run()
+	os.RemoveAll(dir)
 	os.Exit(code)
 }
 
@@ -360,8 +370,13 @@ func differences(got, want *answer) string {
 // executed, refused and let fault.
 func checkStates(t *testing.T, states []state) (executed, refused, faulted int) {
 	t.Helper()
+	return checkAnswers(t, states, runStates(t, states))
+}
+
+// checkAnswers is checkStates with what the processor made of the states.
+func checkAnswers(t *testing.T, states []state, answers []answer) (executed, refused, faulted int) {
+	t.Helper()
 	m := newSandbox()
-	answers := runStates(t, states)
 	shown := 0
 	for i := range states {
 		s := &states[i]

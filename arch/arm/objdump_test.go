@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"gotap/arch"
@@ -27,6 +28,20 @@ func list(t *testing.T, args ...string) (all []listed) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return listedIn(out)
+}
+
+// libcListing is what objdump says of libcProgram.
+var libcListing = sync.OnceValues(func() ([]byte, error) {
+	exe, err := libcBuilt()
+	if err != nil {
+		return nil, err
+	}
+	return command.Command(string(testenv.ObjdumpARM), "-d", "-w", exe).Output()
+})
+
+// listedIn reads objdump's lines.
+func listedIn(out []byte) (all []listed) {
 	for line := range bytes.Lines(out) {
 		part := strings.Split(strings.TrimSpace(string(line)), "\t") // address, code, mnemonic, operands
 		if len(part) < 3 {
@@ -95,7 +110,11 @@ func TestObjdump(t *testing.T) {
 func TestObjdumpOfLibrary(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM, testenv.ObjdumpARM)
 	n := 0
-	for _, l := range list(t, "-d", "-w", compile(t, libc, "-static", "-O2", "-pthread", "-w", "-include", "string.h")) {
+	listing, err := libcListing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range listedIn(listing) {
 		code, set := listedCode(t, l.code)
 		in, err := set.Decode(append(slices.Clone(code), 0xff, 0xff, 0xff, 0xff), l.addr)
 		if strings.HasPrefix(l.mnemonic, ".") || in.Op != nil && (in.Op.(*inst).row.class > SystemCall || in.Op.(*inst).row.vectors) {

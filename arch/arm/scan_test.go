@@ -105,6 +105,19 @@ int main(int argc, char **argv) {
 	return printf("%s %f %Lf\n", b, d, strtold(b, 0)) + scanf("%d", &argc);
 }`
 
+var libcBuilt = buildOnce("libc", libc, "-O2", "-pthread", "-w", "-include", "string.h")
+
+// libcProgram is the path of that program.
+func libcProgram(t *testing.T) string {
+	t.Helper()
+	testenv.Require(t, testenv.GCCARM)
+	exe, err := libcBuilt()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exe
+}
+
 // sweep returns the starts of all instructions of code. Mapping symbols ($d) mark the literals and tables inside
 // functions as data.
 func sweep(code []byte, start uint64, a arch.Arch, data func(addr uint64) bool) (all []uint64, err error) {
@@ -127,7 +140,7 @@ func sweep(code []byte, start uint64, a arch.Arch, data func(addr uint64) bool) 
 // TestBoundariesOfLibc compares the flow of every function with its mapping symbols: if it can be followed, it
 // never takes data for code, and finds only starts of instructions.
 func TestBoundariesOfLibc(t *testing.T) {
-	img := readImage(t, compile(t, libc, "-static", "-O2", "-pthread", "-w", "-include", "string.h"))
+	img := readImage(t, libcProgram(t))
 	var functions, whole, failed, instructions int
 	reasons := map[string]int{}
 	for _, f := range img.functions {

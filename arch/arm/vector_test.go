@@ -24,40 +24,52 @@ func vectorTables() []*vectorRow {
 
 // statesPerRow returns how many random states every row gets.
 func statesPerRow() int {
-	if os.Getenv("GOTAP_LONG") != "" {
+	switch {
+	case os.Getenv("GOTAP_LONG") != "":
 		return 5000
+	case testing.Short():
+		return 20
 	}
 	return 85
 }
 
 // TestVectorDifferential compares every row of the vector unit with the processor, from random states, in both
-// instruction sets.
+// instruction sets. The processor executes the states of many rows in one go, because to start it takes longer than
+// those of one.
 func TestVectorDifferential(t *testing.T) {
 	g, m := newGenerator(t), newSandbox()
+	var states []state
+	var rows []*vectorRow // each with statesPerRow of the states
+	check := func() {
+		answers := runStates(t, states)
+		for i, r := range rows {
+			from, to := i*statesPerRow(), (i+1)*statesPerRow()
+			t.Run(r.name, func(t *testing.T) {
+				executed, refused, faulted := checkAnswers(t, states[from:to], answers[from:to])
+				if executed == 0 || refused > shortVectors(states[from:to]) {
+					t.Errorf("executed %d, refused %d, faulted %d", executed, refused, faulted)
+				}
+			})
+		}
+		states, rows = nil, nil
+	}
 	for _, r := range vectorTables() {
 		if r.exec == nil {
 			continue
 		}
-		t.Run(r.name, func(t *testing.T) {
-			var states []state
-			for i := 0; len(states) < statesPerRow(); i++ {
-				if s, ok := vectorState(g.Rand, r, i%4 == 3); ok && !m.strays(&s) {
-					states = append(states, s)
-				}
-				if i > 1000*statesPerRow() {
-					t.Fatalf("%d encodings that are allowed, of %d", len(states), i)
-				}
+		for i, first := 0, len(states); len(states)-first < statesPerRow(); i++ {
+			if s, ok := vectorState(g.Rand, r, i%4 == 3); ok && !m.strays(&s) {
+				states = append(states, s)
 			}
-			for len(states) > 0 {
-				n := min(len(states), 20000)
-				executed, refused, faulted := checkStates(t, states[:n])
-				if executed == 0 || refused > shortVectors(states[:n]) {
-					t.Errorf("executed %d, refused %d, faulted %d", executed, refused, faulted)
-				}
-				states = states[n:]
+			if i > 1000*statesPerRow() {
+				t.Fatalf("%s: %d encodings that are allowed, of %d", r.name, len(states)-first, i)
 			}
-		})
+		}
+		if rows = append(rows, r); len(states) >= 5000 {
+			check()
+		}
 	}
+	check()
 }
 
 // shortVectors returns how many states have FPSCR.LEN or STRIDE set, so that arithmetic of VFP is refused.

@@ -16,7 +16,7 @@ import (
 )
 
 // bodies lists binaries whose every instruction is compared with objdump. Quick runs use the first few,
-// GOTAP_LONG=1 all.
+// GOTAP_LONG=1 all; short runs compare the first instructions of each.
 var bodies = []struct {
 	glob  string
 	long  bool // 64-bit code
@@ -90,6 +90,9 @@ func disassemble(t *testing.T, f func(line) bool, args ...string) {
 	}
 }
 
+// shortListing is how many instructions of a file short runs compare.
+const shortListing = 30_000
+
 // quirk reports listing lines that are not an instruction as the processor executes it: data among code, a prefix
 // that objdump prints on a line of its own, and fwait, which objdump prints as part of the following x87
 // instruction.
@@ -139,7 +142,7 @@ func compareLengths(t *testing.T, file string, long bool) {
 			wrong++
 			t.Errorf("%#x: % x %s: %s", l.addr, l.code, l.text, msg)
 		}
-		return wrong < 30
+		return wrong < 30 && (n < shortListing || !testing.Short())
 	}, file)
 	t.Logf("%d instructions, %d wrong, %d lines skipped", n, wrong, quirks)
 	if n < 10000 || quirks > n/50 {

@@ -332,8 +332,11 @@ func (g *generator) random() []byte {
 
 // emulationTrials returns the number of random instructions in a run, for each mode.
 func emulationTrials() int {
-	if os.Getenv("GOTAP_LONG") != "" {
+	switch {
+	case os.Getenv("GOTAP_LONG") != "":
 		return 200000
+	case testing.Short():
+		return 2400
 	}
 	return 12000
 }

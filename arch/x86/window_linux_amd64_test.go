@@ -23,8 +23,11 @@ var windowFiles = []string{
 
 // windowTrials returns how many windows of a file run: GOTAP_LONG=1 is all of them.
 func windowTrials() int {
-	if os.Getenv("GOTAP_LONG") != "" {
+	switch {
+	case os.Getenv("GOTAP_LONG") != "":
 		return 1 << 30
+	case testing.Short():
+		return 100
 	}
 	return 500
 }

@@ -43,7 +43,7 @@ type contest struct {
 // It takes minutes, and needs gcc and the permission to trace.
 func Run(out, errs io.Writer, o Options) error {
 	if !o.Rivals {
-		measureMachine(out)
+		measureMachine(out, min(runTime, time.Duration(o.Hits)*40*time.Microsecond))
 	}
 	dir, err := os.MkdirTemp("", "gotap-bench-")
 	if err != nil {

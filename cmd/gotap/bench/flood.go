@@ -12,9 +12,9 @@ import (
 )
 
 // floodScript has an event at every hit, of some size, and a callback that is slower than the hits, so that the ring
-// fills.
+// fills, which holds some thousands of these events.
 const floodScript = `let hits = 0, seen = 0;
-probe("work", { enter(c) { hits++; exit({ i: c.arg0, regs: bytes(c.sp, 64), text: c.comm }); }, exit(e) { seen++; for (let k = 0; k < 3000; k++); } });
+probe("work", { enter(c) { hits++; exit({ i: c.arg0, regs: bytes(c.sp, 512), text: c.comm }); }, exit(e) { seen++; for (let k = 0; k < 3000; k++); } });
 end(() => console.log(hits, seen));`
 
 // flood measures the memory of gotap under events that come faster than callbacks take them, and checks that each is
@@ -26,7 +26,7 @@ func (b bench) flood() error {
 	}
 	defer os.Remove(data.Name())
 	defer data.Close()
-	cmd := exec.Command(b.exe, "run", "-q", "-f", "json", "-o", data.Name(), "-e", floodScript, "--", b.program, "target", "60000")
+	cmd := exec.Command(b.exe, "run", "-q", "-f", "json", "-o", data.Name(), "-e", floodScript, "--", b.program, "target", "15000")
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("cannot measure a flood: %w", err)
 	}

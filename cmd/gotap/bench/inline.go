@@ -3,6 +3,7 @@ package bench
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 )
@@ -10,7 +11,8 @@ import (
 // nativeCalls is how many calls a round makes for each hit of the other parts: native code takes nanoseconds.
 const nativeCalls = 200
 
-// burst is how many calls a round of records makes: they fit into the ring, because otherwise their reader is measured.
+// burst is how many calls a round of records makes at most: they fit into the ring, because otherwise their reader is
+// measured.
 const burst = 25_000
 
 // inlineRow is a program that runs in the target.
@@ -45,7 +47,7 @@ func (b bench) inline() error {
 
 // inlineRow measures a row with t threads: a plain call, the reference and gotap, in turn.
 func (b bench) inlineRow(row inlineRow, t int) error {
-	n := strconv.Itoa(cmp.Or(row.calls, b.o.Hits*nativeCalls))
+	n := strconv.Itoa(min(cmp.Or(row.calls, math.MaxInt), b.o.Hits*nativeCalls))
 	target, reference := []string{b.program, "calls", strconv.Itoa(t), n}, []string{b.program, "counted", strconv.Itoa(t), n}
 	var plain, c, own []float64
 	for range b.o.Rounds {

@@ -25,7 +25,7 @@ import (
 const (
 	// machineRounds is how often the loops go round in one hit; a hit's fuel has to suffice.
 	machineRounds = 1000
-	// runTime is how long each row is measured.
+	// runTime is how long each row is measured, unless few hits are wanted.
 	runTime = 400 * time.Millisecond
 	// compiledCommands is the size of the program that is compiled.
 	compiledCommands = 10_000
@@ -43,8 +43,8 @@ var machinePrograms = []struct{ name, round string }{
 }
 
 // measureMachine prints the table of the interpreter and the line of the compiler.
-func measureMachine(out io.Writer) {
-	if err := measureInterpreter(out); err != nil {
+func measureMachine(out io.Writer, each time.Duration) {
+	if err := measureInterpreter(out, each); err != nil {
 		fmt.Fprintf(out, "interpreter: %v\n", err)
 	}
 	if err := measureCompiler(out); err != nil {
@@ -52,7 +52,7 @@ func measureMachine(out io.Writer) {
 	}
 }
 
-func measureInterpreter(out io.Writer) error {
+func measureInterpreter(out io.Writer, each time.Duration) error {
 	arena, err := arena.New(arena.Options{})
 	if err != nil {
 		return err
@@ -68,7 +68,7 @@ func measureInterpreter(out io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("cannot compile the program of %q: %w", p.name, err)
 		}
-		steps, ns, allocs := measureRun(arena, code)
+		steps, ns, allocs := measureRun(arena, code, each)
 		fmt.Fprintf(out, "%-34s %12.0f %12.0f %12.2f\n", p.name, steps, ns, allocs)
 	}
 	return nil
@@ -99,8 +99,8 @@ func emptyCode() *runtime.Code {
 	return &runtime.Code{Stack: 1, Fuel: 1, Insts: []runtime.Inst{{Op: opcode.Exit}}}
 }
 
-// measureRun runs a program for runTime: million steps a second of processor time, nanoseconds and allocations a hit.
-func measureRun(arena *arena.Arena, code *runtime.Code) (msteps, ns, allocs float64) {
+// measureRun runs a program for a time: million steps a second of processor time, nanoseconds and allocations a hit.
+func measureRun(arena *arena.Arena, code *runtime.Code, each time.Duration) (msteps, ns, allocs float64) {
 	machine, hit := runtime.NewMachine(arena), &record.Log{}
 	ctx := &runtime.Context{Word: 8, Regs: make([]uint64, 1)}
 	machine.Run(code, ctx, hit)
@@ -108,7 +108,7 @@ func measureRun(arena *arena.Arena, code *runtime.Code) (msteps, ns, allocs floa
 	gort.LockOSThread()
 	defer gort.UnlockOSThread()
 	before, began, used := allocations(), time.Now(), threadTime()
-	for time.Since(began) < runTime {
+	for time.Since(began) < each {
 		for range 16 { // the clock is not what is measured
 			hit.Reset()
 			steps += uint64(machine.Run(code, ctx, hit).Steps)

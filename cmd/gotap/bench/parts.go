@@ -118,7 +118,7 @@ func (b bench) threads() error {
 
 // disabled compares a function with a disabled probe to one without any.
 func (b bench) disabled() error {
-	const calls = 200_000_000
+	calls := min(b.o.Hits, 10_000) * 20_000
 	target := []string{b.program, "target", strconv.Itoa(calls)}
 	plain, err := b.median(target)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // reloadScript counts hits and prints the count at the end. A save changes the version, and adds or removes a probe.
 const reloadScript = "let hits = 0;\nprobe(\"work\", c => { hits++; });\nprobe(\"work\", c => { if (c.arg0 < -%d) hits = 0; });\nend(() => console.log(hits));\n"
 
-// reloads is how many saves the median is of.
+// reloads is how many saves the median is of, in three rounds or more.
 const reloads = 7
 
 // reload measures --watch: from the moment a script is saved to that in which its new version is armed, while the
@@ -74,7 +74,7 @@ func (b bench) timeReloads(status *bufio.Scanner, save func(version int) error) 
 		return nil, err
 	}
 	time.Sleep(2 * b.o.Settle) // the watch begins after that line
-	for version := range reloads {
+	for version := range min(reloads, 2*b.o.Rounds+1) {
 		began := time.Now()
 		if err := save(version + 2); err != nil {
 			return nil, err

@@ -91,7 +91,7 @@ func (b bench) beside(r rival, j job) error {
 	}
 	calls := b.o.Hits * nativeCalls
 	if j.burst {
-		calls = burst
+		calls = min(calls, burst)
 	}
 	plain := []string{b.program, "calls", "1", strconv.Itoa(calls)}
 	runs := [][]string{plain, b.own("inline", j.script, plain...), theirs}

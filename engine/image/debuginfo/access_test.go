@@ -151,7 +151,7 @@ func TestPairsOfRust(t *testing.T) {
 		"rfloat": {"p.__0": "2.5", "p.__1": "-7", "f": "0.25"},
 	}
 	t.Setenv("LANGUAGE", "c")
-	for _, flags := range []string{"-C opt-level=0", "-C opt-level=2"} {
+	for _, flags := range some(2, []string{"-C opt-level=0", "-C opt-level=2"}) {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "program")
 			if text, err := exec.Command("rustc", append(strings.Fields(flags), "-g", "--crate-name", "pairs", "-o", out, "testdata/pairs.rs")...).CombinedOutput(); err != nil {
@@ -219,7 +219,7 @@ func TestObjectsOfCPlusPlus(t *testing.T) {
 	for name := range want {
 		places = append(places, name)
 	}
-	for _, flags := range []string{"-O0", "-O2", "-O2 -gdwarf-4", "-O0 -m32", "-O2 -fdebug-types-section"} {
+	for _, flags := range some(3, []string{"-O0", "-O2", "-O2 -gdwarf-4", "-O0 -m32", "-O2 -fdebug-types-section"}) {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			if strings.Contains(flags, "-m32") {
 				testenv.Require(t, testenv.M32, testenv.IA32)

@@ -231,7 +231,7 @@ func buildGenerated(t *testing.T, tc *toolchain, flags string, sources map[strin
 	for _, command := range tc.build {
 		args := strings.Fields(strings.ReplaceAll(command, "%s", flags))
 		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=", "GO111MODULE=off", "CGO_ENABLED=0")
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-trimpath", "GO111MODULE=off", "CGO_ENABLED=0")
 		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%.4000s", command, err, text)
 		}

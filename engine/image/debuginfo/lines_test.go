@@ -80,7 +80,7 @@ func (p *program) hits(t *testing.T, addrs []uint64) map[uint64]int {
 func TestLinesRunAsOftenAsGcovSays(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.GDB, testenv.Ptrace, "gcov")
 	want := gcov(t)
-	for _, flags := range []string{"-O0", "-O0 -gdwarf-4", "-O0 -m32", "-Og", "-O1", "-O2"} {
+	for _, flags := range some(3, []string{"-O0", "-O0 -gdwarf-4", "-O0 -m32", "-Og", "-O1", "-O2"}) {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			if strings.Contains(flags, "-m32") {
 				testenv.Require(t, testenv.M32, testenv.IA32)
@@ -243,7 +243,7 @@ func TestLineErrors(t *testing.T) {
 // its statement has no code: the code is in the rows after it.
 func TestEveryInlinedCopyOfALineIsFound(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.GDB, testenv.Ptrace)
-	for _, flags := range []string{"-O0", "-O1", "-O2", "-O3", "-O2 -gdwarf-4", "-Os"} {
+	for _, flags := range some(2, []string{"-O0", "-O1", "-O2", "-O3", "-O2 -gdwarf-4", "-Os"}) {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			p := build(t, "testdata/inlined.c", append(strings.Fields(flags), "-no-pie")...)
 			addrs, _, err := p.info.AddrsOf("inlined.c", 11)

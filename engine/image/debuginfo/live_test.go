@@ -89,6 +89,16 @@ func openBy(t testing.TB, path string, other debuginfo.Opener) *program {
 	return p
 }
 
+// some is a list, or in a short run every nth of its elements.
+func some[T any](n int, list []T) (out []T) {
+	for i, v := range list {
+		if i%n == 0 || !testing.Short() {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
 // isRelocated reports whether the program runs at other addresses than those in its file.
 func (p *program) isRelocated() bool { return p.elf.Type == elf.ET_DYN }
 
@@ -135,10 +145,17 @@ func (p *program) record(t testing.TB, places, expressions string, steps int) []
 		t.Fatalf("cannot read the record: %v\n%s", err, text)
 	}
 	var stops []*stop
+	last := map[uint64][]byte{} // of pages
 	for dec.More() {
 		s := &stop{word: p.word}
 		if err := dec.Decode(s); err != nil {
 			t.Fatal(err)
+		}
+		for addr, page := range s.Pages {
+			if len(page) == 0 {
+				s.Pages[addr] = last[addr]
+			}
+			last[addr] = s.Pages[addr]
 		}
 		if p.isRelocated() {
 			s.bias = first.Start

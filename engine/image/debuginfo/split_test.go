@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"gotap/engine/image/debuginfo"
@@ -37,12 +38,63 @@ func (f farm) build(t testing.TB) string {
 	return filepath.Join(dir, "program")
 }
 
+// wholes are farms that were built once for all tests, with what is known of them.
+var wholes struct {
+	sync.Mutex
+	of map[farm]*whole
+}
+
+type whole struct {
+	sync.Once
+	dir  string // of the program, which nobody changes; "": it could not be built
+	want []string
+}
+
+// whole returns the folder of the program and what is known of it.
+func (f farm) whole(t testing.TB) (dir string, want []string) {
+	t.Helper()
+	wholes.Lock()
+	w := wholes.of[f]
+	if w == nil {
+		w = &whole{}
+		if wholes.of == nil {
+			wholes.of = map[farm]*whole{}
+		}
+		wholes.of[f] = w
+	}
+	wholes.Unlock()
+	w.Do(func() {
+		path := f.build(t)
+		w.want = answers(t, openWhole(t, path))
+		kept, err := os.MkdirTemp("", "gotap-farm-")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(kept, os.DirFS(filepath.Dir(path))); err != nil {
+			t.Fatal(err)
+		}
+		w.dir = kept
+	})
+	if w.dir == "" {
+		t.Fatal("the program could not be built")
+	}
+	return w.dir, w.want
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, w := range wholes.of {
+		os.RemoveAll(w.dir)
+	}
+	os.Exit(code)
+}
+
 // TestSplitIsLikeWhole compares what is known of programs whose debug information is split off with what is known of
 // the same programs with whole debug information.
 func TestSplitIsLikeWhole(t *testing.T) {
 	testenv.Require(t, testenv.GXX, testenv.Clang, testenv.DWP, testenv.LLVMDwp)
 	const types = " -fdebug-types-section"
-	for _, build := range []struct {
+	for _, build := range some(5, []struct {
 		cc, cxx, flags string
 		pack           string // the program that packs all .dwo files into one; GNU's of Debian 12 cannot for DWARF 5
 	}{
@@ -53,11 +105,10 @@ func TestSplitIsLikeWhole(t *testing.T) {
 		{"clang", "clang++", "-gdwarf-4", "llvm-dwp"},
 		{"clang", "clang++", "-gdwarf-5", "llvm-dwp"},
 		{"clang", "clang++", "-gdwarf-5" + types, "llvm-dwp"},
-	} {
+	}) {
 		t.Run(build.cc+" "+build.flags, func(t *testing.T) {
 			t.Parallel()
-			whole := farm{build.cc, build.cxx, build.flags}.build(t)
-			want := answers(t, openWhole(t, whole))
+			_, want := farm{build.cc, build.cxx, build.flags}.whole(t)
 			split := farm{build.cc, build.cxx, build.flags + " -gsplit-dwarf"}.build(t)
 			compareWhole(t, "files", split, want)
 			if build.pack == "" {

@@ -12,12 +12,12 @@ import (
 // so that the register contains something else.
 func TestUnusedParameter(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.Clang, testenv.GDB, testenv.AMD64, testenv.Ptrace)
-	for _, c := range []struct {
+	for _, c := range some(3, []struct {
 		flags  []string
 		passed bool
 	}{
 		{[]string{"-O2"}, true}, {[]string{"-O0"}, true}, {[]string{"clang", "-O0"}, true}, {[]string{"clang", "-O1"}, false}, {[]string{"clang", "-O2"}, false},
-	} {
+	}) {
 		p := build(t, "testdata/unused.c", c.flags...)
 		for _, s := range p.record(t, "unused", "", 1)[:1] {
 			got := ""

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -121,13 +122,28 @@ var variants = []variant{
 	{"32", []testenv.Need{testenv.M32}, append([]string{"-O2"}, m32...)},
 }
 
+// variantsBuilt are the programs that eachVariant has built, for further tests.
+var variantsBuilt = map[string][]byte{}
+
 // eachVariant builds sources in all ways and runs a test on each.
 func eachVariant(t *testing.T, sources []string, check func(t *testing.T, path string)) {
 	testenv.Require(t, testenv.GCC)
 	for _, v := range variants {
 		t.Run(v.name, func(t *testing.T) {
 			testenv.Require(t, v.needs...)
-			check(t, build(t, "gcc", append(append([]string{}, v.flags...), sources...)...))
+			key := v.name + " " + strings.Join(sources, " ")
+			if _, built := variantsBuilt[key]; !built {
+				program, err := os.ReadFile(build(t, "gcc", slices.Concat(v.flags, sources)...))
+				if err != nil {
+					t.Fatal(err)
+				}
+				variantsBuilt[key] = program
+			}
+			path := filepath.Join(t.TempDir(), "prog")
+			if err := os.WriteFile(path, variantsBuilt[key], 0o700); err != nil {
+				t.Fatal(err)
+			}
+			check(t, path)
 		})
 	}
 }

@@ -19,8 +19,8 @@ import (
 // jumps is the architecture whose windows are tested.
 var jumps = x86.New64().(arch.BranchArch)
 
-// bodies are the binaries whose windows are checked. Patterns without a match are skipped; quick runs use the first,
-// GOTAP_LONG=1 all.
+// bodies are the binaries whose windows are checked. Patterns without a match are skipped; quick runs use the first
+// ones, short runs the very first, GOTAP_LONG=1 all.
 var bodies = []struct {
 	pattern string
 	quick   bool
@@ -34,9 +34,9 @@ var bodies = []struct {
 
 // eachBody runs a test on each of the binaries, or in a quick run on the first ones if quick is set.
 func eachBody(t *testing.T, quick bool, check func(t *testing.T, f *File)) {
-	for _, b := range bodies {
+	for i, b := range bodies {
 		files, _ := filepath.Glob(b.pattern)
-		if len(files) == 0 || quick && !b.quick && os.Getenv("GOTAP_LONG") == "" {
+		if len(files) == 0 || i > 0 && testing.Short() || quick && !b.quick && os.Getenv("GOTAP_LONG") == "" {
 			continue
 		}
 		t.Run(filepath.Base(files[0]), func(t *testing.T) {

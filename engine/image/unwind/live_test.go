@@ -166,10 +166,17 @@ func record(t testing.TB, program string, m elf.Machine, steps int, places strin
 		t.Fatalf("cannot read the record: %v\n%s", err, text)
 	}
 	p.addVDSO()
+	last := map[uint64][]byte{} // of pages
 	for dec.More() {
 		var s stop
 		if err := dec.Decode(&s); err != nil {
 			t.Fatal(err)
+		}
+		for addr, page := range s.Pages {
+			if len(page) == 0 {
+				s.Pages[addr] = last[addr]
+			}
+			last[addr] = s.Pages[addr]
 		}
 		stops = append(stops, s)
 	}
@@ -203,7 +210,10 @@ func TestBacktracesAgreeWithGDB(t *testing.T) {
 		{"32 bits", "frames.c", elf.EM_386, 40, "-O2 -m32 -fomit-frame-pointer"},
 		{"32 bits unoptimised", "frames.c", elf.EM_386, 40, "-O0 -m32"},
 	}
-	for _, c := range cases {
+	for i, c := range cases {
+		if testing.Short() && i%3 != 0 { // one of each machine, and the unusual table
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			flags := strings.Fields(c.flags)
 			if c.machine == elf.EM_386 {

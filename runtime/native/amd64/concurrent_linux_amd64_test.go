@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"syscall"
 	"testing"
@@ -103,7 +104,13 @@ func TestKeysAtOnce(t *testing.T) {
 
 func keysAtOnce(t *testing.T, w *world) {
 	other := w.other(ownData + 0x100)
-	const times = 20_000
+	times := int64(8000)
+	switch {
+	case os.Getenv("GOTAP_LONG") != "":
+		times = 200_000
+	case testing.Short():
+		times = 2000
+	}
 	kind := []value.Kind{value.KindInt}
 	count, countID := w.object(object.Object{Kind: object.KindCount, Keys: 1, Max: 40}, kind...)
 	sum, sumID := w.object(object.Object{Kind: object.KindSum, Keys: 1, Max: 40, Full: object.FullEvict}, kind...)
@@ -116,7 +123,7 @@ func keysAtOnce(t *testing.T, w *world) {
 	done := make(chan error, 2)
 	w.setBarrier(2)
 	for _, c := range []*tracee{w.c, other} {
-		w.hammer(c, []native.Program{{Run: p}}, times, done)
+		w.hammer(c, []native.Program{{Run: p}}, uint64(times), done)
 	}
 	var counts, sums, values int64
 	take := func() {

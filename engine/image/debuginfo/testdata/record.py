@@ -47,13 +47,19 @@ def registers():
     return regs
 
 
+recorded = {}  # pages as they were recorded last
+
+
 def pages(addresses):
+    """the pages that there are; "" for one that is as it was recorded last"""
     found = {}
-    for addr in addresses:
+    for addr in set(addresses):
         try:
-            found[str(addr)] = base64.b64encode(bytes(gdb.selected_inferior().read_memory(addr, 4096))).decode()
+            now = bytes(gdb.selected_inferior().read_memory(addr, 4096))
         except gdb.MemoryError:
-            pass
+            continue
+        found[str(addr)] = "" if recorded.get(addr) == now else base64.b64encode(now).decode()
+        recorded[addr] = now
     return found
 
 

@@ -35,11 +35,19 @@ def register(name):
     return int(gdb.parse_and_eval("(unsigned long long)$" + name)) & mask
 
 
+recorded = {}  # pages as they were recorded last
+
+
 def page(addr):
+    """a page, None if there is none, "" if it is as it was recorded last"""
     try:
-        return base64.b64encode(bytes(gdb.selected_inferior().read_memory(addr, 4096))).decode()
+        now = bytes(gdb.selected_inferior().read_memory(addr, 4096))
     except (gdb.error, OverflowError, TypeError):
         return None
+    if recorded.get(addr) == now:
+        return ""
+    recorded[addr] = now
+    return base64.b64encode(now).decode()
 
 
 def chain():
@@ -58,7 +66,7 @@ def chain():
 def record():
     regs = {n: register(n) for n in names}
     pcs, pages = chain()
-    print(json.dumps({"regs": regs, "pages": {p: b for p, b in pages.items() if b}, "chain": pcs}), file=out)
+    print(json.dumps({"regs": regs, "pages": {p: b for p, b in pages.items() if b is not None}, "chain": pcs}), file=out)
 
 
 for command in ("set pagination off", "set confirm off", "set backtrace past-main on", "set backtrace past-entry on",
