@@ -55,14 +55,14 @@ lint:
 # The packages that take longest begin first, the emulated machines before all. That live tests wait much leaves time for
 # a third package. Lint vets them all. Linking takes a third less time without debug information.
 unit:
-	$(TEST) --packages="./engine/armtest ./engine ./cmd/gotap ./engine/remote ./arch/arm ./..." -- -p 3 -vet=off -ldflags=-w -timeout 25m
+	$(TEST) --packages="./engine/armtest ./engine ./cmd/gotap ./engine/remote ./arch/arm ./..." -- -p 3 -vet=off -ldflags=-w -timeout 45m
 
 # The race detector needs cgo and cannot follow a ptrace loop that runs other programs. Nobody debugs these test binaries, and
 # without debug information the compiler has less to do.
 RACE = CGO_ENABLED=1 $(TEST) --rerun-fails-abort-on-data-race
 race:
-	$(RACE) --packages="$$(.ci/concurrent packages)" -- -race -gcflags=all=-dwarf=false -short -vet=off -timeout 25m
-	$(RACE) --packages="$$(.ci/concurrent folders)" -- -race -gcflags=all=-dwarf=false -short -vet=off -run "$$(.ci/concurrent tests)" -timeout 25m
+	$(RACE) --packages="$$(.ci/concurrent packages)" -- -race -gcflags=all=-dwarf=false -short -vet=off -timeout 45m
+	$(RACE) --packages="$$(.ci/concurrent folders)" -- -race -gcflags=all=-dwarf=false -short -vet=off -run "$$(.ci/concurrent tests)" -timeout 45m
 
 # Each fuzz target for a moment, on inputs changed at random; an input that fails is kept beside it in testdata. The unit tests
 # run all inputs that are kept, so that a change is judged by the same inputs each time.

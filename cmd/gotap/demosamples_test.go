@@ -71,6 +71,9 @@ func TestSamplesOnDemonstration(t *testing.T) {
 	for _, s := range all {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
+			if s.Name == "varwatch" {
+				testenv.Require(t, testenv.Watched)
+			}
 			if lacks, beyond := beyondDemo[s.Name]; beyond {
 				if _, said, _ := onDemo(t, s.Name, "100ms"); !strings.Contains(said, lacks) {
 					t.Errorf("it does not say that there is no %s:\n%s", lacks, said)

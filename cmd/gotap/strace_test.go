@@ -183,14 +183,14 @@ var changes = []change{
 	// last digits are left.
 	changed(``, `0x7[0-9a-f]{8}([0-9a-f]{3})\b`, "0x7..$1"),
 	changed(`^getrandom`, `\\x[0-9a-f]{2}`, `\xRR`),
-	changed(``, `\b(si_[us]time)=\d+`, "$1=N"),
+	changed(``, `\b(si_[us]time)=\d+(?: /\* [\d.]+ s \*/)?`, "$1=N"),
 	changed(`^(clock_get|gettimeofday|getrusage|wait4|waitid|timer_gettime|timerfd_gettime|timer_settime|timerfd_settime.*=> )`, `(tv_u?n?sec)=\d+`, "$1=N"),
 	changed(`^timerfd_settime`, `(, \{.*it_value=.*)(it_value=\{tv_sec=\d+, tv_nsec=)\d+`, "${1}${2}N"), // how much was left
 	changed(`left \{`, `left \{tv_sec=\d+, tv_u?n?sec=\d+\}`, "left {N}"),
 	changed(`^f?statfs`, `(f_blocks|f_bfree|f_bavail|f_files|f_ffree)=\d+`, "$1=N"),
 	changed(`^sysinfo`, `(uptime|freeram|sharedram|bufferram|freeswap|procs)=\d+`, "$1=N"),
 	changed(`^sysinfo`, `loads=\[[^\]]*\]`, "loads=[]"),
-	changed(`^times`, `(=|= )\d+`, "${1}N"),
+	changed(`^times`, `(=|= )\d+(?: /\* [\d.]+ s \*/)?`, "${1}N"),
 	changed(`^time\(`, `\d{10}|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d`, "NOW"),
 	changed(`^read\(3, ".*", 4\) = 4$`, `".*"`, `"RANDOM"`),     // perl's
 	changed(`^rt_sigprocmask\(.*, ~`, `~\[TRAP KILL`, "~[KILL"), // gotap keeps this signal from being blocked
