@@ -18,7 +18,8 @@ import (
 // Between the access and the instruction another thread may take the memory away. Then the record is seen and the
 // instruction faults, as if the fault had come a moment later.
 
-// operandOf returns the operand that has to be looked at before a program at a point writes a record, or nil.
+// operandOf returns the operand by which the instruction at a point may fault, if a program there writes records.
+// Otherwise it returns nil.
 func operandOf(p *space.Point) *native.Operand {
 	o := p.Jump.Window.Operand
 	if o == nil || p.Jump.Before > 0 || !keepsRecords(p) {

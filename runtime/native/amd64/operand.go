@@ -5,10 +5,11 @@ import (
 	"gotap/runtime/native/amd64/asm"
 )
 
-// checkOperand rings unless the first of the displaced instructions can access its operand. A record that is written
-// now must not be seen if the instruction faults, and whoever answers the doorbell finds out whether it will. Memory
-// that a table of ranges has is accessed as the instruction will access it, because its pages may have been protected
-// since; that is one of the reads that may fault (read.go).
+// checkOperand rings unless the first of the displaced instructions can access its operand. No record must be seen if
+// that instruction faults. Whoever answers the doorbell finds out whether it will.
+//
+// If a table of ranges has the memory, the code accesses it in the way in which the instruction will, because its pages
+// may have been protected since. This access is one of the reads that may fault (read.go).
 func (w *recordWriter) checkOperand(o *native.Operand) {
 	x := w.used(asm.RDX)
 	w.MovImm(x, o.Disp)
