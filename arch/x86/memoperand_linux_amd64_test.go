@@ -34,7 +34,7 @@ func TestMemOperand(t *testing.T) {
 	text := textOf("/lib/x86_64-linux-gnu/libc.so.6")
 	readOnly := g.c.readOnly()
 	complete, operands, writes := 0, 0, 0
-	for tries := 0; tries < 100*emulationTrials() && operands < emulationTrials()/8; tries++ {
+	for tries := 0; tries < 1000*1000 && operands < max(emulationTrials()/8, 1000); tries++ {
 		code := g.random()
 		if tries%2 == 0 && text != nil {
 			code = text[g.IntN(len(text)-16):][:16]
