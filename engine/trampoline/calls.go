@@ -109,7 +109,7 @@ type spaceCalls struct {
 	owners    *calls.Owners
 	owns      ownership
 	functions []followed // by number, from 1 on
-	noBase    bool       // native code has no way to tell its threads apart: see baseKnown
+	noBase    bool       // native code has no way to tell its threads apart: see findBase
 }
 
 // followed is a function whose calls native code follows, for a probe.

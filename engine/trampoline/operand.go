@@ -49,7 +49,7 @@ func (c *Executor) lookUp(sp *space.Space, o *native.Operand) error {
 // place.
 func (t reader) faults(p *space.Point) bool {
 	o := p.Jump.Window.Operand
-	if o == nil || p.Jump.Before > 0 {
+	if o == nil || p.Jump.Before > 0 || !keepsRecords(p) {
 		return false
 	}
 	addr := o.Address(&t.Regs)
