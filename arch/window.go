@@ -41,6 +41,10 @@ type BranchArch interface {
 	// were.
 	Branches(code []byte, start uint64, visit func(Branch)) (skipped int)
 
+	// Padding returns how many bytes at the start of code are instructions that compilers and linkers put between
+	// functions: whole ones, which do nothing.
+	Padding(code []byte) int
+
 	// Stray calls visit for every address that a direct branch could lead to if an instruction started at any byte of
 	// code. It is for code in which Branches skipped bytes, so that instructions may start anywhere.
 	Stray(code []byte, start uint64, visit func(target uint64))
@@ -163,21 +167,6 @@ func (w *Window) Rest(n int) Window {
 	rest.Len = int(w.End() - rest.Addr)
 	rest.FlagsDead, rest.RedZoneFree = false, false
 	return rest
-}
-
-// Patch returns the bytes that replace the window: a jump to an address, and breakpoints. Nothing runs the breakpoints,
-// because the jump precedes them and nothing else leads there. They make a mistake visible: a thread that arrives there
-// nevertheless stops at once, and does not run the rest of an instruction.
-func (w *Window) Patch(to uint64) ([]byte, error) {
-	code, err := w.Arch.Jump(w.Addr, to)
-	if err != nil {
-		return nil, err
-	}
-	trap := w.Arch.Breakpoint(w.Insns[0])
-	for len(code)+len(trap) <= w.Len {
-		code = append(code, trap...)
-	}
-	return code, nil
 }
 
 // WindowError reports a place where no jump fits. It matches ErrUnsupported.

@@ -37,7 +37,7 @@ func (c copyAt) movedBranch() (code []byte, ok bool) {
 	if !c.in.counts() {
 		code = c.widened()
 	} else {
-		const overJump, shortLen = 0xeb, 2
+		const overJump = 0xeb
 		code = append(code, c.in.bytes()[:c.in.opOff]...)
 		code = append(code, c.in.opcode, shortLen, overJump, jumpLen, 0xe9)
 		code = c.appendTarget(code)

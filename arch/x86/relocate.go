@@ -139,11 +139,12 @@ func (c copyAt) widened() []byte {
 	return c.appendTarget(code)
 }
 
-// jumpLen is the length of the relative jump back, growth that of a conditional jump's long displacement and second
-// opcode byte less that of the short one.
+// jumpLen is the length of the relative jump back, shortLen that of a jump with a displacement of one byte, growth that
+// of a conditional jump's long displacement and second opcode byte less that of the short one.
 const (
-	jumpLen = 5
-	growth  = 4
+	jumpLen  = 5
+	shortLen = 2
+	growth   = 4
 )
 
 // appendTarget appends the displacement of 32 bits to the target, the last part of a branch.

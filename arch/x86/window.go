@@ -16,8 +16,18 @@ import (
 // windows is 64-bit mode, the only one in which probes are jumps.
 type windows struct{ *isa }
 
+// shortWindows is the same with jumps of two bytes.
+type shortWindows struct{ windows }
+
+// NewShort64 returns x86-64 with jumps of two bytes, which reach some 126 bytes. They fit where no jump of New64 does,
+// and lead to one of those (a springboard) in bytes that nothing executes.
+func NewShort64() arch.BranchArch { return shortWindows{windows{mode64}} }
+
 // JumpLen returns 5: a jump with a displacement of 32 bits.
 func (windows) JumpLen() int { return jumpLen }
+
+// JumpLen returns 2: a jump with a displacement of 8 bits.
+func (shortWindows) JumpLen() int { return shortLen }
 
 // Jump returns a jump over at most 2 GiB.
 func (windows) Jump(from, to uint64) ([]byte, error) {
@@ -25,6 +35,15 @@ func (windows) Jump(from, to uint64) ([]byte, error) {
 		return nil, &arch.WindowError{Addr: from, Reason: fmt.Sprintf("%#x is more than 2 GiB away", to)}
 	}
 	return jumpTo(make([]byte, 0, jumpLen), from, to), nil
+}
+
+// Jump returns a jump over at most 127 bytes forwards, or 128 backwards.
+func (shortWindows) Jump(from, to uint64) ([]byte, error) {
+	d := int64(to - (from + shortLen))
+	if d != int64(int8(d)) {
+		return nil, &arch.WindowError{Addr: from, Reason: fmt.Sprintf("%#x is more than 127 bytes away", to)}
+	}
+	return []byte{0xeb, byte(d)}, nil
 }
 
 // jumpTo appends a jump to code, which is at the address at.
@@ -44,13 +63,28 @@ var ordinals = [jumpLen]string{"first", "second", "third", "fourth", "fifth"}
 
 // WindowAt returns the window of a jump at addr.
 func (m windows) WindowAt(code []byte, addr uint64) (arch.Window, error) {
-	return m.WindowOver(code, addr, addr)
+	return m.window(m, code, addr, addr)
 }
 
 // WindowOver returns the window of a jump at addr that includes the instruction at last.
 func (m windows) WindowOver(code []byte, addr, last uint64) (arch.Window, error) {
-	w := arch.Window{Addr: addr, Arch: m}
-	if reason := m.fill(&w, code, last); reason != "" {
+	return m.window(m, code, addr, last)
+}
+
+// WindowAt returns the window of a jump of two bytes at addr.
+func (m shortWindows) WindowAt(code []byte, addr uint64) (arch.Window, error) {
+	return m.window(m, code, addr, addr)
+}
+
+// WindowOver returns the window of a jump of two bytes at addr that includes the instruction at last.
+func (m shortWindows) WindowOver(code []byte, addr, last uint64) (arch.Window, error) {
+	return m.window(m, code, addr, last)
+}
+
+// window is WindowOver for the jumps of by.
+func (m windows) window(by arch.WindowArch, code []byte, addr, last uint64) (arch.Window, error) {
+	w := arch.Window{Addr: addr, Arch: by}
+	if reason := m.fill(&w, code, last, by.JumpLen()); reason != "" {
 		return arch.Window{}, &arch.WindowError{Addr: addr, Reason: reason}
 	}
 	for _, in := range w.Insns {
@@ -68,10 +102,10 @@ func (m windows) WindowOver(code []byte, addr, last uint64) (arch.Window, error)
 	return w, nil
 }
 
-// fill adds instructions to a window until a jump fits in and it includes the one at last. It returns why that is not
-// possible, or "".
-func (m windows) fill(w *arch.Window, code []byte, last uint64) (reason string) {
-	for w.Len < jumpLen || w.End() <= last {
+// fill adds instructions to a window until a jump of some bytes fits in and it includes the one at last. It returns why
+// that is not possible, or "".
+func (m windows) fill(w *arch.Window, code []byte, last uint64, jump int) (reason string) {
+	for w.Len < jump || w.End() <= last {
 		if len(w.Insns) == len(ordinals) {
 			return fmt.Sprintf("there are more than %d instructions to replace", len(ordinals))
 		}
@@ -85,7 +119,7 @@ func (m windows) fill(w *arch.Window, code []byte, last uint64) (reason string) 
 		}
 		w.Insns = append(w.Insns, in)
 		w.Len += in.Len
-		full := w.Len >= jumpLen && w.End() > last
+		full := w.Len >= jump && w.End() > last
 		switch in.Control {
 		case arch.Call, arch.IndirCall:
 			if !full {
@@ -96,7 +130,7 @@ func (m windows) fill(w *arch.Window, code []byte, last uint64) (reason string) 
 				return fmt.Sprintf("the %s instruction does not continue", which)
 			}
 			if !full {
-				return fillPadding(w, code, which)
+				return fillPadding(w, code, which, jump)
 			}
 		}
 	}
@@ -127,8 +161,8 @@ func bytesText(n int) string {
 
 // fillPadding completes a window whose last instruction does not continue. Only padding may follow: something else may
 // be in use.
-func fillPadding(w *arch.Window, code []byte, which string) (reason string) {
-	for at := w.Len; at < jumpLen; {
+func fillPadding(w *arch.Window, code []byte, which string, jump int) (reason string) {
+	for at := w.Len; at < jump; {
 		if at >= len(code) {
 			return fmt.Sprintf("the function ends after %s, without enough padding behind it", bytesText(w.Len))
 		}
@@ -138,8 +172,20 @@ func fillPadding(w *arch.Window, code []byte, which string) (reason string) {
 		}
 		at += n
 	}
-	w.Len = jumpLen
+	w.Len = jump
 	return ""
+}
+
+// Padding implements arch.BranchArch.
+func (windows) Padding(code []byte) (n int) {
+	for n < len(code) {
+		one := paddingLen(code[n:])
+		if one == 0 {
+			break
+		}
+		n += one
+	}
+	return n
 }
 
 // paddingLen returns the length of the nop or int3 at the start of code, or 0. Compilers and linkers put them between

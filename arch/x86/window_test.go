@@ -176,12 +176,52 @@ func TestWindowParts(t *testing.T) {
 	if code, offsets, err = rest.Copy(0x501010); hex.EncodeToString(code) != "4154e9efffefff" || len(offsets) != 1 || err != nil {
 		t.Errorf("the rest: % x, %v, %v", code, offsets, err)
 	}
-	patch, err := w.Patch(0x501000)
-	if hex.EncodeToString(patch) != "e9fbff0f00cc" || err != nil {
-		t.Errorf("the patch: % x, %v", patch, err)
+	jump, err := w.Arch.Jump(w.Addr, 0x501000)
+	if hex.EncodeToString(jump) != "e9fbff0f00" || err != nil {
+		t.Errorf("the jump: % x, %v", jump, err)
 	}
-	if _, err = w.Patch(0x7f0000000000); !errors.Is(err, arch.ErrUnsupported) {
-		t.Errorf("a patch out of reach: %v", err)
+	if _, err = w.Arch.Jump(w.Addr, 0x7f0000000000); !errors.Is(err, arch.ErrUnsupported) {
+		t.Errorf("a jump out of reach: %v", err)
+	}
+}
+
+// TestShortWindow: a jump of two bytes replaces as few instructions as it can, and leads 127 bytes forwards and 128 back.
+func TestShortWindow(t *testing.T) {
+	const at = 0x401000
+	short := NewShort64()
+	for code, want := range map[string]struct {
+		len, insns int
+		reason     string
+	}{
+		"4889f8 c3":        {3, 1, ""},
+		"5b c3 4889f8":     {2, 2, ""},
+		"90 4889f8":        {4, 2, ""},
+		"c3 90":            {2, 1, ""},
+		"c3 660f1f440000":  {2, 1, ""},
+		"c3 55":            {0, 0, "the first instruction does not continue, and what follows it is not padding"},
+		"c3":               {0, 0, "the function ends after 1 byte, without enough padding behind it"},
+		"90":               {0, 0, "the function ends after 1 byte"},
+		"0f05 90":          {0, 0, "the first instruction is a system call, which shows its address"},
+		"90 0f05":          {0, 0, "the second instruction is a system call, which shows its address"},
+		"75ff c3":          {0, 0, "a branch in the window leads into the bytes that the jump would replace"},
+		"e810000000 85c0":  {5, 1, ""},
+		"90 e810000000 90": {6, 2, ""},
+	} {
+		bytes, _ := hex.DecodeString(strings.ReplaceAll(code, " ", ""))
+		w, err := short.WindowAt(bytes, at)
+		reason := ""
+		if refused := (*arch.WindowError)(nil); errors.As(err, &refused) {
+			reason = refused.Reason
+		}
+		if w.Len != want.len || len(w.Insns) != want.insns || reason != want.reason {
+			t.Errorf("%s: %d bytes, %d instructions, %q; want %+v", code, w.Len, len(w.Insns), reason, want)
+		}
+	}
+	for to, want := range map[uint64]string{at + 2: "eb00", at + 129: "eb7f", at + 130: "", at - 126: "eb80", at - 127: ""} {
+		jump, err := short.Jump(at, to)
+		if hex.EncodeToString(jump) != want || (err != nil) != (want == "") {
+			t.Errorf("a jump to %#x: % x, %v", to, jump, err)
+		}
 	}
 }
 
