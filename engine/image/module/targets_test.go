@@ -85,8 +85,9 @@ func TestNothingLeadsIntoWindows(t *testing.T) {
 			}
 		}
 		branches, wrong := 0, 0
-		listing(t, f.Path, func(addr, target uint64) {
+		listing(t, f.Path, func(addr uint64, text string) {
 			delete(starts, addr)
+			target := branchTarget(text)
 			if target == 0 {
 				return
 			}
@@ -124,8 +125,8 @@ func someInstructions(f *File) []uint64 {
 	return addrs
 }
 
-// listing calls visit for each instruction that objdump lists, with the target of a direct branch or 0.
-func listing(t *testing.T, path string, visit func(addr, target uint64)) {
+// listing calls visit for each instruction that objdump lists.
+func listing(t *testing.T, path string, visit func(addr uint64, text string)) {
 	t.Helper()
 	cmd := exec.Command("objdump", "-d", "-w", "--no-show-raw-insn", path)
 	out, err := cmd.StdoutPipe()
@@ -139,7 +140,7 @@ func listing(t *testing.T, path string, visit func(addr, target uint64)) {
 		place, text, ok := strings.Cut(lines.Text(), ":\t")
 		addr, err := strconv.ParseUint(strings.TrimSpace(place), 16, 64)
 		if ok && err == nil {
-			visit(addr, branchTarget(text))
+			visit(addr, text)
 		}
 	}
 	if err := cmd.Wait(); err != nil {
@@ -172,7 +173,7 @@ func TestLandingPads(t *testing.T) {
 		pads[addr] = true
 	}
 	n := len(pads)
-	listing(t, f.Path, func(addr, _ uint64) { delete(pads, addr) })
+	listing(t, f.Path, func(addr uint64, _ string) { delete(pads, addr) })
 	t.Logf("%d landing pads", n)
 	if n < 1000 || len(pads) > 0 {
 		t.Errorf("%d landing pads, %d of which are no instruction: %v", n, len(pads), pads)
