@@ -1,9 +1,6 @@
 package tracee
 
 import (
-	"strconv"
-	"strings"
-
 	"gotap/arch"
 	"gotap/engine/abi"
 	"gotap/engine/crashsafe/fallback"
@@ -109,22 +106,21 @@ func (t *Thread) RaisedTrap() bool {
 // Status reads a field of /proc/TID/status.
 func (t *Thread) Status(name string) string { return procfs.Status(t.Tid, name) }
 
-// UserPC returns the program counter of a thread that is in a stop, handled or not, or sleeps in a system call. It
-// returns 0 for a thread that has ended.
+// UserPC returns the program counter of a thread that is in a stop, handled or not, or sleeps. It returns 0 for a thread that has ended.
 func (t *Thread) UserPC() (pc uint64, known bool) {
+	pc, _, known = t.UserPlace()
+	return pc, known
+}
+
+// UserPlace is UserPC with the stack pointer.
+func (t *Thread) UserPlace() (pc, sp uint64, known bool) {
 	switch {
 	case t.GetRegs():
-		return *t.PC(), true
+		return *t.PC(), t.SP(), true
 	case procfs.Ended(t.Tid):
-		return 0, true
+		return 0, 0, true
 	}
-	const fields = 9 // of /proc/TID/syscall during a call: its number, six arguments, stack pointer and program counter
-	call := strings.Fields(procfs.Read(t.Tid, "syscall"))
-	if len(call) != fields {
-		return 0, false
-	}
-	pc, err := strconv.ParseUint(call[fields-1], 0, 64)
-	return pc, err == nil
+	return procfs.SleepsAt(t.Tid)
 }
 
 // Moment is a kind of moment at which tests kill the session: its target must be unharmed then.
