@@ -87,7 +87,9 @@ func restoreRegions(pid int, mem *ptrace.Memory) (left remains, err error) {
 	}
 	maps := mappings(list)
 	for _, j := range leftJumps(mem, maps) { // takeOver restores them
-		left.restored = append(left.restored, j.Addr)
+		if !j.Springboard {
+			left.restored = append(left.restored, j.Addr)
+		}
 	}
 	regions := FindRegions(mem, maps, a.WordSize())
 	for _, r := range regions {

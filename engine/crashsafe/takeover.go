@@ -2,6 +2,7 @@ package crashsafe
 
 import (
 	"fmt"
+	"time"
 
 	"gotap/engine/crashsafe/fallback"
 	"gotap/engine/image/module"
@@ -86,10 +87,50 @@ func (x *Thread) undoJumps(maps mappings) {
 	sp := x.space()
 	defer x.in.on.HoldRunning(func(of *Space) bool { return of == sp })()
 	for _, j := range left {
+		if j.Springboard && !x.leavesSpringboard(&j, maps) {
+			x.in.warnIn(sp, fmt.Sprintf("process %d: a thread may be in the padding at %#x, where a jump remains", x.t.Of.Pid(), j.Addr))
+			continue
+		}
 		if err := j.Undo(x.t.Memory()); err != nil {
 			x.in.warnIn(sp, fmt.Sprintf("process %d: cannot restore the code at %#x: %v", x.t.Of.Pid(), j.Addr, err))
 		}
 	}
+}
+
+// springboardPatience is how long it is waited for threads to be away from springboards.
+const springboardPatience = 100 * time.Millisecond
+
+// leavesSpringboard waits until no thread is at a springboard, or may return there from a signal handler, and reports
+// whether that has come. The threads that run code are stopped, but for those that have woken up since. No jump leads to
+// the springboard any more.
+func (x *Thread) leavesSpringboard(j *inline.Jump, maps mappings) bool {
+	for end := time.Now().Add(springboardPatience); ; time.Sleep(time.Millisecond) {
+		if x.offSpringboard(j, maps) {
+			return true
+		}
+		if time.Now().After(end) {
+			return false
+		}
+	}
+}
+
+// offSpringboard moves threads that stand at a springboard to where it leads, and reports whether no other may be there.
+func (x *Thread) offSpringboard(j *inline.Jump, maps mappings) bool {
+	off, at := true, inline.Ranges{{Start: j.Addr, End: j.Addr + 1}}
+	to, _ := j.Leads()
+	for o := range x.process().on.Threads() {
+		pc, stack, known := o.t.UserPlace()
+		if known && pc == 0 { // it has ended
+			continue
+		}
+		if known && pc == j.Addr && o.t.GetRegs() {
+			*o.t.PC() = to
+			o.t.SetRegs()
+			pc = to
+		}
+		off = off && known && at.Parked(x.t.Memory(), maps, pc, stack, func(inline.Range) { off = false })
+	}
+	return off
 }
 
 // anonymousCode yields the mappings of memory that maps no file and that can be executed, but not written.
@@ -166,7 +207,7 @@ func (x *Thread) LeftHit() bool {
 	}
 	now := make([]byte, len(trap))
 	if x.t.Memory().Peek(addr, now) == nil && string(now) == trap {
-		fallback.Rewrite(x.t.Memory(), addr, []byte(orig), x.t.Tid)
+		fallback.Rewrite(x.t.Memory(), addr, []byte(orig), len(trap), x.t.Tid)
 	}
 	if sp.Contains(addr) { // a call by which the program sets its action
 		x.process().set = true

@@ -47,7 +47,7 @@ func TestJumpsOfARM64(t *testing.T) {
 	copy(j.Code[:], code)
 	copy(j.Under[:], trap)
 	copy(mem.data[place:], trap)
-	if err := i.Add(mem, place, j.Orig, at, make([]byte, 40), 0); err != nil {
+	if err := i.Add(mem, &j, at, make([]byte, 40), 0); err != nil {
 		t.Fatal(err)
 	}
 	left, ok := At(mem, base)
@@ -74,7 +74,7 @@ func TestJumpsOfARM64(t *testing.T) {
 	for n := 1; ; n++ { // stubs that fill the island
 		at, err := i.Next(place)
 		if err == nil {
-			err = i.Add(mem, place, j.Orig, at, make([]byte, 64<<10), 0)
+			err = i.Add(mem, &j, at, make([]byte, 64<<10), 0)
 		}
 		if err == ErrFull {
 			break

@@ -72,7 +72,7 @@ func goSite(f *module.File, vaddr uint64) (s Site, err error) {
 		return Site{}, errGoPlace
 	case !w.LastCompletes:
 		return Site{}, errGoFault
-	case !InOnePage(fn.Addr):
+	case !inOnePage(fn.Addr, JumpSize):
 		return Site{}, errTwoPages
 	}
 	return s, nil

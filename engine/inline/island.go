@@ -1,11 +1,9 @@
 package inline
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"iter"
 )
 
 // Layout of an island, in bytes from its start. All numbers are little-endian.
@@ -14,7 +12,7 @@ import (
 //	16       number of entries in use (4 bytes)
 //	24       address and size of the arena's mapping (8 bytes each)
 //	40       length of a jump in bytes (4 bytes)
-//	64       table of windows, 16 bytes each: address, the bytes that the jump displaces
+//	64       table of windows, 16 bytes each: address, the bytes that the jump displaces, its kind (1 byte)
 //	StubsAt  the stubs
 const (
 	IslandSize = 4 << 20
@@ -32,8 +30,15 @@ const (
 
 var magic = []byte("gotap inline 1\x00\x00")
 
-// JumpSize is the length of the longest jump that leads from a place to its stub: that of x86-64.
-const JumpSize = 5
+// kindAt is where an entry has the kind of its jump.
+const kindAt = 8 + JumpSize
+
+// Kinds of jumps.
+const (
+	toStub        = iota // from a place to its stub
+	toSpringboard        // from a place to a springboard; it has two bytes
+	ofSpringboard        // from a springboard to a stub
+)
 
 // Memory is a target's memory. Poke writes regardless of page protection, through a stopped thread if the kernel needs
 // one (stopped is 0 if there is none).
@@ -118,127 +123,46 @@ func highestBreakpoint(offset uint32) int {
 // Contains reports whether an address is in the island.
 func (i *Island) Contains(addr uint64) bool { return addr >= i.Base && addr < i.Base+IslandSize }
 
-// Add writes a stub for a place whose first bytes are orig; at is what Next returned for it. The memory of a stub is
-// never used again: a thread may be in it, or return to it.
-func (i *Island) Add(mem Memory, addr uint64, orig [JumpSize]byte, at uint64, stub []byte, stopped int) error {
+// Add writes a stub for the place of a jump; at is what Next returned for it. The memory of a stub is never used again:
+// a thread may be in it, or return to it.
+func (i *Island) Add(mem Memory, j *Jump, at uint64, stub []byte, stopped int) error {
 	size := (uint64(len(stub)) + stubAlign - 1) &^ (stubAlign - 1)
-	n, known := i.index[addr]
-	if !known {
-		n = i.count
-	}
-	if at-i.Base+size > IslandSize || n == entries {
+	if at-i.Base+size > IslandSize {
 		return ErrFull
 	}
 	if err := mem.Poke(at, stub, stopped); err != nil {
 		return fmt.Errorf("cannot write native code: %w", err)
 	}
+	i.next = at - i.Base + size
+	kind := toStub
+	if j.Via.Addr != 0 {
+		kind = toSpringboard
+		if err := i.list(mem, j.Via.Addr, j.Via.Orig, ofSpringboard, stopped); err != nil {
+			return err
+		}
+	}
+	return i.list(mem, j.Addr, j.Orig, byte(kind), stopped)
+}
+
+// list ensures that the table has an entry.
+func (i *Island) list(mem Memory, addr uint64, orig [JumpSize]byte, kind byte, stopped int) error {
+	n, known := i.index[addr]
+	if !known {
+		n = i.count
+	}
+	if n == entries {
+		return ErrFull
+	}
 	entry := make([]byte, entrySize)
 	binary.LittleEndian.PutUint64(entry, addr)
 	copy(entry[8:], orig[:])
+	entry[kindAt] = kind
 	if err := mem.Poke(i.Base+tableAt+uint64(n)*entrySize, entry, stopped); err != nil {
 		return fmt.Errorf("cannot write native code: %w", err)
 	}
-	i.next = at - i.Base + size
 	if known {
 		return nil
 	}
 	i.index[addr], i.count = n, n+1
 	return mem.Poke(i.Base+countAt, binary.LittleEndian.AppendUint32(nil, uint32(i.count)), stopped)
-}
-
-// Jump is a place whose code jumps to a stub, or did.
-type Jump struct {
-	Addr uint64
-	Len  int            // in bytes; those below are 0 from there on
-	Orig [JumpSize]byte // the bytes that the jump displaces
-	Code [JumpSize]byte // the jump
-
-	// Under is what is there without the jump: Orig, with the breakpoints of the session. It need not begin with one.
-	// If it does not, a thread may come to a breakpoint at Addr while Insert or Remove write, and has to run the place
-	// again.
-	Under [JumpSize]byte
-}
-
-// Left is an island found in the memory of a process.
-type Left struct {
-	Base, Arena, ArenaSize uint64
-	jump, count            int
-}
-
-// At returns the island at an address, if there is one.
-func At(mem Memory, base uint64) (l Left, ok bool) {
-	head := make([]byte, tableAt)
-	if mem.Peek(base, head) != nil || !bytes.HasPrefix(head, magic) {
-		return l, false
-	}
-	l = Left{Base: base, Arena: binary.LittleEndian.Uint64(head[arenaAt:]), ArenaSize: binary.LittleEndian.Uint64(head[arenaAt+8:])}
-	if l.jump = int(binary.LittleEndian.Uint32(head[jumpAt:])); l.jump != a64Jump {
-		l.jump = JumpSize // 0: of a gotap that knew no other
-	}
-	l.count = int(min(binary.LittleEndian.Uint32(head[countAt:]), entries))
-	return l, true
-}
-
-// leadsInto reports whether the code is a jump into the island at an address.
-func (j *Jump) leadsInto(base uint64) bool {
-	const jmp, b = 0xe9, 0x14000000
-	inside := func(to uint64) bool { return to >= base+StubsAt && to < base+IslandSize }
-	if j.Len == a64Jump {
-		w := binary.LittleEndian.Uint32(j.Code[:])
-		return w>>26 == b>>26 && inside(j.Addr+uint64(int64(int32(w<<6)>>4)))
-	}
-	to := j.Addr + JumpSize + uint64(int64(int32(binary.LittleEndian.Uint32(j.Code[1:]))))
-	return j.Code[0] == jmp && inside(to)
-}
-
-// a64Jump is the length of a jump on 64-bit ARM.
-const a64Jump = 4
-
-// IsHalf reports whether what is at the place may be a part of a jump, behind the breakpoint that stands there while a
-// jump of several writes is written.
-func (j *Jump) IsHalf(now [JumpSize]byte) bool {
-	return j.Len == JumpSize && now[0] == breakpoint && now != j.Under
-}
-
-// Jumps returns the places whose jump leads into the island, or whose code a session was killed while it changed. Of
-// the latter Code begins with a breakpoint. isData is as for fallback.Restore.
-func (l Left) Jumps(mem Memory, isData func(addr uint64) bool) (found []Jump) {
-	table := make([]byte, l.count*entrySize)
-	if mem.Peek(l.Base+tableAt, table) != nil {
-		return nil
-	}
-	for ; len(table) > 0; table = table[entrySize:] {
-		j := Jump{Addr: binary.LittleEndian.Uint64(table), Len: l.jump}
-		copy(j.Orig[:], table[8:])
-		if mem.Peek(j.Addr, j.Code[:j.Len]) == nil && (j.leadsInto(l.Base) || j.IsHalf(j.Code)) && !isData(j.Addr) {
-			found = append(found, j)
-		}
-	}
-	return found
-}
-
-// Undo restores the code at a place in one write. The threads of the process are stopped, so that none sees a part of
-// the write. A breakpoint in the first byte, as Remove has it, would end a thread that blocks SIGTRAP: nothing has kept
-// it from that since the session was killed.
-func (j Jump) Undo(mem Memory) error { return mem.Poke(j.Addr, j.Orig[:j.Len], 0) }
-
-// InOnePage reports whether the bytes of a jump at an address are in one page, so that the kernel writes them all or
-// none.
-func InOnePage(addr uint64) bool {
-	const page = 4096
-	return addr%page <= page-JumpSize
-}
-
-// Find returns the islands in the memory of a process that start at an address of the given mappings: those of
-// anonymous memory that can be executed. The kernel may have merged an island's mapping with others of its kind.
-func Find(mem Memory, mappings iter.Seq[Range]) (found []Left) {
-	const page = 4096
-	for m := range mappings {
-		for base := m.Start; base+IslandSize <= m.End; base += page {
-			if l, ok := At(mem, base); ok {
-				found = append(found, l)
-			}
-		}
-	}
-	return found
 }

@@ -45,7 +45,7 @@ func TestNoBreakpointInJump(t *testing.T) {
 				t.Fatalf("a jump from %#x to %#x has the offset %x", from, at, offset)
 			}
 			stub := make([]byte, 1+r.IntN(300))
-			if err := i.Add(nowhere{}, from, [JumpSize]byte{}, at, stub, 0); err != nil {
+			if err := i.Add(nowhere{}, &Jump{Addr: from}, at, stub, 0); err != nil {
 				t.Fatal(err)
 			}
 			if end = at + uint64(len(stub)); r.IntN(200) == 0 {

@@ -3,6 +3,7 @@ package inline
 import (
 	"debug/elf"
 	"errors"
+	"fmt"
 
 	"gotap/arch"
 	"gotap/engine/image/module"
@@ -12,7 +13,10 @@ import (
 type Site struct {
 	Window arch.Window // the instructions that the jump replaces
 	Before int         // those of them that come before the place
-	Go     bool        // the place is in a function of Go, behind the check of its stack: see GoRoom
+	// Springboards are where the jump can lead if it is a short one, in bytes that nothing executes: one of them gets a
+	// jump to the stub. Nil: the jump leads to the stub itself.
+	Springboards []uint64
+	Go           bool // the place is in a function of Go, behind the check of its stack: see GoRoom
 }
 
 // ErrOtherArch is the reason for programs of other processors.
@@ -22,6 +26,7 @@ var ErrOtherArch = errors.New("native code is made for programs of x86-64 and of
 var (
 	errTwoPages = errors.New("the bytes that the jump would replace are in two pages")
 	errIndirect = errors.New("a call through a pointer is among the first instructions")
+	errNoPads   = errors.New("there is no padding near, in which a short jump could continue")
 )
 
 // SiteOf finds the site of a place in a file, which must be the start of an instruction. With around, the jump may be
@@ -37,10 +42,26 @@ func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
 		return Site{}, ErrOtherArch
 	case f.IsGo():
 		return goSite(f, vaddr)
-	case around:
-		s.Window, s.Before, err = f.Windows(Windows).Around(vaddr)
-	default:
-		s.Window, err = f.Windows(Windows).At(vaddr)
+	}
+	if s, err = siteFor(f.Windows(Windows), vaddr, around); err == nil {
+		return s, nil
+	}
+	short, failed := ShortSiteOf(f, vaddr, around)
+	if errors.Is(failed, errNoPads) {
+		err = fmt.Errorf("%w, and %w", err, errNoPads)
+	}
+	if failed != nil {
+		return Site{}, err
+	}
+	return short, nil
+}
+
+// siteFor finds the site of a place for jumps of one length.
+func siteFor(w module.Windows, vaddr uint64, around bool) (s Site, err error) {
+	if around {
+		s.Window, s.Before, err = w.Around(vaddr)
+	} else {
+		s.Window, err = w.At(vaddr)
 	}
 	if err != nil {
 		return Site{}, err
@@ -48,8 +69,33 @@ func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
 	switch last := s.Window.Insns[len(s.Window.Insns)-1]; {
 	case last.Control == arch.IndirCall: // its copy pushes before it reads: a fault would show a different stack pointer
 		return Site{}, errIndirect
-	case !InOnePage(s.Window.Addr): // a file is mapped by whole pages
+	case !inOnePage(s.Window.Addr, s.Window.Arch.JumpLen()): // a file is mapped by whole pages
 		return Site{}, errTwoPages
+	}
+	return s, nil
+}
+
+// ShortSiteOf is SiteOf for a jump that leads to a springboard, and so replaces fewer instructions.
+func ShortSiteOf(f *module.File, vaddr uint64, around bool) (Site, error) {
+	if f.Machine != elf.EM_X86_64 || f.IsGo() {
+		return Site{}, errNoPads
+	}
+	w := f.Windows(Short)
+	s, err := siteFor(w, vaddr, around)
+	if err != nil {
+		return s, err
+	}
+	for _, at := range w.Springboards(s.Window.Addr, JumpSize) {
+		if at < s.Window.End() && at+JumpSize > s.Window.Addr {
+			continue
+		}
+		// What restores code after a kill looks for a breakpoint at each place. One may be the second byte of the jump.
+		if jump, err := Short.Jump(s.Window.Addr, at); err == nil && jump[1] != breakpoint && inOnePage(at, JumpSize) {
+			s.Springboards = append(s.Springboards, at)
+		}
+	}
+	if s.Springboards == nil {
+		return Site{}, errNoPads
 	}
 	return s, nil
 }

@@ -14,6 +14,9 @@ import "fmt"
 // instructions that may be changed into one another while other threads run them (Arm ARM DDI 0487, B2.2.5). So one
 // write changes it.
 //
+// A short jump leads to a springboard, which is written before it, in one write: no thread runs those bytes, or all that
+// could are held.
+//
 // If the session is killed in between, the crash handler must not restore the first byte in front of bytes that do not
 // belong to it. From before Insert on, the handler's table has all bytes that the jump displaces (fallback.LongOrig),
 // and the handler restores the first one last.
@@ -27,9 +30,32 @@ type Failure struct {
 	Err  error
 }
 
-// Insert writes jumps over what is under them.
-func Insert(mem Memory, jumps []Jump, stopped int) []Failure {
-	return rewrite(mem, jumps, stopped, func(j Jump) (from, to [JumpSize]byte) { return j.Under, j.Code })
+// Insert writes jumps over what is under them, and springboards where they lead to one.
+func Insert(mem Memory, jumps []Jump, stopped int) (failed []Failure) {
+	ready := jumps[:0:0]
+	for _, j := range jumps {
+		if err := j.Via.write(mem, stopped); err != nil {
+			failed = append(failed, Failure{j, err})
+			continue
+		}
+		ready = append(ready, j)
+	}
+	return append(failed, rewrite(mem, ready, stopped, func(j Jump) (from, to [JumpSize]byte) { return j.Under, j.Code })...)
+}
+
+// write writes a springboard, if there is one.
+func (s *Springboard) write(mem Memory, stopped int) error {
+	var now [JumpSize]byte
+	if s.Addr == 0 {
+		return nil
+	}
+	if err := mem.Peek(s.Addr, now[:]); err != nil {
+		return err
+	}
+	if now != s.Under {
+		return fmt.Errorf("the padding at %#x has changed: there is %x, not %x", s.Addr, now, s.Under)
+	}
+	return mem.Poke(s.Addr, s.Code[:], stopped)
 }
 
 // Remove replaces jumps by what was there before. A place that contains something else is left alone.
@@ -78,7 +104,7 @@ func rewrite(mem Memory, jumps []Jump, stopped int, change func(Jump) (from, to 
 		if j.last() == j.Len {
 			return nil
 		}
-		return mem.Poke(j.Addr+1, to[1:], stopped)
+		return mem.Poke(j.Addr+1, to[1:j.Len], stopped)
 	})
 	each(func(j Jump, to [JumpSize]byte) error { return mem.Poke(j.Addr, to[:j.last()], stopped) })
 	each(func(j Jump, to [JumpSize]byte) error { return check(mem, j, to) })

@@ -2,6 +2,7 @@ package space
 
 import (
 	"gotap/arch"
+	"gotap/engine/executor"
 	"gotap/engine/inline"
 	"gotap/engine/registry"
 )
@@ -10,6 +11,7 @@ import (
 type Jump struct {
 	Window   arch.Window // the instructions that the jump replaces; they are known once it fits
 	Before   int         // those of them that come before the place; their jump is in front of it
+	Pads     []uint64    // where a short jump can continue, best first; nil: the jump is not short
 	InGo     bool        // the place is in a function of Go
 	In       bool        // the jump is in the code
 	Half     bool        // in a child: the breakpoint is in the code, and behind it a part of the jump
@@ -50,4 +52,35 @@ func (q *Point) noteJump() {
 // native code runs before the programs.
 func (p *Point) JumpEnd() uint64 {
 	return max(p.Jump.Window.Addr+uint64(p.Jump.Window.Arch.JumpLen()), p.Addr)
+}
+
+// maskSpringboard puts the padding into what was read at addr, as far as it overlaps the springboard of a point.
+func (p *Point) maskSpringboard(addr uint64, read []byte) {
+	executor.Overlay(addr, read, p.Jump.Code.Via.Addr, p.Jump.Code.Via.Orig[:])
+}
+
+// TakeSpringboard notes that the jump of a point leads to a springboard, for as long as the memory there exists.
+func (p *Point) TakeSpringboard(via inline.Springboard) {
+	sp := p.Space
+	if sp.Springboards == nil {
+		sp.Springboards = map[uint64]*Point{}
+	}
+	p.Jump.Code.Via = via
+	sp.Springboards[via.Addr] = p
+	sp.lo, sp.hi = min(sp.lo, via.Addr), max(sp.hi, via.Addr+longestTrap)
+}
+
+// copySpringboards makes the springboards known of an address space that is a copy of another.
+func (sp *Space) copySpringboards(from *Space) {
+	for addr, p := range from.Springboards {
+		q := sp.ByAddr[p.Addr]
+		if q == nil || q.Jump.Code.Via.Addr != addr {
+			lost := *p
+			q = &lost
+			q.Space = sp
+		}
+		if q.Jump.Code.Via.Look(sp.Mem) {
+			q.TakeSpringboard(q.Jump.Code.Via)
+		}
+	}
 }

@@ -134,6 +134,11 @@ func (c *Patcher) Unmapped(sp *Space, gone *module.Loaded) (points []*Point) {
 		}
 		points = append(points, p)
 	}
+	for addr := range sp.Springboards {
+		if gone.Contains(addr) {
+			delete(sp.Springboards, addr)
+		}
+	}
 	return points
 }
 

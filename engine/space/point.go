@@ -211,6 +211,7 @@ func (c *Patcher) CopyPoints(from, to *Space) {
 		}
 		q.NotePlanted(q.Jump.In || q.By != nil && q.IsBreakpoint())
 	}
+	to.copySpringboards(from)
 	to.fresh = true
 	c.set.Jumps.Copy(from, to)
 }

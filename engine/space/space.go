@@ -28,22 +28,24 @@ type Space struct {
 	ByAddr map[uint64]*Point
 	lo, hi uint64 // all points are at or above lo and below hi
 
-	Modules    []module.Loaded
-	Unarmed    bool // the modules are known, but no probe has been armed in them
-	Loader     LoaderWatch
-	slots      Slots
-	Native     any               // what the executor that runs programs here without a stop has put into it
-	Starts     map[uint64]*Point // by the address of their jump, those that have or had one
-	Guard      crashsafe.Space
-	Exclusives isa.Exclusives // of the present code
-	Gadget     inject.Gadget  // where system calls of probed places are made; zero: not known yet
-	Errno      isa.ErrnoFunction
-	VDSO       VDSO
-	Semaphores semaphore.Counts // of probes on marks
-	Keyed      emulation.Keyed
-	Unpatched  bool // temporarily without breakpoints: see Repatch
-	fresh      bool // of a child that has not come to its first stop: nothing is planted in it
-	sealed     bool // nothing can be mapped into it: a seccomp filter, or no room for the code of a system call
+	Modules []module.Loaded
+	Unarmed bool // the modules are known, but no probe has been armed in them
+	Loader  LoaderWatch
+	slots   Slots
+	Native  any               // what the executor that runs programs here without a stop has put into it
+	Starts  map[uint64]*Point // by the address of their jump, those that have or had one
+	// Springboards has, by address, the springboards that are or were written, and the points whose jumps led there.
+	Springboards map[uint64]*Point
+	Guard        crashsafe.Space
+	Exclusives   isa.Exclusives // of the present code
+	Gadget       inject.Gadget  // where system calls of probed places are made; zero: not known yet
+	Errno        isa.ErrnoFunction
+	VDSO         VDSO
+	Semaphores   semaphore.Counts // of probes on marks
+	Keyed        emulation.Keyed
+	Unpatched    bool // temporarily without breakpoints: see Repatch
+	fresh        bool // of a child that has not come to its first stop: nothing is planted in it
+	sealed       bool // nothing can be mapped into it: a seccomp filter, or no room for the code of a system call
 }
 
 // Read fills p from addr as the program would see it without breakpoints. It returns how many bytes could be read.
@@ -61,6 +63,9 @@ func (sp *Space) mask(addr uint64, p []byte) {
 		for _, pt := range sp.ByAddr {
 			pt.maskIn(addr, p)
 		}
+		for _, pt := range sp.Springboards {
+			pt.maskSpringboard(addr, p)
+		}
 		return
 	}
 	for at := addr - (longestTrap - 1); at != addr+uint64(len(p)); at++ {
@@ -69,6 +74,9 @@ func (sp *Space) mask(addr uint64, p []byte) {
 		}
 		if pt := sp.Starts[at]; pt != nil && pt.Addr != at {
 			pt.maskIn(addr, p)
+		}
+		if pt := sp.Springboards[at]; pt != nil {
+			pt.maskSpringboard(addr, p)
 		}
 	}
 }
@@ -114,6 +122,9 @@ func (sp *Space) OverBreakpoint(addr uint64, n int) bool {
 			return true
 		}
 		if pt := sp.Starts[at]; pt != nil && pt.covers(addr) {
+			return true
+		}
+		if sp.Springboards[at] != nil {
 			return true
 		}
 	}

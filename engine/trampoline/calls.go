@@ -367,7 +367,7 @@ func (c *Executor) TakeOf(pr *registry.Probe) {
 // takeProbe takes over the calls of a probe, unless the thread is in native code.
 func (t *Thread) takeProbe(pr *registry.Probe) bool {
 	pc, _, known := t.standsAt()
-	if known && codeIn(t.proc.Space).jumps.stubAt(pc) != nil {
+	if known && stubAt(t.proc.Space, pc) != nil {
 		return false
 	}
 	var frames []calls.Frame

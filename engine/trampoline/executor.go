@@ -115,7 +115,17 @@ func (c *Executor) examine(p *space.Point) error {
 			return err
 		}
 	}
-	if err := c.findWindow(p); err != nil {
+	return c.findRoom(p)
+}
+
+// findRoom finds the instructions that a jump at a point replaces: as few as a short jump does, if there is another
+// probe among the others.
+func (c *Executor) findRoom(p *space.Point) error {
+	if err := c.findWindow(p, inline.SiteOf); err != nil {
+		return err
+	}
+	err := occupied(p)
+	if err == nil || p.Jump.Pads != nil || c.findWindow(p, inline.ShortSiteOf) != nil {
 		return err
 	}
 	return occupied(p)
@@ -157,17 +167,25 @@ func (c *Executor) fitsJump(p *space.Point) error {
 // replaces, or another jump.
 func occupied(p *space.Point) error {
 	start, end := p.Jump.Window.Addr, p.JumpEnd()
+	if taken(p, start, end) || nearSpringboard(p, start, end) || p.Jump.Pads != nil && springboardFor(p) == 0 {
+		return errOccupied
+	}
+	return nil
+}
+
+// taken reports whether a point has other ones between two addresses, or a jump of another.
+func taken(p *space.Point, start, end uint64) bool {
 	for addr := start; addr < end; addr++ {
 		if q := p.Space.ByAddr[addr]; q != nil && q != p && (q.Planted || q.Queued) {
-			return errOccupied
+			return true
 		}
 	}
 	for addr := start - farthest; addr != end; addr++ {
 		if q := p.Space.Starts[addr]; q != nil && q != p && q.JumpEnd() > start && (q.Jump.In || q.Jump.Waits) {
-			return errOccupied
+			return true
 		}
 	}
-	return nil
+	return false
 }
 
 // farthest is how far behind the start of a jump its place may be: some instructions.
@@ -206,13 +224,16 @@ func nativeRuns(p *space.Point) (runs []space.Run) {
 	return runs
 }
 
+// findSite is inline.SiteOf, or a function like it.
+type findSite func(f *module.File, vaddr uint64, around bool) (inline.Site, error)
+
 // findWindow finds the instructions that a jump at a point replaces.
-func (c *Executor) findWindow(p *space.Point) error {
+func (c *Executor) findWindow(p *space.Point, find findSite) error {
 	m := module.Find(p.Space.Modules, p.Addr)
 	if m == nil || m.File == nil {
 		return errNoFile
 	}
-	site, err := siteIn(p.Space, m, p.Addr, len(p.Exits) > 0 && len(p.Enters) == 0)
+	site, err := siteIn(p.Space, m, p.Addr, len(p.Exits) > 0 && len(p.Enters) == 0, find)
 	if err != nil {
 		return err
 	}
@@ -222,7 +243,12 @@ func (c *Executor) findWindow(p *space.Point) error {
 	if err := site.Records(); err != nil && keepsRecords(p) {
 		return err
 	}
-	p.Jump.Window, p.Jump.Before, p.Jump.InGo = site.Window, site.Before, site.Go
+	p.Jump.Window, p.Jump.Before, p.Jump.InGo, p.Jump.Pads = site.Window, site.Before, site.Go, nil
+	if site.Springboards != nil {
+		if p.Jump.Pads = padsIn(p.Space, m, &site); p.Jump.Pads == nil {
+			return errDiffers
+		}
+	}
 	return nil
 }
 
@@ -438,8 +464,8 @@ func keepsRecords(p *space.Point) bool {
 }
 
 // siteIn finds the site of a place in a process. With around, the jump may be in front of the place.
-func siteIn(sp *space.Space, m *module.Loaded, addr uint64, around bool) (inline.Site, error) {
-	site, err := inline.SiteOf(m.File, m.Vaddr(addr), around)
+func siteIn(sp *space.Space, m *module.Loaded, addr uint64, around bool, find findSite) (inline.Site, error) {
+	site, err := find(m.File, m.Vaddr(addr), around)
 	if err != nil {
 		return site, err
 	}
@@ -454,7 +480,7 @@ func siteIn(sp *space.Space, m *module.Loaded, addr uint64, around bool) (inline
 	if sp.Mem.Gone() { // somebody asks how its places were
 		code = file
 	}
-	if site.Window, err = inline.FormOf(m.File.Machine).Windows.WindowOver(code, start, addr); err != nil {
+	if site.Window, err = inFile.Arch.WindowOver(code, start, addr); err != nil {
 		return site, err
 	}
 	if site.Window.Len != inFile.Len || !bytes.HasPrefix(code, file[:inFile.Len]) {

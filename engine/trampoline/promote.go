@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -196,6 +195,12 @@ func (c *Executor) makeStubs(t *Thread, sp *space.Space) []*space.Point {
 func (c *Executor) drop(p *space.Point, why error) {
 	p.Jump.Waits, p.Jump.Dropped = false, why
 	p.By = c.patcher.Breakpoints()
+	switch start, g := p.Jump.Code.Addr, &p.Space.Guard; {
+	case start == p.Addr: // the bytes behind the breakpoint do not change any more, and may become those of another jump
+		g.Record(p.Addr, p.Orig, p.Trap, c.on.StoppedTid(p.Space))
+	case start != 0:
+		g.Unrecord(start)
+	}
 	for _, pl := range p.Enters {
 		if c.set.Strategy == backend.Inline {
 			pl.Probe.Refuse(fmt.Sprintf("%#x: threads stop there: %v", p.Addr, why))
@@ -207,7 +212,10 @@ func (c *Executor) drop(p *space.Point, why error) {
 // handler restore all bytes that the jump displaces.
 func (c *Executor) makeStub(t *Thread, p *space.Point) error {
 	if err := occupied(p); err != nil {
-		return err
+		p.Jump.Runs = nil
+		if err := c.findRoom(p); err != nil {
+			return err
+		}
 	}
 	if runs := nativeRuns(p); !slices.Equal(p.Jump.Runs, runs) {
 		if err := c.writeStub(t, p, runs); err != nil {
@@ -245,7 +253,16 @@ func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error 
 		return fmt.Errorf("the process has mapped %d bytes of the memory that programs share, of which there are %d", island.ArenaSize, used)
 	}
 	w := &p.Jump.Window
-	at, err := island.Next(w.Addr)
+	j := inline.Jump{Addr: w.Addr, Len: w.Arch.JumpLen()}
+	from := j.Addr
+	if p.Jump.Pads != nil {
+		if err := reserveSpringboard(p); err != nil {
+			return err
+		}
+		j.Via = p.Jump.Code.Via
+		from = j.Via.Addr
+	}
+	at, err := island.Next(from)
 	if err != nil {
 		return err
 	}
@@ -253,21 +270,21 @@ func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error 
 	if err != nil {
 		return err
 	}
-	j := inline.Jump{Addr: w.Addr, Len: w.Arch.JumpLen()}
 	if copy(j.Orig[:], p.Space.Code(j.Addr, j.Len)) != j.Len {
 		return backend.ErrGone
 	}
-	patch, err := w.Arch.Jump(j.Addr, at)
-	if err != nil {
+	if err := j.LeadTo(at, w.Arch); err != nil {
 		return err
 	}
-	copy(j.Code[:], patch)
 	j.Under = j.Orig
 	if n := p.Addr - j.Addr; n < uint64(j.Len) {
 		copy(j.Under[n:], p.Trap)
 	}
-	if err := island.Add(p.Space.Mem, j.Addr, j.Orig, at, stub.Code, t.Tid); err != nil {
+	if err := island.Add(p.Space.Mem, &j, at, stub.Code, t.Tid); err != nil {
 		return err
+	}
+	if old := p.Jump.Code.Addr; old != j.Addr && p.Space.Starts[old] == p { // it has found other room
+		delete(p.Space.Starts, old)
 	}
 	p.Jump.Code, p.Jump.Runs, p.Jump.Stub = j, runs, at
 	if !codeIn(p.Space).reads.filled && (operand != nil || slices.ContainsFunc(stub.Reads, func(f native.Read) bool { return !f.Own })) {
@@ -337,6 +354,7 @@ func (c *Executor) insertJumps(t *Thread, points []*space.Point) {
 	}
 	for _, p := range byAddr {
 		p.Jump.In, p.Jump.Waits = true, false
+		p.Jump.Code.Via.Under = p.Jump.Code.Via.Code
 	}
 	c.set.Stats.Inline += len(byAddr)
 	c.set.Stats.InlineStop = max(c.set.Stats.InlineStop, time.Since(began))
@@ -350,7 +368,7 @@ func (t *Thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool
 	var ranges inline.Ranges
 	for _, p := range points {
 		if len(p.Jump.Window.Insns) > 1 {
-			ranges = append(ranges, inline.Range{Start: p.Jump.Code.Addr + 1, End: p.Jump.Code.Addr + inline.JumpSize})
+			ranges = append(ranges, inline.Range{Start: p.Jump.Code.Addr + 1, End: p.Jump.Code.Addr + uint64(p.Jump.Code.Len)})
 		}
 	}
 	if len(ranges) == 0 {
@@ -380,7 +398,7 @@ func (t *Thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool
 	return occupied, true
 }
 
-// standsAt returns where a thread continues that is stopped, or asleep in a system call, and its stack pointer. A
+// standsAt returns where a thread continues that is stopped, or asleep, and its stack pointer. A
 // thread that has just hit a breakpoint, and whose hit has not been handled, continues at the breakpoint.
 func (t *Thread) standsAt() (pc, sp uint64, known bool) {
 	regs := t.Regs
@@ -392,17 +410,7 @@ func (t *Thread) standsAt() (pc, sp uint64, known bool) {
 		}
 		return pc, sp, true
 	}
-	const fields = 9 // of /proc/TID/syscall during a call: its number, six arguments, stack pointer and program counter
-	call := strings.Fields(procfs.Read(t.Tid, "syscall"))
-	if len(call) == 3 && call[0] == "-1" { // it sleeps outside a system call
-		call = append(make([]string, fields-2), call[1:]...)
-	}
-	if len(call) != fields {
-		return 0, 0, false
-	}
-	sp, err := strconv.ParseUint(call[fields-2], 0, 64)
-	pc, err2 := strconv.ParseUint(call[fields-1], 0, 64)
-	return pc, sp, err == nil && err2 == nil
+	return procfs.SleepsAt(t.Tid)
 }
 
 // BackToJump handles a SIGTRAP of a thread that came to the start of a jump while that was written or removed, and
@@ -437,7 +445,7 @@ func (j *spaceJumps) ranges() (all inline.Ranges) {
 	return all
 }
 
-// UnmapIslands unmaps the memory for native code. It is called when nothing leads there any more, and the threads of
+// UnmapIslands unmaps the memory for native code, and removes the springboards that lead there. It is called when nothing leads there any more, and the threads of
 // the process are stopped or asleep. A thread may be in that memory, or a signal handler return to it: then it stays
 // mapped.
 func (t *Thread) UnmapIslands() {
@@ -446,7 +454,7 @@ func (t *Thread) UnmapIslands() {
 	if err != nil || len(codeIn(sp).jumps.islands) == 0 {
 		return
 	}
-	ranges := codeIn(sp).jumps.ranges()
+	ranges := withSpringboards(codeIn(sp).jumps.ranges(), sp)
 	for o := range t.by.on.Threads() {
 		if o.proc.Space != sp || o.parts.State.Now() == threadstate.Gone {
 			continue
@@ -456,6 +464,9 @@ func (t *Thread) UnmapIslands() {
 		if !known || !ranges.Parked(sp.Mem, maps, pc, stack, func(inline.Range) { inside = true }) || inside {
 			return
 		}
+	}
+	if t.by.restorePadding(sp) != nil {
+		return
 	}
 	for _, i := range codeIn(sp).jumps.islands {
 		if (inline.Target{Thread: t.Thread, Calls: t.parts.Inject}).Unmap(i) != nil {

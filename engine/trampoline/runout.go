@@ -77,7 +77,7 @@ func (c *Executor) lookOutside(seen map[*Thread]bool, of func(*stub) bool) (outs
 	for t := range c.on.Threads() {
 		if due(t) {
 			pc, _, known := t.standsAt()
-			in := codeIn(t.proc.Space).jumps.stubAt(pc)
+			in := stubAt(t.proc.Space, pc)
 			seen[t] = known && (in == nil || !of(in)) || procfs.Ended(t.Tid)
 			all = all && seen[t]
 		}

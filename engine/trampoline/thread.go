@@ -110,7 +110,7 @@ func (c *Executor) Init(on Host, patcher *space.Patcher, set Settings) {
 func (c *Executor) Used() bool { return c.calls.tried }
 
 // InStub reports whether the thread, whose registers have been read, is in native code.
-func (t *Thread) InStub() bool { return codeIn(t.proc.Space).jumps.stubAt(*t.PC()) != nil }
+func (t *Thread) InStub() bool { return stubAt(t.proc.Space, *t.PC()) != nil }
 
 // HasStubs reports whether native code has been written for the process.
 func (p *Process) HasStubs() bool { return len(codeIn(p.Space).jumps.stubs) > 0 }

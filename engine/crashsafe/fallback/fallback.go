@@ -250,18 +250,24 @@ func Watching(base uint64, on bool) (addr uint64, p []byte) {
 	return base + watchingAt, p
 }
 
-// LongOrig is the number of bytes that are restored at a place where a jump of x86-64 may be written: see Entry.
-const LongOrig = 5
+// The numbers of bytes that are restored at a place where a jump of x86-64 may be written: see Entry.
+const (
+	LongOrig  = 5
+	ShortOrig = 2
+)
 
 // Entry returns the address and the bytes to write for a breakpoint, trap, in entry i; orig is what it displaces, of
-// the same length, or LongOrig bytes of which those behind the breakpoint may change as well, on x86-64. An entry never
-// crosses a page, so the kernel writes it whole or not at all. Without a trap the entry is not in use.
+// the same length, or LongOrig or ShortOrig bytes of which those behind the breakpoint may change as well, on x86-64.
+// An entry never crosses a page, so the kernel writes it whole or not at all. Without a trap the entry is not in use.
 func Entry(base uint64, i int, addr uint64, orig, trap []byte) (at uint64, p [EntrySize]byte) {
 	binary.LittleEndian.PutUint64(p[:], addr)
 	copy(p[origAt:trapAt], orig)
 	copy(p[trapAt:], trap)
-	if len(orig) == LongOrig {
-		p[lastAt], p[longAt] = orig[LongOrig-1], 1
+	switch {
+	case len(orig) == LongOrig:
+		p[lastAt], p[jumpAt] = orig[LongOrig-1], longJump
+	case len(orig) == ShortOrig && len(trap) == 1:
+		p[jumpAt] = shortJump
 	}
 	return base + TableAt + uint64(i)*EntrySize, p
 }
@@ -271,7 +277,13 @@ const (
 	origAt = 8
 	trapAt = 12
 	lastAt = 13 // on x86-64: the last of LongOrig bytes
-	longAt = 14 // on x86-64: 1 if there are that many
+	jumpAt = 14 // on x86-64: which jump may be there
+)
+
+// Jumps that may be at a place of x86-64; 0: none.
+const (
+	longJump  = 1 // LongOrig bytes are restored
+	shortJump = 2 // ShortOrig bytes are
 )
 
 // int3 is the breakpoint of x86; no other breakpoint begins with this byte.
@@ -280,10 +292,17 @@ const int3 = 0xcc
 // ParseEntry parses an entry; addr is 0 if the entry is not in use.
 func ParseEntry(p []byte) (addr uint64, orig, trap []byte) {
 	n := trapLen(u32(p[trapAt:]))
-	if p[trapAt] == int3 && p[longAt] != 0 {
-		return binary.LittleEndian.Uint64(p), append(slices.Clone(p[origAt:trapAt]), p[lastAt]), p[trapAt : trapAt+n]
+	addr, orig, trap = binary.LittleEndian.Uint64(p), p[origAt:origAt+n], p[trapAt:trapAt+n]
+	if p[trapAt] != int3 {
+		return addr, orig, trap
 	}
-	return binary.LittleEndian.Uint64(p), p[origAt : origAt+n], p[trapAt : trapAt+n]
+	switch p[jumpAt] {
+	case longJump:
+		orig = append(slices.Clone(p[origAt:trapAt]), p[lastAt])
+	case shortJump:
+		orig = p[origAt : origAt+ShortOrig]
+	}
+	return addr, orig, trap
 }
 
 // trapLen returns the length of a breakpoint. No instruction set has a breakpoint that ends in zeros: they have one

@@ -131,15 +131,15 @@ func (t *Table) Check(mem Memory, base uint64, word int) (there bool) {
 	return true
 }
 
-// Rewrite writes what a breakpoint displaces: the bytes behind it first, which no thread runs while it is there.
-func Rewrite(mem Memory, addr uint64, orig []byte, stopped int) error {
-	if len(orig) == LongOrig {
-		if err := mem.Poke(addr+1, orig[1:], stopped); err != nil {
+// Rewrite writes what a breakpoint of n bytes displaces: the bytes behind it first, which no thread runs while it is
+// there.
+func Rewrite(mem Memory, addr uint64, orig []byte, n, stopped int) error {
+	if len(orig) > n {
+		if err := mem.Poke(addr+uint64(n), orig[n:], stopped); err != nil {
 			return err
 		}
-		orig = orig[:1]
 	}
-	return mem.Poke(addr, orig, stopped)
+	return mem.Poke(addr, orig[:n], stopped)
 }
 
 // Restore restores the instructions in the table of a region that still have breakpoints, and returns their addresses,
@@ -158,7 +158,7 @@ func Restore(mem Memory, base uint64, head Head, isData func(addr uint64) bool) 
 		if addr == 0 || mem.Peek(addr, now) != nil || !bytes.Equal(now, trap) || isData(addr) {
 			continue
 		}
-		if Rewrite(mem, addr, orig, 0) == nil && addr-base >= Size {
+		if Rewrite(mem, addr, orig, len(trap), 0) == nil && addr-base >= Size {
 			restored = append(restored, addr)
 		}
 	}

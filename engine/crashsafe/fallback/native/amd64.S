@@ -223,8 +223,13 @@ restore:				# restores all instructions; r8: an address, rax: its entry
 	lea	9(%rbp), %rsi
 	mov	$18, %eax		# pwrite64
 	mov	%ebx, %edi
+	mov	$1, %edx
+	cmpb	$2, 14(%rbp)		# of a short jump one byte, else four, of which the last is elsewhere
+	je	5f
 	mov	$3, %edx
-	syscall
+5:	syscall
+	cmpb	$2, 14(%rbp)
+	je	1f
 	mov	(%rbp), %r10
 	add	$4, %r10
 	lea	13(%rbp), %rsi
@@ -270,10 +275,12 @@ protect:				# /proc/self/mem did not work: change the protection of the page
 	jnz	back
 	cmpb	$0, 14(%r13)
 	je	1f
-	mov	9(%r13), %ax
-	mov	%ax, 1(%r12)
-	mov	11(%r13), %al
-	mov	%al, 3(%r12)
+	mov	9(%r13), %al
+	mov	%al, 1(%r12)
+	cmpb	$2, 14(%r13)
+	je	1f
+	mov	10(%r13), %ax
+	mov	%ax, 2(%r12)
 	mov	13(%r13), %al
 	mov	%al, 4(%r12)
 1:	mov	8(%r13), %al

@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gotap/engine/testenv"
+)
+
+// shorts are the functions of testdata/short.c.
+var shorts = []string{"same", "next", "both", "zero", "twice"}
+
+// TestInlineShort counts the calls and returns of functions that are shorter than a jump: as many as the program has
+// made, while signals interrupt it and it forks. Their entries stop nothing.
+func TestInlineShort(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{"calls %d000", "calls %d000 timer", "processes %d0"} {
+		for _, bells := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s %v", args, bells), func(t *testing.T) {
+				w := inlineWorld(t, FollowChildren)
+				tg := w.launch(program(t, "short.c"), strings.Fields(fmt.Sprintf(args, rounds(2, 20)))...)
+				var entered, left []*counter
+				for _, f := range shorts {
+					n, m := w.counter(), w.counter()
+					code := w.counts(n)
+					if bells {
+						code = w.rings(w.counter(), n)
+					}
+					w.probe(f, Handlers{Enter: code})
+					if f != "zero" { // one without exits that have breakpoints
+						w.probe(f, Handlers{Leave: w.counts(m)})
+						left = append(left, m)
+					}
+					entered = append(entered, n)
+				}
+				w.run()
+				var made, bad int64
+				if _, err := fmt.Sscanf(tg.output(), "rounds=%d bad=%d", &made, &bad); err != nil || bad != 0 {
+					t.Fatalf("output %q", tg.output())
+				}
+				for _, n := range append(entered, left...) {
+					want(t, "calls", n.get(), made)
+				}
+				for _, q := range w.Query() {
+					for how := range q.Strategy {
+						if !strings.HasPrefix(how, "inline") {
+							t.Errorf("%s: %v", q.Name, q.Strategy)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestInlineShortToggled places and removes jumps through springboards while threads run through them. The padding is
+// as before when the session has ended.
+func TestInlineShortToggled(t *testing.T) {
+	w := inlineWorld(t, FollowThreads)
+	p := start(t, program(t, "short.c"), "spin", "4")
+	before := text(t, p.pid())
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	var ids []uint32
+	n := w.counter()
+	for _, f := range shorts {
+		ids = append(ids, w.probe(f, Handlers{Enter: w.counts(n)}), w.probe(f, Handlers{Enter: w.counts(w.counter())}))
+	}
+	w.Start()
+	eventually(t, "hits without a stop", func() bool { return w.Stats().Inline >= len(shorts) })
+	for i := range scaled(100, 2000) {
+		id := ids[i%len(ids)]
+		if err := errors.Join(w.Disable(id), w.Enable(id)); err != nil {
+			t.Fatal(err)
+		}
+		if i%10 == 0 {
+			from := n.get()
+			eventually(t, "hits", func() bool { return n.get() > from })
+		}
+	}
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	untouched(t, p.pid(), before)
+	want(t, "output", p.end(), "spin bad=0")
+}
+
+// TestInlineShortDetach attaches and detaches while threads may stand at a springboard.
+func TestInlineShortDetach(t *testing.T) {
+	t.Parallel()
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	p := start(t, program(t, "short.c"), "spin", "4")
+	before := text(t, p.pid())
+	for i := range scaled(10, 200) {
+		w := inlineWorld(t, FollowThreads)
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		n := w.counter()
+		for _, f := range shorts {
+			w.probe(f+"+*", Handlers{Enter: w.counts(n)})
+		}
+		w.Start()
+		eventually(t, "hits without a stop", func() bool { return n.get() > 1000 && w.Stats().Inline > len(shorts) })
+		if err := w.Close(i%2 == 0); err != nil {
+			t.Fatalf("round %d: %v", i, err)
+		}
+		untouched(t, p.pid(), before)
+	}
+	want(t, "output", p.end(), "spin bad=0")
+}

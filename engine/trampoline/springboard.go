@@ -1,0 +1,106 @@
+package trampoline
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"gotap/engine/image/module"
+	"gotap/engine/inline"
+	"gotap/engine/space"
+)
+
+// Springboards.
+//
+// Where a jump of five bytes does not fit, a jump of two bytes may. It leads to a springboard: a jump to the native code
+// in padding near the place. A springboard belongs to its place for as long as the memory exists, because a thread may
+// be between the two jumps at any time. So it stays when the place gets its breakpoint back, and leads to new native
+// code when the place gets a jump again: this is written while the threads are held, one of which may stand there. At
+// the end of the session the padding is restored together with the memory for native code, if no thread is there.
+
+// padsIn returns those places for springboards of a site that contain in a process what they contain in the file.
+func padsIn(sp *space.Space, m *module.Loaded, site *inline.Site) (pads []uint64) {
+	for _, vaddr := range site.Springboards {
+		file, err := m.File.Code(vaddr, inline.JumpSize)
+		if at := m.Addr(vaddr); err == nil && (sp.Mem.Gone() || bytes.Equal(sp.Code(at, inline.JumpSize), file)) {
+			pads = append(pads, at)
+		}
+	}
+	return pads
+}
+
+// springboardFor returns where the springboard of a point is or can be: nothing else is there. 0: nowhere.
+func springboardFor(p *space.Point) uint64 {
+	sp := p.Space
+	for _, at := range p.Jump.Pads {
+		if of := sp.Springboards[at]; of != nil && of.Addr == p.Addr {
+			return at
+		}
+	}
+	for _, at := range p.Jump.Pads {
+		if !nearSpringboard(p, at, at+inline.JumpSize) && !taken(p, at, at+inline.JumpSize) {
+			return at
+		}
+	}
+	return 0
+}
+
+// nearSpringboard reports whether a springboard of another place has bytes between two addresses.
+func nearSpringboard(p *space.Point, start, end uint64) bool {
+	for at := start - (inline.JumpSize - 1); at != end; at++ {
+		if of := p.Space.Springboards[at]; of != nil && of.Addr != p.Addr {
+			return true
+		}
+	}
+	return false
+}
+
+// reserveSpringboard gives a point whose jump is short its springboard.
+func reserveSpringboard(p *space.Point) error {
+	via := inline.Springboard{Addr: springboardFor(p)}
+	if via.Addr == 0 {
+		return errOccupied
+	}
+	if of := p.Space.Springboards[via.Addr]; of != nil {
+		via = of.Jump.Code.Via
+	} else if copy(via.Orig[:], p.Space.Code(via.Addr, inline.JumpSize)) != inline.JumpSize {
+		return errOccupied
+	}
+	if !via.Look(p.Space.Mem) {
+		return errOccupied
+	}
+	p.TakeSpringboard(via)
+	return nil
+}
+
+// stubAt returns the native code that contains an address of an address space, or where a springboard there leads; nil
+// if there is none.
+func stubAt(sp *space.Space, addr uint64) *stub {
+	j := &codeIn(sp).jumps
+	if p := sp.Springboards[addr]; p != nil {
+		if to, ok := p.Jump.Code.Via.Leads(); ok {
+			addr = to
+		}
+	}
+	return j.stubAt(addr)
+}
+
+// withSpringboards adds to ranges the addresses from which springboards lead there.
+func withSpringboards(ranges inline.Ranges, sp *space.Space) inline.Ranges {
+	for at := range sp.Springboards {
+		ranges = append(ranges, inline.Range{Start: at, End: at + 1})
+	}
+	slices.SortFunc(ranges, func(a, b inline.Range) int { return cmp.Compare(a.Start, b.Start) })
+	return ranges
+}
+
+// restorePadding removes the springboards of an address space, in which no thread is or can come to them.
+func (c *Executor) restorePadding(sp *space.Space) (err error) {
+	for addr, p := range sp.Springboards {
+		if err = p.Jump.Code.Via.Restore(sp.Mem, c.on.StoppedTid(sp)); err != nil {
+			return err
+		}
+		delete(sp.Springboards, addr)
+	}
+	return nil
+}
