@@ -40,7 +40,7 @@
 //
 //	change                                  then
 //	breakpoint's entry in the table         no breakpoint is there yet
-//	breakpoint; jump, byte by byte          the handler restores what the entry has, five bytes for a jump
+//	breakpoint; jump, byte by byte          the handler restores what the entry has, all bytes of a jump
 //	debug registers                         the handler was told before, and ignores what they raise
 //	CPUs                                    the record was written before: the handler or Clean puts them back
 //	memory, by an emulated instruction      the instruction runs again, and writes the same

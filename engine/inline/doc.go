@@ -33,6 +33,10 @@
 //
 // On 64-bit ARM one write turns the breakpoint into the jump, because both are one instruction (swap.go).
 //
+// Where five bytes do not fit, a jump of two bytes (eb) may. It leads to a springboard: a jump of five bytes to the stub,
+// in padding that no thread executes. Insert writes the springboard first. Remove leaves it, because a thread may be
+// between the two jumps; Springboard.Restore puts the padding back when none can be.
+//
 // Remove takes the same steps backwards, and leaves the breakpoint. Package engine then restores the first byte, as it
 // does for all breakpoints. The memory of a stub is not used again, because a thread may be in it or return to it. At
 // the end of the session Target.Unmap unmaps island and arena if no thread is there.
@@ -57,7 +61,8 @@
 // counts nothing. The jumps stay until the supervisor, a later session or `gotap clean` restores the code.
 //
 // If the session is killed while it writes a jump, the first byte is a breakpoint. The table of the crash handler
-// (package fallback) has had all five bytes since before Insert began; the handler restores them, the first one last.
+// (package fallback) has had all bytes of the jump since before Insert began; the handler restores them, the first one
+// last. It leaves springboards, which nothing leads to then.
 //
 // # Why executable memory is sound
 //
@@ -83,7 +88,9 @@
 //	form.go      what differs between processors
 //	control.go   the word that enables the stubs
 //	handover.go  memory in the target: island and arena
-//	island.go    layout of an island, and what is found of one after its session
+//	island.go    layout of an island
+//	jump.go      a jump, and the springboard that it may lead to
+//	left.go      what is found of an island after its session
 //	site.go      where a jump can be written, as far as the file tells
 //	gosite.go    the same for functions of Go, and why it is sound
 //	swap.go      writing and removing jumps
