@@ -87,7 +87,7 @@ func (x *Thread) undoJumps(maps mappings) {
 	sp := x.space()
 	defer x.in.on.HoldRunning(func(of *Space) bool { return of == sp })()
 	for _, j := range left {
-		if j.Springboard && !x.leavesSpringboard(&j, maps) {
+		if j.Springboard && !x.process().leavesSpringboard(&j, maps) {
 			x.in.warnIn(sp, fmt.Sprintf("process %d: a thread may be in the padding at %#x, where a jump remains", x.t.Of.Pid(), j.Addr))
 			continue
 		}
@@ -103,9 +103,9 @@ const springboardPatience = 100 * time.Millisecond
 // leavesSpringboard waits until no thread is at a springboard, or may return there from a signal handler, and reports
 // whether that has come. The threads that run code are stopped, but for those that have woken up since. No jump leads to
 // the springboard any more.
-func (x *Thread) leavesSpringboard(j *inline.Jump, maps mappings) bool {
+func (p *Process) leavesSpringboard(j *inline.Jump, maps mappings) bool {
 	for end := time.Now().Add(springboardPatience); ; time.Sleep(time.Millisecond) {
-		if x.offSpringboard(j, maps) {
+		if p.offSpringboard(j, maps) {
 			return true
 		}
 		if time.Now().After(end) {
@@ -115,10 +115,10 @@ func (x *Thread) leavesSpringboard(j *inline.Jump, maps mappings) bool {
 }
 
 // offSpringboard moves threads that stand at a springboard to where it leads, and reports whether no other may be there.
-func (x *Thread) offSpringboard(j *inline.Jump, maps mappings) bool {
+func (p *Process) offSpringboard(j *inline.Jump, maps mappings) bool {
 	off, at := true, inline.Ranges{{Start: j.Addr, End: j.Addr + 1}}
 	to, _ := j.Leads()
-	for o := range x.process().on.Threads() {
+	for o := range p.on.Threads() {
 		pc, stack, known := o.t.UserPlace()
 		if known && pc == 0 { // it has ended
 			continue
@@ -128,7 +128,7 @@ func (x *Thread) offSpringboard(j *inline.Jump, maps mappings) bool {
 			o.t.SetRegs()
 			pc = to
 		}
-		off = off && known && at.Parked(x.t.Memory(), maps, pc, stack, func(inline.Range) { off = false })
+		off = off && known && at.Parked(o.t.Memory(), maps, pc, stack, func(inline.Range) { off = false })
 	}
 	return off
 }
