@@ -212,22 +212,33 @@ func originOf(e *dwarf.Entry) dwarf.Offset {
 	return origin
 }
 
-// entryOf returns the address where an inlined call begins: as it says, if that is in one of its ranges, or that of the
-// first.
-func entryOf(e *dwarf.Entry, ranges [][2]uint64) uint64 {
+// namedEntry returns the address that an inlined call names as its entry, or 0. The first of its ranges begins at low.
+func namedEntry(e *dwarf.Entry, low uint64) uint64 {
 	pc, _ := e.Val(dwarf.AttrEntrypc).(uint64)
 	if offset, ok := e.Val(dwarf.AttrEntrypc).(int64); ok { // DWARF 5, 2.18: from the lowest address
-		pc = ranges[0][0] + uint64(offset)
-		if low, ok := e.Val(dwarf.AttrLowpc).(uint64); ok {
-			pc = low + uint64(offset)
+		if at, ok := e.Val(dwarf.AttrLowpc).(uint64); ok {
+			low = at
 		}
+		pc = low + uint64(offset)
 	}
-	for _, r := range ranges {
-		if r[0] <= pc && pc < r[1] {
-			return pc
-		}
+	return pc
+}
+
+// repeated reports whether the code of an inlined call in ranges is there several times. GCC describes the copies that it
+// makes of a call when it unrolls a loop, or where two paths join, as one call with one entry. It has a statement at the
+// place of the function's declaration at the start of each.
+func (is *inlines) repeated(u *entry.Unit, e *dwarf.Entry, ranges [][2]uint64) bool {
+	field, origin, err := is.entries.Attr(e, dwarf.AttrDeclColumn)
+	if err != nil || field == nil {
+		return false
 	}
-	return ranges[0][0]
+	column, _ := field.Val.(int64)
+	t, err := is.lines.Of(u)
+	if err != nil || column == 0 {
+		return false
+	}
+	file, line := is.declared(is.entries.UnitOf(origin.Offset), origin)
+	return t.Statements(file, line, int(column), ranges) > 1
 }
 
 // copyAt describes an inlined call. ok is false when the call has no code.
@@ -239,8 +250,13 @@ func (is *inlines) copyAt(u *entry.Unit, e *dwarf.Entry) (c Copy, ok bool) {
 	if fn, err := is.functions.At(ranges[0][0]); err == nil {
 		c.Caller = is.entries.QualifiedName(fn.DIE)
 	}
-	c.PC, c.Off = entryOf(e, ranges), e.Offset
-	c.Exact = is.lines.Begins(c.PC, ranges, e.AttrField(dwarf.AttrEntrypc) != nil)
+	named := namedEntry(e, ranges[0][0])
+	if ranges = slices.DeleteFunc(ranges, func(r [2]uint64) bool { return r[0] >= r[1] }); len(ranges) == 0 {
+		return c, false
+	}
+	c.Off = e.Offset
+	c.PC, c.Exact = is.lines.Entry(named, ranges)
+	c.Exact = c.Exact && !is.repeated(u, e, ranges)
 	file, okFile := e.Val(dwarf.AttrCallFile).(int64)
 	line, _ := e.Val(dwarf.AttrCallLine).(int64)
 	if t, err := is.lines.Of(u); err == nil && okFile {

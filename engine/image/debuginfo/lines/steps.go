@@ -128,11 +128,44 @@ func (f *flow) add(inst x86asm.Inst, at, next uint64) bool {
 	return inst.Op != x86asm.JMP
 }
 
-// Begins reports whether each execution of an inlined call, whose code is in ranges, executes the instruction at pc
+// Entry returns where an inlined call begins whose code is in ranges, none of them empty, and whether each execution of the
+// call executes that instruction once. named is the entry that the debug information names, or 0. It may be behind the
+// end of an empty range, at an instruction of the caller that was moved there; the call then begins at the next range, if
+// the code between is executed from start to end.
+func (lt *Tables) Entry(named uint64, ranges [][2]uint64) (pc uint64, exact bool) {
+	if named != 0 {
+		next := ^uint64(0)
+		for _, r := range ranges {
+			if r[0] <= named && named < r[1] {
+				return named, lt.begins(named, ranges, true)
+			}
+			if r[0] > named {
+				next = min(next, r[0])
+			}
+		}
+		if lt.leadsTo(named, next) {
+			return next, lt.begins(next, ranges, true)
+		}
+	}
+	return ranges[0][0], lt.begins(ranges[0][0], ranges, false)
+}
+
+// leadsTo reports whether the code between two addresses of a function is executed from start to end, and no other code
+// leads to its end.
+func (lt *Tables) leadsTo(from, to uint64) bool {
+	around, err := lt.functions.Range(from)
+	if err != nil || to >= around.Hi {
+		return false
+	}
+	f, ok := lt.branches(lt.functions.Pieces(around))
+	return ok && f.fallsInto(from, to) && !slices.ContainsFunc(f.branches, func(b branch) bool { return from <= b.at && b.at < to })
+}
+
+// begins reports whether each execution of an inlined call, whose code is in ranges, executes the instruction at pc
 // once. stated says that the debug information names pc as the entry. Otherwise it is only the lowest address, where
 // LLVM has what the optimiser moved out of a loop around the call: then the call is one range that nothing outside
 // branches into.
-func (lt *Tables) Begins(pc uint64, ranges [][2]uint64, stated bool) bool {
+func (lt *Tables) begins(pc uint64, ranges [][2]uint64, stated bool) bool {
 	inside := func(addr uint64) bool {
 		return slices.ContainsFunc(ranges, func(r [2]uint64) bool { return r[0] <= addr && addr < r[1] })
 	}

@@ -107,6 +107,23 @@ func (t *Table) read(u *entry.Unit, r *dwarf.LineReader) error {
 	return nil
 }
 
+// Statements returns at how many addresses in ranges a statement at a place in a file begins. A column of 0 is any.
+func (t *Table) Statements(file string, line, column int, ranges [][2]uint64) (n int) {
+	last := uint64(0)
+	for _, r := range ranges {
+		first := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].addr >= r[0] })
+		for _, row := range t.rows[first:] {
+			if row.addr >= r[1] {
+				break
+			}
+			if row.stmt && !row.end && int(row.Line) == line && (column == 0 || int(row.column) == column) && row.addr != last && t.File(int64(row.File)) == file {
+				n, last = n+1, row.addr
+			}
+		}
+	}
+	return n
+}
+
 // At returns the last row at or before pc.
 func (t *Table) At(pc uint64) (row Row, ok bool) {
 	i := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].addr > pc }) - 1
