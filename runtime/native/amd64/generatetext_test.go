@@ -63,6 +63,16 @@ func (g *generator) madeText() {
 		g.op(opcode.PushThisS, pick(g.Rand, thisTexts...))
 		return
 	}
+	if g.IntN(4) == 0 {
+		if g.keyed {
+			g.emit(opcode.PushD, 0, g.Uint64N(4))
+			g.depth++
+		} else {
+			g.push()
+		}
+		g.op(pick(g.Rand, opcode.Sdec, opcode.Sudec, opcode.Shex), 0)
+		return
+	}
 	addr := pick[uint64](g.Rand, dataAddr, dataAddr+4*pageSize) + g.Uint64N(3000)
 	switch g.IntN(6) {
 	case 0:
