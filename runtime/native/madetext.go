@@ -18,13 +18,16 @@ const TextRoom = 8
 // MostDigits is how many characters the operations write that make texts of integers, at most.
 const MostDigits = 20
 
+// MostJoined is how many bytes a text has at most that native code joins of two: two texts that are cut nowhere fit.
+const MostJoined = 2 * value.DefaultText
+
 // IsDigits reports whether an operation makes a text of an integer.
 func IsDigits(op opcode.Op) bool {
 	return op == opcode.Sdec || op == opcode.Sudec || op == opcode.Shex
 }
 
 // Copied returns how many bytes an operation makes a text of at most: of memory Str, behind a PushD with that number,
-// or Bytes; or of a number. ok is false if native code does not execute it.
+// or Bytes; of a number; or of two texts. ok is false if native code does not execute it.
 func (p *Plan) Copied(pc int) (most int, ok bool) {
 	switch p.Insts[pc].Op {
 	case opcode.Str:
@@ -35,6 +38,8 @@ func (p *Plan) Copied(pc int) (most int, ok bool) {
 		ok = true
 	case opcode.Sdec, opcode.Sudec, opcode.Shex:
 		return MostDigits, p.made(MostDigits) <= p.Place.Texts
+	case opcode.Scat:
+		return MostJoined, p.made(MostJoined) <= p.Place.Texts
 	}
 	return most, ok && p.Place.Reads && p.made(most) <= p.Place.Texts
 }
@@ -149,7 +154,7 @@ func (p *Plan) Chooses() bool {
 			if _, compares := p.Comparison(pc - 2); !known && !compares {
 				return true
 			}
-		case opcode.Bytes, opcode.PushThisS, opcode.Hash, opcode.MapGetS, opcode.Sdec, opcode.Sudec, opcode.Shex:
+		case opcode.Bytes, opcode.PushThisS, opcode.Hash, opcode.MapGetS, opcode.Sdec, opcode.Sudec, opcode.Shex, opcode.Scat:
 			return true
 		case opcode.PopThisS, opcode.LogText, opcode.KeyText:
 			if _, known := p.Operands(pc, 1); !known {

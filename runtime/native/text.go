@@ -170,7 +170,7 @@ func (p *planner) lacksText(pc int, row *opcode.Row) string {
 		}
 	}
 	if _, ok := p.Copied(pc); ok {
-		p.Ops[pc].Unsure = IsDigits(p.Insts[pc].Op)
+		p.Ops[pc].Unsure = IsDigits(p.Insts[pc].Op) || p.Insts[pc].Op == opcode.Scat
 		return ""
 	}
 	if p.looksAt(pc) {

@@ -63,6 +63,12 @@ func (g *generator) madeText() {
 		g.op(opcode.PushThisS, pick(g.Rand, thisTexts...))
 		return
 	}
+	if g.IntN(5) == 0 && g.room() && g.depth < genStack-6 {
+		g.anyText()
+		g.anyText()
+		g.op(opcode.Scat, 0)
+		return
+	}
 	if g.IntN(4) == 0 {
 		if g.keyed {
 			g.emit(opcode.PushD, 0, g.Uint64N(4))

@@ -62,6 +62,8 @@ func (p *part) execute(in *runtime.Inst) {
 		p.texts.hash()
 	case opcode.Sdec, opcode.Sudec, opcode.Shex:
 		p.texts.digits(in.Op)
+	case opcode.Scat:
+		p.texts.join()
 	case opcode.PushThisS:
 		p.texts.pushThis(asm.At(p.frame, int32(calls.ThisAt+in.A)))
 	case opcode.PopThisS:

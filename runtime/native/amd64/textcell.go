@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"gotap/runtime/native/amd64/asm"
+	"gotap/runtime/native/amd64/span"
 	"gotap/runtime/value"
 )
 
@@ -17,7 +18,7 @@ func (t *texts) pushThis(cell asm.Operand) {
 
 // copyCell makes a text of one in a cell, at the position rdx and the address to. Its reference is then in rcx.
 func (t *texts) copyCell(cell asm.Operand) {
-	fits, again, done := t.NewLabel(), t.NewLabel(), t.NewLabel()
+	fits := t.NewLabel()
 	t.Mov(asm.R(asm.RCX), cell)
 	t.Mov(asm.R(asm.RAX), asm.R(asm.RCX))
 	t.AluImm(asm.And, asm.R(asm.RAX), int32(value.HeaderLength))
@@ -29,17 +30,8 @@ func (t *texts) copyCell(cell asm.Operand) {
 	t.AluImm(asm.And, asm.R(asm.RCX), 1<<(refCut-refLength))
 	t.makeRef()
 	t.Lea(t.from, cell.Plus(8))
-	t.Lea(t.left, asm.At(asm.RAX, 7))
-	t.Shift(asm.Shr, asm.R(t.left), 3)
-	t.JccNear(asm.E, done)
-	t.Place(again)
-	t.Mov(asm.R(asm.RDX), asm.At(t.from, 0))
-	t.Mov(asm.At(t.to, 0), asm.R(asm.RDX))
-	t.AluImm(asm.Add, asm.R(t.from), 8)
-	t.AluImm(asm.Add, asm.R(t.to), 8)
-	t.AluImm(asm.Sub, asm.R(t.left), 1)
-	t.JccNear(asm.NE, again)
-	t.Place(done)
+	t.Mov(asm.R(t.left), asm.R(asm.RAX))
+	span.Copy(t.Assembler, t.from, t.to, t.left)
 }
 
 // loadText loads the register of the entry with a text that any thread may replace: a copy of it in a cell (package

@@ -98,3 +98,29 @@ func TestDigits(t *testing.T) {
 		t.Errorf("%d doorbells", w.counts.bells)
 	}
 }
+
+// TestJoined joins texts of all lengths, which may be cut.
+func TestJoined(t *testing.T) {
+	w := newWorld(t)
+	w.c.setControl(1)
+	const first, second = dataAddr + 8, dataAddr + 2*pageSize + 16
+	result, _ := w.object(object.Object{Kind: object.KindInt})
+	programs, site := []native.Program{{Run: w.plan(push(first), push(256), op(opcode.Str), push(second), push(100), op(opcode.Str), op(opcode.Scat),
+		op(opcode.Dup), op(opcode.Slen), opV(opcode.AddGV, result), op(opcode.Hash), opV(opcode.AddGV, result), op(opcode.Exit))}}, Site{Addr: codeAddr}
+	stub := w.place(w.c, programs, site)
+	r := rand.New(rand.NewPCG(3, 7))
+	for range textTrials() {
+		n, m := r.IntN(20)*(1+r.IntN(16)), r.IntN(20)*(1+r.IntN(5))
+		for i := range 400 {
+			w.c.data()[first-dataAddr+i], w.c.data()[second-dataAddr+i] = 'a'+byte(r.IntN(26)), 'a'+byte(r.IntN(26))
+		}
+		w.c.data()[first-dataAddr+n], w.c.data()[second-dataAddr+m] = 0, 0
+		bells := w.counts.bells
+		if err := w.trial(r, stub, programs, site); err != nil {
+			t.Fatalf("%d and %d bytes: %v", n, m, err)
+		}
+		if w.counts.bells > bells && n <= 256 {
+			t.Fatalf("%d and %d bytes: %d doorbells", n, m, w.counts.bells-bells)
+		}
+	}
+}
