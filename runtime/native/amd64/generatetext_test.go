@@ -93,6 +93,11 @@ func (g *generator) madeText() {
 		g.op(opcode.Bytes, 0)
 		return
 	}
+	if g.IntN(4) == 0 {
+		g.counted()
+		g.op(opcode.Str, 0)
+		return
+	}
 	most := pick[uint64](g.Rand, 1, 2, 7, 8, 9, 15, 16, 17, 64, 255, 256, 256, 256)
 	if g.bells {
 		most = pick(g.Rand, most, 0, 257, value.MaxText, ^uint64(0))

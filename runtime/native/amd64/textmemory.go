@@ -81,13 +81,19 @@ func (t *texts) makeRef() {
 // and those that it reads itself, 8 at a time.
 func (t *texts) copyText() {
 	most, _ := t.plan.Copied(t.pc)
-	w := t.stack[len(t.stack)-2]
+	_, known := t.plan.Asked(t.pc)
+	w, asked := t.stack[len(t.stack)-2], t.stack[len(t.stack)-1]
 	bell := t.readBell(w, most+1)
 	t.uses()
 	x := t.check.checked(w, bell, most+8)
 	t.Mov(asm.R(t.from), asm.R(x))
 	t.room(most, bell)
-	t.MovImm(t.left, uint64(most/8+1))
+	if t.load(t.left, asked); !known {
+		t.AluImm(asm.Cmp, asm.R(t.left), int32(most))
+		t.Jcc(asm.A, bell)
+	}
+	t.Shift(asm.Shr, asm.R(t.left), 3)
+	t.Inc(asm.R(t.left))
 	again, found, whole := t.NewLabel(), t.NewLabel(), t.NewLabel()
 	t.Place(again)
 	t.mayFault(bell, false, func() { t.Mov(asm.R(asm.RAX), asm.At(t.from, 0)) })
@@ -114,10 +120,10 @@ func (t *texts) copyText() {
 	t.Alu(asm.Sub, asm.R(asm.RAX), asm.R(asm.RCX))
 	t.Mov(asm.R(asm.RDX), t.usedBytes())
 	t.Alu(asm.Sub, asm.R(asm.RAX), asm.R(asm.RDX))
+	t.Alu(asm.Cmp, asm.R(asm.RAX), t.source(asked, asm.RCX))
 	t.MovImm(asm.RCX, 0)
-	t.AluImm(asm.Cmp, asm.R(asm.RAX), int32(most))
 	t.JccNear(asm.BE, whole)
-	t.MovImm(asm.RAX, uint64(most))
+	t.load(asm.RAX, asked)
 	t.MovImm(asm.RCX, 1<<(refCut-refLength))
 	t.Place(whole)
 	t.makeRef()

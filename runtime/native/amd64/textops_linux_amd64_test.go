@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -121,6 +122,41 @@ func TestJoined(t *testing.T) {
 		}
 		if w.counts.bells > bells && n <= 256 {
 			t.Fatalf("%d and %d bytes: %d doorbells", n, m, w.counts.bells-bells)
+		}
+	}
+}
+
+// TestCutTexts copies texts of which the program asks for a number of bytes that is not known when code is made. What
+// rings are numbers above the bound, and below 0.
+func TestCutTexts(t *testing.T) {
+	w := newWorld(t)
+	w.c.setControl(1)
+	const first = dataAddr + 16
+	result, _ := w.object(object.Object{Kind: object.KindInt})
+	programs, site := []native.Program{{Run: w.plan(push(first), push(dataAddr), op(opcode.Load64), op(opcode.Str),
+		op(opcode.Dup), op(opcode.Slen), opV(opcode.AddGV, result), op(opcode.Dup), opA(opcode.PopTV, 0), push(first), push(64), op(opcode.Str), op(opcode.Scat),
+		op(opcode.Hash), opV(opcode.AddGV, result), op(opcode.Exit))}}, Site{Addr: codeAddr}
+	stub := w.place(w.c, programs, site)
+	r := rand.New(rand.NewPCG(4, 7))
+	for range textTrials() {
+		n, asked := r.IntN(60), r.IntN(64)
+		switch r.IntN(20) {
+		case 0:
+			asked = pick(r, 256, 257, -1, 1<<32, math.MinInt64)
+		case 1:
+			asked = n
+		}
+		binary.LittleEndian.PutUint64(w.c.data(), uint64(asked))
+		for i := range n {
+			w.c.data()[first-dataAddr+i] = 'a' + byte(r.IntN(26))
+		}
+		w.c.data()[first-dataAddr+n] = 0
+		bells := w.counts.bells
+		if err := w.trial(r, stub, programs, site); err != nil {
+			t.Fatalf("%d of %d bytes: %v", asked, n, err)
+		}
+		if rings := asked < n || asked > 256 || asked < 0; (w.counts.bells > bells) != rings {
+			t.Fatalf("%d of %d bytes: %d doorbells", asked, n, w.counts.bells-bells)
 		}
 	}
 }
