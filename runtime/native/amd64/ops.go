@@ -157,6 +157,8 @@ func (p *part) context(in *runtime.Inst) {
 			p.result(x)
 		case runtime.FieldTid:
 			p.frames.tid()
+		case runtime.FieldErrno:
+			p.frames.errno(p.plan.Place.Errno)
 		case runtime.FieldCaller:
 			p.frames.stackWord(0)
 		case runtime.FieldTime:
