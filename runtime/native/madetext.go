@@ -26,7 +26,8 @@ func IsDigits(op opcode.Op) bool {
 	return op == opcode.Sdec || op == opcode.Sudec || op == opcode.Shex
 }
 
-// Copied returns how many bytes an operation makes a text of at most: of memory Str or Bytes; of a number; or of two texts. ok is false if native code does not execute it.
+// Copied returns how many bytes an operation makes a text of at most: of memory Str or Bytes; of a number; or of two
+// texts. ok is false if native code does not execute it.
 func (p *Plan) Copied(pc int) (most int, ok bool) {
 	switch p.Insts[pc].Op {
 	case opcode.Str:
@@ -57,8 +58,8 @@ func (p *planner) looksAt(pc int) bool {
 	return false
 }
 
-// Asked returns for how many bytes the operation Str or Bytes asks: exactly that many if they are known; otherwise native
-// code rings if it asks for more.
+// Asked returns for how many bytes the operation Str or Bytes asks: exactly that many if they are known; otherwise
+// native code rings if it asks for more.
 func (p *Plan) Asked(pc int) (n int, known bool) {
 	v, known := p.pushed(pc)
 	if !known {

@@ -220,9 +220,9 @@ func (e *emitter) textOf(x *tree.Expr) {
 	}
 }
 
-// early computes arguments before a command that must not be interrupted by their own use of its buffer, nor, while a key
-// is built, by jumps and assignments: native code forgets what it has done since the first part of a key that is not
-// there. It gives what to write for each argument there, and gives the scratch words back with done.
+// early computes arguments before a command that must not be interrupted by their own use of its buffer, nor, while a
+// key is built, by jumps and assignments: native code forgets what it has done since the first part of a key that is
+// not there. It gives what to write for each argument there, and gives the scratch words back with done.
 func (e *emitter) early(args []*tree.Expr, conflict tree.Effect) (now []*tree.Expr, done func()) {
 	last, writes := -1, false
 	for i, a := range args {

@@ -29,8 +29,8 @@ func (w *world) trial(r *rand.Rand, stub *native.Stub, programs []native.Program
 	return err
 }
 
-// TestComparedTexts compares texts in memory that are equal, begin alike, or differ in one byte, and measures them. None
-// of that rings.
+// TestComparedTexts compares texts in memory that are equal, begin alike, or differ in one byte, and measures them.
+// None of that rings.
 func TestComparedTexts(t *testing.T) {
 	w := newWorld(t)
 	w.c.setControl(1)

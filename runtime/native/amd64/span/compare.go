@@ -52,8 +52,8 @@ func (p Pair) Order(a *asm.Assembler) {
 	a.Cmov(asm.E, asm.RAX, asm.R(asm.RDX))
 }
 
-// scan compares rcx bytes. It jumps where they differ: then the lowest bit of rdx is in the first byte that does, of the
-// words at S and T. rax stays.
+// scan compares rcx bytes. It jumps where they differ: then the lowest bit of rdx is in the first byte that does, of
+// the words at S and T. rax stays.
 func (p Pair) scan(a *asm.Assembler, differs asm.Label) {
 	again, tail, same := a.NewLabel(), a.NewLabel(), a.NewLabel()
 	a.Place(again)
