@@ -4,6 +4,7 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
+	"gotap/runtime/native/amd64/span"
 )
 
 // Texts that are made when a program runs lie in slots of the part, one behind the other, as they lie in the
@@ -179,22 +180,10 @@ func (t *texts) copyWords(bell asm.Label) {
 
 // hash replaces a text by its hash.
 func (t *texts) hash() {
-	again, done := t.NewLabel(), t.NewLabel()
 	t.find(t.stack[len(t.stack)-1], t.bellBefore())
 	t.popWord()
 	t.lengthOf(asm.RAX)
-	t.MovImm(asm.RAX, runtime.HashStart)
-	t.MovImm(asm.RCX, runtime.HashPrime)
-	t.Test(t.left)
-	t.JccNear(asm.E, done)
-	t.Place(again)
-	t.Extend(asm.RDX, asm.At(t.from, 0), 8, false)
-	t.Alu(asm.Xor, asm.R(asm.RAX), asm.R(asm.RDX))
-	t.Imul(asm.RAX, asm.R(asm.RCX))
-	t.AluImm(asm.Add, asm.R(t.from), 1)
-	t.AluImm(asm.Sub, asm.R(t.left), 1)
-	t.JccNear(asm.NE, again)
-	t.Place(done)
+	span.Hash(t.Assembler, t.from, t.left)
 	t.result(asm.RAX)
 }
 
