@@ -129,3 +129,39 @@ func TestInlineMadeTexts(t *testing.T) {
 		t.Errorf("%d stops, and %d when every hit stops", stops[1], stops[0])
 	}
 }
+
+// logsJoined is a program that logs errno, the text at the first argument joined with its digits, and how that compares
+// with a constant; or the digits alone if there is no text.
+func (w *world) logsJoined() *runtime.Code {
+	errno := runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldErrno)}
+	c := &runtime.Code{Stack: 16, Temps: 1, LogMax: 1024, Texts: []string{"on the stack0"}, Insts: []runtime.Inst{
+		errno, {Op: opcode.Sdec}, {Op: opcode.PopTV}, {Op: opcode.Arg}, {Op: opcode.PushD, V: 1}, {Op: opcode.Readable}, {Op: opcode.Jz, A: 13},
+		{Op: opcode.Arg}, {Op: opcode.PushD, V: 60}, {Op: opcode.Str}, {Op: opcode.PushTV}, {Op: opcode.Scat}, {Op: opcode.PopTV},
+		{Op: opcode.Item}, errno, {Op: opcode.LogInt}, {Op: opcode.PushTV}, {Op: opcode.LogText}, {Op: opcode.PushTV}, {Op: opcode.PushS}, {Op: opcode.Scmp}, {Op: opcode.LogInt},
+		{Op: opcode.EndItem}, {Op: opcode.Exit, A: uint32(rtoutcome.ExitPlain)}}}
+	c.ID = w.arena.Register(record.Program{Name: "joined", Formats: []record.Format{{Kind: record.ItemLog, Fields: []record.Field{{Kind: value.KindInt}, {Kind: value.KindText}, {Kind: value.KindInt}}}}})
+	return c
+}
+
+// TestInlineJoinedTexts: native code reads errno, and joins and compares texts, as the interpreter does.
+func TestInlineJoinedTexts(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	var seen [2][]string
+	var stops [2]uint64
+	for i, engine := range []Engine{Step, Inline} {
+		w := newWorld(t, Config{Engine: engine})
+		w.launch(program(t, "texts.c"), "500")
+		w.probe("name", Handlers{Enter: w.logsJoined()})
+		w.records(func(r record.Record) { seen[i] = append(seen[i], fmt.Sprint(r.Items[0].Values)) })
+		stops[i] = w.Stats().Hits
+		if len(w.arena.Lost()) > 0 {
+			t.Errorf("lost %v", w.arena.Lost())
+		}
+	}
+	if !slices.Equal(seen[0], seen[1]) || !strings.Contains(fmt.Sprint(seen[0]), "on the stack-3") || !strings.Contains(fmt.Sprint(seen[0]), "on the stack3") {
+		t.Errorf("%d records stepped, %d inline, the first ones\n%q\n%q", len(seen[0]), len(seen[1]), seen[0][:3], seen[1][:3])
+	}
+	if stops[1] > stops[0]/2 {
+		t.Errorf("%d stops, and %d when every hit stops", stops[1], stops[0])
+	}
+}

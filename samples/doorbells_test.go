@@ -43,12 +43,13 @@ type processor struct {
 	golden   string
 	features native.Features
 	texts    int
+	errno    int64
 	register func(name string) (index, bits, shift int, ok bool)
 }
 
 var processors = []processor{
-	{"doorbells.txt", amd64.Features, 1 << 10, register},
-	{"doorbells-arm64.txt", arm64.Features, 0, arch64.A64.RegIndex},
+	{"doorbells.txt", amd64.Features, 1 << 10, -64, register},
+	{"doorbells-arm64.txt", arm64.Features, 0, 0, arch64.A64.RegIndex},
 }
 
 // planOf plans native code for a program, at a place where it has all that it may find there.
@@ -59,7 +60,7 @@ func (m *processor) planOf(c *gotap.Checked, p gotap.Program) (*native.Plan, err
 	}
 	const this = 4 << 10
 	return native.PlanOf(code, c.Arena, m.features, native.Place{Thread: true, Clock: true, Reads: true, Call: true, Returns: true, Texts: m.texts,
-		Ends: strings.HasSuffix(p.Title, " leave"), This: this, Names: &native.Names{Func: "function", Module: "/usr/lib/library.so", Probe: "probe"}})
+		Ends: strings.HasSuffix(p.Title, " leave"), This: this, Errno: m.errno, Names: &native.Names{Func: "function", Module: "/usr/lib/library.so", Probe: "probe"}})
 }
 
 // TestDoorbells compares the operations at which the programs of all samples stop in native code, and how many programs

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"gotap/arch"
+	"gotap/arch/x86"
 	"gotap/engine/image/module"
 )
 
@@ -53,4 +54,46 @@ func (a *ISA) Errno(entry uint64, regs *arch.Regs, mem arch.Memory, modules []mo
 		return 0, false
 	}
 	return uint64(int64(int32(binary.LittleEndian.Uint32(word[:])))), true
+}
+
+// ErrnoOffset returns where errno of a thread lies, from the base of fs on, if it is the same for all threads of a
+// process. entry is the result of ErrnoFunction.In. The function is evaluated for a thread that there is not, of whose
+// data only the address at their start may be read: what a function reads that asks for the module's data is not known.
+func (a *ISA) ErrnoOffset(entry uint64, mem arch.Memory, modules []module.Loaded) (offset int64, ok bool) {
+	if a != AMD64 {
+		return 0, false
+	}
+	const farthest = 1 << 20
+	for _, data := range []uint64{0x3f00_1234_5000, 0x2a00_4321_6780} {
+		var regs arch.Regs
+		regs[x86.FSBase], regs[a.SP()] = data, data-2*farthest
+		addr, ok := a.Evaluate(entry, regs, ownData{mem, data}, modules)
+		found := int64(addr - data)
+		// Before the loader has relocated the library, the offset reads as 0.
+		if !ok || found == 0 || found < -farthest || found > farthest || offset != 0 && found != offset {
+			return 0, false
+		}
+		offset = found
+	}
+	return offset, true
+}
+
+// ownData is the memory of a process with the data of a thread, which begin with their address. None of these data can
+// be read otherwise, nor written.
+type ownData struct {
+	arch.Memory
+	at uint64
+}
+
+// ReadMemory implements arch.Memory.
+func (m ownData) ReadMemory(addr uint64, p []byte) error {
+	const near = 1 << 30
+	switch {
+	case addr == m.at && len(p) == 8:
+		binary.LittleEndian.PutUint64(p, m.at)
+		return nil
+	case addr-m.at+near < 2*near:
+		return &arch.FaultError{Addr: addr}
+	}
+	return m.Memory.ReadMemory(addr, p)
 }

@@ -85,10 +85,37 @@ func TestErrno(t *testing.T) {
 			if !ok || int64(n) != -7 || regs != before {
 				t.Errorf("errno is %d, %v; its word at %#x holds -7", int64(n), ok, addr)
 			}
+			if at, ok := c.isa.ErrnoOffset(entry, mem, mods); ok != (c.isa == AMD64) || ok && threads+uint64(at) != addr {
+				t.Errorf("the offset of errno is %#x, %v; its word is at %#x", at, ok, addr)
+			}
 			if _, ok := c.isa.Errno(entry, &regs, &image{thread: threads}, mods); ok {
 				t.Error("errno was found in memory that is not there")
 			}
 		})
+	}
+}
+
+// TestErrnoOffset: an offset is given if it follows from the address of the thread's own data alone.
+func TestErrnoOffset(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		code []byte
+		want int64
+	}{
+		{"as in musl", []byte{0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0, 0x48, 0x83, 0xc0, 0x34, 0xc3}, 0x34},               // mov rax, fs:0; add rax, 0x34; ret
+		{"as in glibc", []byte{0x48, 0x8b, 0x05, 0xf9, 0x0f, 0, 0, 0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0, 0xc3}, -0x40}, // mov rax, [rip+0xff9]; add rax, fs:0; ret
+		{"not relocated", []byte{0x48, 0x8b, 0x05, 0x01, 0x10, 0, 0, 0x64, 0x48, 0x03, 0x04, 0x25, 0, 0, 0, 0, 0xc3}, 0},   // mov rax, [rip+0x1001]; add rax, fs:0; ret
+		{"by a vector", []byte{0x64, 0x48, 0x8b, 0x04, 0x25, 8, 0, 0, 0, 0xc3}, 0},                                         // mov rax, fs:8; ret
+		{"one for all", []byte{0x48, 0xc7, 0xc0, 0, 0, 0, 0x10, 0xc3}, 0},                                                  // mov rax, 0x10000000; ret
+		{"far", []byte{0x64, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0, 0x48, 0x05, 0, 0, 0, 0x10, 0xc3}, 0},                      // mov rax, fs:0; add rax, 0x10000000; ret
+		{"no code", []byte{0x0f, 0x05}, 0}, // syscall
+	} {
+		code := append(c.code, make([]byte, 0x2000)...)
+		binary.LittleEndian.PutUint64(code[0x1000:], ^uint64(0x3f))
+		at, ok := AMD64.ErrnoOffset(0x1000, &image{segments: []segment{{0x1000, code}}}, nil)
+		if at != c.want || ok != (c.want != 0) {
+			t.Errorf("%s: %#x, %v", c.name, at, ok)
+		}
 	}
 }
 

@@ -1,5 +1,6 @@
 /* calls functions with texts in all kinds of memory */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ int main(int argc, char **argv)
 	char *heap = malloc(1000), *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mprotect(page + 4096, 4096, PROT_NONE);
 	for (long i = 0; i < rounds; i++) {
+		errno = i % 7 - 3;
 		memset(heap, 'a' + i % 26, 1000);
 		heap[i % 300] = 0;
 		sum += name(stacked, i % 4) + name(empty, 0) + name(heap, i % 3);

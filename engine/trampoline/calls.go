@@ -379,7 +379,7 @@ func (t *Thread) takeProbe(pr *registry.Probe) bool {
 	for _, f := range frames {
 		t.take(f)
 	}
-	t.stack.of.SetOthers(t.parts.Calls.Followed())
+	t.stack.of.SetLowest(t.parts.Calls.Lowest())
 	return true
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 
+	"gotap/arch"
 	"gotap/engine/abi"
 	"gotap/engine/space"
 )
@@ -62,4 +63,31 @@ func firstWord(sp *space.Space, base uint64) (word uint64, ok bool) {
 	var b [8]byte
 	ok = sp.Mem.Peek(base, b[:]) == nil
 	return binary.LittleEndian.Uint64(b[:]), ok
+}
+
+// errnoOffset returns where errno of each thread of an address space lies, from the start of its own data on, or 0 if
+// that is not known.
+func errnoOffset(sp *space.Space) int64 {
+	entry, ok := sp.Errno.In(sp.Modules)
+	if !ok || sp.ABI != &abi.AMD64 {
+		return 0
+	}
+	offset, _ := sp.ABI.ISA.ErrnoOffset(entry, spaceMemory{sp}, sp.Modules)
+	return offset
+}
+
+// spaceMemory is the memory of an address space, as its program sees it, for what only reads.
+type spaceMemory struct{ *space.Space }
+
+// ReadMemory implements arch.Memory.
+func (m spaceMemory) ReadMemory(addr uint64, p []byte) error {
+	if m.Read(addr, p) < len(p) {
+		return &arch.FaultError{Addr: addr}
+	}
+	return nil
+}
+
+// WriteMemory implements arch.Memory.
+func (m spaceMemory) WriteMemory(addr uint64, p []byte) error {
+	return &arch.FaultError{Addr: addr, Write: true}
 }

@@ -3,7 +3,9 @@ package trampoline
 import (
 	"gotap/engine/linux/hostcpu"
 	"gotap/engine/space"
+	"gotap/runtime"
 	"gotap/runtime/native"
+	"gotap/runtime/opcode"
 )
 
 // textMemory is how many bytes of its stack the texts of a program may take.
@@ -41,6 +43,9 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	}
 	if err = native.Admits(program.Gate); err != nil || run == nil {
 		return program, err
+	}
+	if runtime.NeedsOf(run)&opcode.NeedErrno != 0 && at.Thread {
+		at.Errno = errnoOffset(p.Space)
 	}
 	program.Run, err = native.PlanOf(run, c.set.Arena, m.features, at)
 	return program, err

@@ -122,7 +122,7 @@ func (t *Thread) Counts() bool { return t.by.Inlines() }
 // elsewhere.
 func (t *Thread) HitOver() {
 	if t.stack.of != nil {
-		t.stack.of.SetOthers(t.parts.Calls.Followed())
+		t.stack.of.SetLowest(t.parts.Calls.Lowest())
 	}
 }
 

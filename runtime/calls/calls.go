@@ -14,9 +14,9 @@ import (
 //	StateAt   where the newest frame is: see the state
 //	TidAt     the number of the thread
 //	CommAt    the name of the thread, as records have it
-//	OthersAt  calls of the thread that the host follows: if there are any, a return without a frame is for the host
-//	LowestAt  the lowest stack pointer of these: a call that begins there or further out shows that some have been
-//	          left without a return, and is for the host; the greatest number if there are none
+//	LowestAt  the lowest stack pointer at the entry of the calls of the thread that the host follows, or None. If there
+//	          are any, a return without a frame is for the host, and so is a call that begins there or further out:
+//	          it shows that some have been left without a return
 //	framesAt  frames, one after the other
 //
 // The state is one word, so that one instruction replaces it. Its lowest 16 bits are the end of the newest frame, the
@@ -25,10 +25,9 @@ import (
 const (
 	StateAt   = 0
 	TidAt     = 8
-	OthersAt  = 16
+	LowestAt  = 16
 	CommAt    = 24 // CommSize bytes
 	CommSize  = 16
-	LowestAt  = 40
 	framesAt  = 64
 	StackSize = 32 << 10
 )
@@ -49,6 +48,9 @@ const (
 	TimeAt   = 16 // when the call began, in nanoseconds, 0 unless that is wanted; the lowest bit is Busy
 	ThisAt   = 24 // the storage of the call
 )
+
+// None is what stands for the lowest stack pointer of calls where there are none.
+const None = math.MaxUint64
 
 // Busy is set in a frame while native code runs a program of its call. The frame may then not be removed.
 const Busy = 1
@@ -106,7 +108,7 @@ func (s *Stacks) Take(tid int) *Stack {
 	k := &Stack{number: n, off: s.off + uint64(n)*BlockSize, words: s.words[n*BlockSize/8:][:StackSize/8]}
 	atomic.StoreUint64(&k.words[StateAt/8], empty)
 	atomic.StoreUint64(&k.words[TidAt/8], uint64(tid))
-	k.SetOthers(0, math.MaxUint64)
+	k.SetLowest(None)
 	return k
 }
 
@@ -141,10 +143,8 @@ func (k *Stack) SetComm(name [CommSize]byte) {
 	}
 }
 
-// SetOthers tells native code how many calls of the thread the host follows, and the lowest stack pointer at the entry
-// of one of them, or the greatest number if there are none.
-func (k *Stack) SetOthers(n int, lowest uint64) {
-	atomic.StoreUint64(&k.words[OthersAt/8], uint64(n))
+// SetLowest tells native code the lowest stack pointer at the entry of a call that the host follows, or None.
+func (k *Stack) SetLowest(lowest uint64) {
 	atomic.StoreUint64(&k.words[LowestAt/8], lowest)
 }
 

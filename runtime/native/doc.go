@@ -43,12 +43,18 @@
 // A text is a word on the stack, its runtime.Ref. Where it is known (Plan.Operands), native code has its bytes as
 // constants. Texts that are made when the program runs lie in memory of the program, as in the interpreter's scratch
 // memory, so that references and doorbells are the interpreter's: Str and Bytes copy one, and so do PushThisS from the
-// storage of the call and MapGetS from a map. They can be stored in the storage of the call, logged, hashed, and be
-// parts of keys, in which only their reference is kept until the key is used. All other operations on them ring.
+// storage of the call and MapGetS from a map. They can be stored in the storage of the call, logged, hashed, measured,
+// compared, joined, and be parts of keys, in which only their reference is kept until the key is used. Integers are
+// written as digits. All other operations on texts ring: among them those that store one in memory that threads share,
+// because a thread that is left there for good would hold its lock.
 //
 // A log contains references to texts. The lengths of the texts decide how long it is when the record is written. Where
 // it might exceed the limit, native code adds up the lengths before it logs another item. If the item does not fit,
 // native code rings, and the interpreter drops the item.
+//
+// # The thread
+//
+// A thread is known by the address of its own data. C libraries have errno at an offset from there (Place.Errno).
 //
 // # Floats
 //

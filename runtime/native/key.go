@@ -97,7 +97,7 @@ func (p *planner) repeatable(pc int) bool {
 	switch in.Op {
 	case opcode.Nop, opcode.PushD, opcode.Dup, opcode.DupN, opcode.Over, opcode.Drop, opcode.Pick, opcode.Depth, opcode.PushTV,
 		opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field, opcode.Text, opcode.PushGV, opcode.PushThis, opcode.PushPT, opcode.PushS, opcode.Scmp, opcode.Seq, opcode.Sprefix,
-		opcode.Slen, opcode.Readable, opcode.Str, opcode.Bytes, opcode.PushThisS, opcode.Hash:
+		opcode.Slen, opcode.Readable, opcode.Str, opcode.Bytes, opcode.PushThisS, opcode.Hash, opcode.Sdec, opcode.Sudec, opcode.Shex, opcode.Scat:
 		return true
 	}
 	return isInteger(in.Op) && (!MayRing(in) || p.DividesByConstant(pc)) || IsFloat(in.Op) || ReadSize(in.Op) > 0

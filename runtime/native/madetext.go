@@ -15,22 +15,51 @@ import (
 // TextRoom is how many bytes behind a text native code may write when it makes one.
 const TextRoom = 8
 
-// Copied returns how many bytes of memory an operation makes a text of at most: Str, behind a PushD with that number,
-// or Bytes. ok is false if native code does not execute it.
+// MostDigits is how many characters the operations write that make texts of integers, at most.
+const MostDigits = 20
+
+// MostJoined is how many bytes a text has at most that native code joins of two: two texts that are cut nowhere fit.
+const MostJoined = 2 * value.DefaultText
+
+// IsDigits reports whether an operation makes a text of an integer.
+func IsDigits(op opcode.Op) bool {
+	return op == opcode.Sdec || op == opcode.Sudec || op == opcode.Shex
+}
+
+// Copied returns how many bytes an operation makes a text of at most: of memory Str or Bytes; of a number; or of two
+// texts. ok is false if native code does not execute it.
 func (p *Plan) Copied(pc int) (most int, ok bool) {
 	switch p.Insts[pc].Op {
 	case opcode.Str:
 		v, known := p.pushed(pc)
-		most, ok = int(v), known && v >= 1 && v <= value.MaxText
+		if most = int(v); !known {
+			most, _ = p.Asked(pc)
+		}
+		ok = (!known || v <= value.MaxText) && most >= 1
 	case opcode.Bytes:
 		most, _ = p.Asked(pc)
 		ok = true
+	case opcode.Sdec, opcode.Sudec, opcode.Shex:
+		return MostDigits, p.made(MostDigits) <= p.Place.Texts
+	case opcode.Scat:
+		return MostJoined, p.made(MostJoined) <= p.Place.Texts
 	}
 	return most, ok && p.Place.Reads && p.made(most) <= p.Place.Texts
 }
 
-// Asked returns for how many bytes the operation Bytes asks: exactly that many if they are known; otherwise native code
-// rings if it asks for more.
+// looksAt reports whether native code executes an operation that computes a number from texts which are not known. It
+// rings for a text that is not where native code makes them.
+func (p *planner) looksAt(pc int) bool {
+	switch p.Insts[pc].Op {
+	case opcode.Scmp, opcode.Seq, opcode.Sprefix, opcode.Slen, opcode.Hash:
+		p.Ops[pc].Unsure = p.Place.Texts > 0
+		return p.Place.Texts > 0
+	}
+	return false
+}
+
+// Asked returns for how many bytes the operation Str or Bytes asks: exactly that many if they are known; otherwise
+// native code rings if it asks for more.
 func (p *Plan) Asked(pc int) (n int, known bool) {
 	v, known := p.pushed(pc)
 	if !known {
@@ -123,7 +152,12 @@ func (p *Plan) Chooses() bool {
 			if _, compares := p.Comparison(pc); !compares {
 				return true
 			}
-		case opcode.Bytes, opcode.PushThisS, opcode.Hash, opcode.MapGetS:
+		case opcode.Scmp, opcode.Seq, opcode.Sprefix, opcode.Slen:
+			_, known := p.Compared(pc)
+			if _, compares := p.Comparison(pc - 2); !known && !compares {
+				return true
+			}
+		case opcode.Bytes, opcode.PushThisS, opcode.Hash, opcode.MapGetS, opcode.Sdec, opcode.Sudec, opcode.Shex, opcode.Scat:
 			return true
 		case opcode.PopThisS, opcode.LogText, opcode.KeyText:
 			if _, known := p.Operands(pc, 1); !known {

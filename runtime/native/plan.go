@@ -72,10 +72,11 @@ type Place struct {
 	Reads  bool   // which memory can be read
 	// Returns is set where the return address of the function lies at the stack pointer: at its entry, and at its end.
 	Returns bool
-	Texts   int  // bytes of the thread's stack that texts may take
-	Call    bool // a call begins or ends, which has a frame
-	Ends    bool // Call: it ends
-	This    int  // Call: bytes of its storage
+	Errno   int64 // where errno of each thread lies, from the start of its own data on; 0: that is not known
+	Texts   int   // bytes of the thread's stack that texts may take
+	Call    bool  // a call begins or ends, which has a frame
+	Ends    bool  // Call: it ends
+	This    int   // Call: bytes of its storage
 }
 
 // Plan is what native code does for one program. It is immutable.

@@ -169,7 +169,11 @@ func (p *planner) lacksText(pc int, row *opcode.Row) string {
 			return ""
 		}
 	}
-	if _, ok := p.Copied(pc); ok || p.Insts[pc].Op == opcode.Hash && p.Place.Texts > 0 {
+	if _, ok := p.Copied(pc); ok {
+		p.Ops[pc].Unsure = IsDigits(p.Insts[pc].Op) || p.Insts[pc].Op == opcode.Scat
+		return ""
+	}
+	if p.looksAt(pc) {
 		return ""
 	}
 	return interpreted(row)

@@ -172,6 +172,11 @@ func (p *planner) lacksField(pc int, row *opcode.Row) string {
 			p.Ops[pc].Thread = true
 			return ""
 		}
+	case runtime.FieldErrno:
+		if p.Place.Thread && p.Place.Errno != 0 {
+			p.Ops[pc].Thread, p.Ops[pc].Unsure = true, true
+			return ""
+		}
 	case runtime.FieldCaller:
 		if p.Place.Returns && p.Place.Reads && p.features.StackArgs > 0 {
 			return ""

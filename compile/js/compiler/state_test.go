@@ -12,6 +12,7 @@ import (
 	"gotap/compile/js"
 	"gotap/runtime"
 	"gotap/runtime/object"
+	"gotap/runtime/opcode"
 	"gotap/runtime/outcome"
 	"gotap/runtime/record"
 	"gotap/runtime/value"
@@ -100,6 +101,34 @@ func TestMaps(t *testing.T) {
 	}`, scope, 7)
 	if want := "-1 false true|6 true 16 true|16|0|9 10 15|x7 none"; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestStraightKeys: no jump and no assignment stands between the first part of a key and its use, and parts have the
+// values that they have where they are written.
+func TestStraightKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		"d.set(c.arg0, c.arg0 > 5 ? 2 : 3, c.arg0 > 6 && c.arg0 < 9 ? 4 : 5); log(d.get(7, 2))":              "4",
+		"let i = 1; d.set(i, i++, ++i); log(d.get(1, 1), i)":                                                 "3 3",
+		"let i = 1; d.set(c.arg0, i = 5, i + 1); log(d.get(7, 5), i)":                                        "6 5",
+		"m.set(c.func, 1); d.set(m.get(c.func), c.arg0 === 7 ? 8 : 9, m.get('f') + 1); log(d.get(1, 8) > 0)": "true",
+	} {
+		r := newRig(t)
+		scope := r.declare(map[string]object.Object{"m": {Kind: object.KindMap, Keys: -1}, "d": {Kind: object.KindMap, Keys: 2}})
+		if got := r.logged("c => { "+text+"; }", scope, 7); strings.Join(got, "|") != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+		building := false
+		for _, c := range compiled(t, parse(t, "c => { "+text+"; }", scope)).Programs[js.Enter].Code {
+			switch row := opcode.RowOf(c.Op); {
+			case c.Op.Has(opcode.BuildsKey):
+				building = true
+			case c.Op.Has(opcode.UsesKey):
+				building = false
+			case building && (row.Does.Has(opcode.Jumps) || c.Op == opcode.PopTV):
+				t.Errorf("%s: %s stands while a key is built", text, row.Name)
+			}
+		}
 	}
 }
 

@@ -220,19 +220,24 @@ func (e *emitter) textOf(x *tree.Expr) {
 	}
 }
 
-// early computes arguments before a command that must not be interrupted by their own use of its buffer. It gives what
-// to write for each argument there, and gives the scratch words back with done.
+// early computes arguments before a command that must not be interrupted by their own use of its buffer, nor, while a
+// key is built, by jumps and assignments: native code forgets what it has done since the first part of a key that is
+// not there. It gives what to write for each argument there, and gives the scratch words back with done.
 func (e *emitter) early(args []*tree.Expr, conflict tree.Effect) (now []*tree.Expr, done func()) {
-	clash := false
+	last, writes := -1, false
 	for i, a := range args {
-		clash = clash || a.Effects&conflict != 0 && (i > 0 || conflict == tree.UsesLog)
+		key := conflict == tree.UsesKey
+		if a.Effects&conflict != 0 && (i > 0 || !key) || key && i > 0 && !a.Straight() {
+			last = i
+		}
+		writes = writes || a.Effects&tree.Writes != 0
 	}
-	if !clash {
+	if last < 0 {
 		return args, func() {}
 	}
 	var temps []uint32
-	for _, a := range args {
-		if !a.Pushes() {
+	for i, a := range args {
+		if !a.Pushes() || i > last || a.IsLeaf() && (!writes || a.Code != tree.CodeOp) || a.IsPlaceText() {
 			now = append(now, a)
 			continue
 		}

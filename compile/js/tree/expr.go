@@ -5,6 +5,7 @@ import (
 
 	"gotap/compile"
 	"gotap/compile/diag"
+	"gotap/runtime"
 	"gotap/runtime/opcode"
 	"gotap/runtime/record"
 )
@@ -176,6 +177,24 @@ func (e *Expr) IsConst() bool { return e.Code == CodeConst && e.Kind != KindBad 
 func (e *Expr) IsLeaf() bool {
 	return e.Code == CodeConst || e.Code == CodeText || e.Code == CodeLocal && e.Slot.Fixed ||
 		e.Code == CodeOp && len(e.Args) == 0 && e.Effects == 0 && stable[e.Cmd.Op]
+}
+
+// IsPlaceText reports whether e is a text that is the same at every hit of a place.
+func (e *Expr) IsPlaceText() bool {
+	return e.Code == CodeOp && e.Cmd.Op == opcode.Text && runtime.TextField(e.Cmd.A).OfPlace()
+}
+
+// Straight reports whether e is computed by commands in a row: without jumps, and without assignments.
+func (e *Expr) Straight() bool {
+	switch e.Code {
+	case CodeAnd, CodeOr, CodeCond, CodeSeq, CodeSet, CodeStore, CodeAfter:
+		return false
+	case CodeTextOf:
+		if e.Args[0].Kind == KindBool {
+			return false
+		}
+	}
+	return e.Effects&Writes == 0 && !slices.ContainsFunc(e.Args, func(a *Expr) bool { return !a.Straight() })
 }
 
 // stable are the operations without arguments that give the same value throughout a hit.

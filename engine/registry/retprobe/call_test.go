@@ -71,7 +71,7 @@ func (m *machine) checkLowest() {
 		for _, f := range c.calls.list.frames {
 			least = min(least, f.sp)
 		}
-		if _, lowest := c.calls.Followed(); lowest != least {
+		if lowest := c.calls.Lowest(); lowest != least {
 			m.Fatalf("the lowest stack pointer is %#x, not %#x", least, lowest)
 		}
 	}

@@ -40,11 +40,9 @@ func (t *Thread) TakeOver(p *Point, pl *registry.Placement, c Begun) {
 	t.list.insert(at, frame{pl: pl, fn: p.Fn, sp: c.SP, time: c.Time, this: c.This})
 }
 
-// Followed returns the number of calls that the thread follows, and the lowest stack pointer at the entry of one of
-// them; if there are none, the greatest number.
-func (t *Thread) Followed() (n int, lowest uint64) {
-	return len(t.list.frames), t.list.lowest()
-}
+// Lowest returns the lowest stack pointer at the entry of a call that the thread follows; if there are none, the
+// greatest number.
+func (t *Thread) Lowest() uint64 { return t.list.lowest() }
 
 // Leave ends the calls of the functions that exit at p, with the thread's present stack pointer.
 func (t *Thread) Leave(p *Point) { t.leaveAt(p) }

@@ -175,7 +175,7 @@ func (f *frames) findCall(none asm.Label) {
 		f.Mov(asm.R(asm.RCX), asm.R(asm.RAX))
 		f.Jmp(search)
 		f.Place(absent)
-		f.AluImm(asm.Cmp, asm.At(f.stackOf, calls.OthersAt), 0)
+		f.AluImm(asm.Cmp, asm.At(f.stackOf, calls.LowestAt), -1) // calls.None
 		f.Jcc(asm.NE, unable)
 		f.Jmp(none)
 	})

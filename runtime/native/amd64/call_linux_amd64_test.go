@@ -1,7 +1,6 @@
 package amd64
 
 import (
-	"math"
 	"math/rand/v2"
 	"syscall"
 	"testing"
@@ -143,7 +142,7 @@ func TestCallLimits(t *testing.T) {
 	if d := w.ring(codeAddr+0x1000, exit, sp, 0); d != nil {
 		t.Errorf("a return without a call rings: %+v", d)
 	}
-	w.stack.SetOthers(1, sp-64)
+	w.stack.SetLowest(sp - 64)
 	if d := w.ring(codeAddr+0x1000, exit, sp, 0); d == nil || d.Call != native.LeavesCall {
 		t.Errorf("a return of a call that the host follows: %+v", d)
 	}
@@ -156,7 +155,7 @@ func TestCallLimits(t *testing.T) {
 		t.Errorf("a call inside of one that the host follows rings: %+v", d)
 	}
 	w.stack.Clear()
-	w.stack.SetOthers(0, math.MaxUint64)
+	w.stack.SetLowest(calls.None)
 	n := 0
 	for ; n < calls.StackSize; n++ {
 		if d := w.ring(codeAddr, entry, sp-8*uint64(n), 0); d != nil {

@@ -16,11 +16,11 @@
 //	what seldom runs                         rejections, doorbells, and ways round
 //
 // It calls nothing, uses vector registers only for programs with floats (float.go), and no memory but the arena, the
-// control word, what it pushes, what programs read (read.go), and the first word of the thread's own data. All that it
-// does in the arena are single operations: atomic ones, those of the interpreter, and swaps of a slot's state together
-// with its cell (paired.go), which need no pin; and plain additions to memory of the thread's own (share.go,
-// keyshare.go). So any number of threads may be in it, and a signal handler may run the same stub in the middle of it,
-// or leave it for good.
+// control word, what it pushes, what programs read (read.go), and of the thread's own data the first word and errno.
+// All that it does in the arena are single operations: atomic ones, those of the interpreter, and swaps of a slot's
+// state together with its cell (paired.go), which need no pin; and plain additions to memory of the thread's own
+// (share.go, keyshare.go). So any number of threads may be in it, and a signal handler may run the same stub in the
+// middle of it, or leave it for good.
 //
 // # Registers
 //
@@ -35,9 +35,9 @@
 //
 // # A doorbell, from start to end
 //
-// A thread reaches an operation that native code does not execute, say one that joins texts. It jumps behind the tail,
-// onto an int3. The kernel stops it. The tracer finds the native.Bell by the offset of the int3, reads the registers
-// and native.Bell.FrameWords words of the stack, and calls
+// A thread reaches an operation that native code does not execute, say one that asks for the calls in progress. It
+// jumps behind the tail, onto an int3. The kernel stops it. The tracer finds the native.Bell by the offset of the int3,
+// reads the registers and native.Bell.FrameWords words of the stack, and calls
 //
 //	State    for the program's words: what Machine.Resume continues from
 //	Restore  for the registers that the thread had at the place: what Context.Regs must hold

@@ -363,7 +363,7 @@ func (g *generator) push() {
 		}
 		g.op(opcode.PushGV, pick(g.Rand, g.objects.numbers...))
 	case 6:
-		g.op(opcode.Field, int(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid, runtime.FieldCaller)))
+		g.op(opcode.Field, int(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid, runtime.FieldCaller, runtime.FieldErrno)))
 	case 7:
 		g.op(opcode.Depth, 0)
 	case 8:

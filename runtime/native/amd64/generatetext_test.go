@@ -63,6 +63,22 @@ func (g *generator) madeText() {
 		g.op(opcode.PushThisS, pick(g.Rand, thisTexts...))
 		return
 	}
+	if g.IntN(5) == 0 && g.room() && g.depth < genStack-6 {
+		g.anyText()
+		g.anyText()
+		g.op(opcode.Scat, 0)
+		return
+	}
+	if g.IntN(4) == 0 {
+		if g.keyed {
+			g.emit(opcode.PushD, 0, g.Uint64N(4))
+			g.depth++
+		} else {
+			g.push()
+		}
+		g.op(pick(g.Rand, opcode.Sdec, opcode.Sudec, opcode.Shex), 0)
+		return
+	}
 	addr := pick[uint64](g.Rand, dataAddr, dataAddr+4*pageSize) + g.Uint64N(3000)
 	switch g.IntN(6) {
 	case 0:
@@ -75,6 +91,11 @@ func (g *generator) madeText() {
 	if g.IntN(3) == 0 {
 		g.counted()
 		g.op(opcode.Bytes, 0)
+		return
+	}
+	if g.IntN(4) == 0 {
+		g.counted()
+		g.op(opcode.Str, 0)
 		return
 	}
 	most := pick[uint64](g.Rand, 1, 2, 7, 8, 9, 15, 16, 17, 64, 255, 256, 256, 256)

@@ -57,7 +57,7 @@ var nativeOps = []opcode.Op{
 	opcode.FetchAddGV, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.Agg,
 	opcode.MapGet, opcode.MapGetS, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel, opcode.Item, opcode.LogInt, opcode.EndItem,
 	opcode.Load8, opcode.Load16, opcode.Load32, opcode.Load64, opcode.LoadPtr, opcode.LoadS8, opcode.LoadS16, opcode.LoadS32,
-	opcode.PushThis, opcode.PopThis, opcode.PushThisS, opcode.PopThisS, opcode.Readable, opcode.Str, opcode.Bytes, opcode.Hash, opcode.PushS, opcode.Seq, opcode.Sprefix, opcode.Scmp, opcode.Slen, opcode.Text, opcode.KeyText, opcode.LogText,
+	opcode.PushThis, opcode.PopThis, opcode.PushThisS, opcode.PopThisS, opcode.Readable, opcode.Str, opcode.Bytes, opcode.Hash, opcode.Sdec, opcode.Sudec, opcode.Shex, opcode.Scat, opcode.PushS, opcode.Seq, opcode.Sprefix, opcode.Scmp, opcode.Slen, opcode.Text, opcode.KeyText, opcode.LogText,
 	opcode.Within, opcode.PushPT, opcode.PopPT, opcode.AddPT,
 	opcode.Fadd, opcode.Fsub, opcode.Fmul, opcode.Fdiv, opcode.Fneg, opcode.Feq, opcode.Fne, opcode.Flt, opcode.Fle, opcode.Fbool, opcode.Itof, opcode.Utof,
 	opcode.Ftoi, opcode.F32, opcode.ToF32, opcode.LoadF32, opcode.ArgF, opcode.AggFloat, opcode.LogFloat,

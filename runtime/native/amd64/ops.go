@@ -60,6 +60,10 @@ func (p *part) execute(in *runtime.Inst) {
 		p.texts.copyBytes()
 	case opcode.Hash:
 		p.texts.hash()
+	case opcode.Sdec, opcode.Sudec, opcode.Shex:
+		p.texts.digits(in.Op)
+	case opcode.Scat:
+		p.texts.join()
 	case opcode.PushThisS:
 		p.texts.pushThis(asm.At(p.frame, int32(calls.ThisAt+in.A)))
 	case opcode.PopThisS:
@@ -68,7 +72,7 @@ func (p *part) execute(in *runtime.Inst) {
 		text, _ := p.plan.Text(p.pc)
 		p.pushConst(uint64(text.Ref))
 	case opcode.Scmp, opcode.Seq, opcode.Sprefix, opcode.Slen:
-		p.compareKnown(in.Op)
+		p.lookAtTexts(in.Op)
 	case opcode.KeyInt:
 		p.tables.addToKey()
 	case opcode.KeyText:
@@ -153,6 +157,8 @@ func (p *part) context(in *runtime.Inst) {
 			p.result(x)
 		case runtime.FieldTid:
 			p.frames.tid()
+		case runtime.FieldErrno:
+			p.frames.errno(p.plan.Place.Errno)
 		case runtime.FieldCaller:
 			p.frames.stackWord(0)
 		case runtime.FieldTime:

@@ -10,9 +10,17 @@ import (
 // Texts that are known when code is made are words on the stack like numbers: the interpreter's references to them,
 // which are constants. An operation that uses such a text takes its bytes from the plan.
 
-// compareKnown makes an operation on texts that are known.
-func (p *part) compareKnown(op opcode.Op) {
-	v, _ := p.plan.Compared(p.pc)
+// lookAtTexts makes an operation that compares two texts, or measures one.
+func (p *part) lookAtTexts(op opcode.Op) {
+	v, known := p.plan.Compared(p.pc)
+	switch {
+	case !known && op == opcode.Slen:
+		p.texts.length()
+		return
+	case !known:
+		p.texts.compare(op)
+		return
+	}
 	pops, _ := opcode.RowOf(op).Effect(0)
 	for range pops {
 		p.popWord()

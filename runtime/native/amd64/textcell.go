@@ -2,6 +2,7 @@ package amd64
 
 import (
 	"gotap/runtime/native/amd64/asm"
+	"gotap/runtime/native/amd64/span"
 	"gotap/runtime/value"
 )
 
@@ -17,7 +18,7 @@ func (t *texts) pushThis(cell asm.Operand) {
 
 // copyCell makes a text of one in a cell, at the position rdx and the address to. Its reference is then in rcx.
 func (t *texts) copyCell(cell asm.Operand) {
-	fits, again, done := t.NewLabel(), t.NewLabel(), t.NewLabel()
+	fits := t.NewLabel()
 	t.Mov(asm.R(asm.RCX), cell)
 	t.Mov(asm.R(asm.RAX), asm.R(asm.RCX))
 	t.AluImm(asm.And, asm.R(asm.RAX), int32(value.HeaderLength))
@@ -29,17 +30,8 @@ func (t *texts) copyCell(cell asm.Operand) {
 	t.AluImm(asm.And, asm.R(asm.RCX), 1<<(refCut-refLength))
 	t.makeRef()
 	t.Lea(t.from, cell.Plus(8))
-	t.Lea(t.left, asm.At(asm.RAX, 7))
-	t.Shift(asm.Shr, asm.R(t.left), 3)
-	t.JccNear(asm.E, done)
-	t.Place(again)
-	t.Mov(asm.R(asm.RDX), asm.At(t.from, 0))
-	t.Mov(asm.At(t.to, 0), asm.R(asm.RDX))
-	t.AluImm(asm.Add, asm.R(t.from), 8)
-	t.AluImm(asm.Add, asm.R(t.to), 8)
-	t.AluImm(asm.Sub, asm.R(t.left), 1)
-	t.JccNear(asm.NE, again)
-	t.Place(done)
+	t.Mov(asm.R(t.left), asm.R(asm.RAX))
+	span.Copy(t.Assembler, t.from, t.to, t.left)
 }
 
 // loadText loads the register of the entry with a text that any thread may replace: a copy of it in a cell (package
@@ -96,37 +88,13 @@ func (t *texts) header() {
 	t.Alu(asm.Add, asm.R(asm.RAX), asm.R(t.left))
 }
 
-// eachWord makes a loop over the words of left bytes, which are an operand: at from, or the last ones padded in rdx.
-// left, and in the end rcx and rdx, are used.
-func (t *texts) eachWord(do func(asm.Operand)) {
-	again, tail, done := t.NewLabel(), t.NewLabel(), t.NewLabel()
-	t.Place(again)
-	t.AluImm(asm.Cmp, asm.R(t.left), 8)
-	t.Jcc(asm.B, tail)
-	do(asm.At(t.from, 0))
-	t.AluImm(asm.Add, asm.R(t.from), 8)
-	t.AluImm(asm.Sub, asm.R(t.left), 8)
-	t.Jmp(again)
-	t.Place(tail)
-	t.Test(t.left)
-	t.Jcc(asm.E, done)
-	t.Mov(asm.R(asm.RCX), asm.R(t.left))
-	t.Shift(asm.Shl, asm.R(asm.RCX), 3)
-	t.Neg(asm.R(asm.RCX)) // 64 minus the bits, modulo 64
-	t.Mov(asm.R(asm.RDX), asm.At(t.from, 0))
-	t.ShiftCL(asm.Shl, asm.R(asm.RDX))
-	t.ShiftCL(asm.Shr, asm.R(asm.RDX))
-	do(asm.R(asm.RDX))
-	t.Place(done)
-}
-
 // copyWith stores the header of a text, and its bytes padded to words. rax has bit 16 set if it is cut. from, to and
 // left are used.
 func (t *texts) copyWith() {
 	t.header()
 	t.Mov(asm.At(t.to, 0), asm.R(asm.RAX))
 	t.AluImm(asm.Add, asm.R(t.to), 8)
-	t.eachWord(func(from asm.Operand) {
+	span.EachWord(t.Assembler, t.from, t.left, func(from asm.Operand) {
 		t.Mov(asm.R(asm.RDX), from)
 		t.Mov(asm.At(t.to, 0), asm.R(asm.RDX))
 		t.AluImm(asm.Add, asm.R(t.to), 8)
@@ -146,7 +114,7 @@ func (t *texts) mixPart(ref word, mix func(asm.Operand)) {
 	t.Mov(asm.R(t.to), asm.R(asm.RAX))
 	t.openPart(ref)
 	mix(asm.R(t.to))
-	t.eachWord(mix)
+	span.EachWord(t.Assembler, t.from, t.left, mix)
 }
 
 // comparePart compares a text with the words at to, which is then behind them, or jumps if they differ.
@@ -159,5 +127,5 @@ func (t *texts) comparePart(ref word, differs asm.Label) {
 	}
 	t.openPart(ref)
 	compare(asm.R(asm.RAX))
-	t.eachWord(compare)
+	span.EachWord(t.Assembler, t.from, t.left, compare)
 }

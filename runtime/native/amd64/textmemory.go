@@ -4,6 +4,7 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
+	"gotap/runtime/native/amd64/span"
 )
 
 // Texts that are made when a program runs lie in slots of the part, one behind the other, as they lie in the
@@ -81,13 +82,19 @@ func (t *texts) makeRef() {
 // and those that it reads itself, 8 at a time.
 func (t *texts) copyText() {
 	most, _ := t.plan.Copied(t.pc)
-	w := t.stack[len(t.stack)-2]
+	_, known := t.plan.Asked(t.pc)
+	w, asked := t.stack[len(t.stack)-2], t.stack[len(t.stack)-1]
 	bell := t.readBell(w, most+1)
 	t.uses()
 	x := t.check.checked(w, bell, most+8)
 	t.Mov(asm.R(t.from), asm.R(x))
 	t.room(most, bell)
-	t.MovImm(t.left, uint64(most/8+1))
+	if t.load(t.left, asked); !known {
+		t.AluImm(asm.Cmp, asm.R(t.left), int32(most))
+		t.Jcc(asm.A, bell)
+	}
+	t.Shift(asm.Shr, asm.R(t.left), 3)
+	t.Inc(asm.R(t.left))
 	again, found, whole := t.NewLabel(), t.NewLabel(), t.NewLabel()
 	t.Place(again)
 	t.mayFault(bell, false, func() { t.Mov(asm.R(asm.RAX), asm.At(t.from, 0)) })
@@ -114,10 +121,10 @@ func (t *texts) copyText() {
 	t.Alu(asm.Sub, asm.R(asm.RAX), asm.R(asm.RCX))
 	t.Mov(asm.R(asm.RDX), t.usedBytes())
 	t.Alu(asm.Sub, asm.R(asm.RAX), asm.R(asm.RDX))
+	t.Alu(asm.Cmp, asm.R(asm.RAX), t.source(asked, asm.RCX))
 	t.MovImm(asm.RCX, 0)
-	t.AluImm(asm.Cmp, asm.R(asm.RAX), int32(most))
 	t.JccNear(asm.BE, whole)
-	t.MovImm(asm.RAX, uint64(most))
+	t.load(asm.RAX, asked)
 	t.MovImm(asm.RCX, 1<<(refCut-refLength))
 	t.Place(whole)
 	t.makeRef()
@@ -173,22 +180,10 @@ func (t *texts) copyWords(bell asm.Label) {
 
 // hash replaces a text by its hash.
 func (t *texts) hash() {
-	again, done := t.NewLabel(), t.NewLabel()
 	t.find(t.stack[len(t.stack)-1], t.bellBefore())
 	t.popWord()
 	t.lengthOf(asm.RAX)
-	t.MovImm(asm.RAX, runtime.HashStart)
-	t.MovImm(asm.RCX, runtime.HashPrime)
-	t.Test(t.left)
-	t.JccNear(asm.E, done)
-	t.Place(again)
-	t.Extend(asm.RDX, asm.At(t.from, 0), 8, false)
-	t.Alu(asm.Xor, asm.R(asm.RAX), asm.R(asm.RDX))
-	t.Imul(asm.RAX, asm.R(asm.RCX))
-	t.AluImm(asm.Add, asm.R(t.from), 1)
-	t.AluImm(asm.Sub, asm.R(t.left), 1)
-	t.JccNear(asm.NE, again)
-	t.Place(done)
+	span.Hash(t.Assembler, t.from, t.left)
 	t.result(asm.RAX)
 }
 

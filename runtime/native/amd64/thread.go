@@ -26,6 +26,17 @@ func (f *frames) tid() {
 	f.result(x)
 }
 
+// errno pushes errno of the thread, which is at an offset from the start of its own data.
+func (f *frames) errno(at int64) {
+	f.needStack()
+	bell, to := f.bellBefore(), f.target()
+	fault := func(instruction func()) { f.mayFault(bell, true, instruction) }
+	f.used(asm.RAX)
+	f.ownData(fault)
+	fault(func() { f.Extend(to, asm.At(asm.RAX, int32(at)), 32, true) })
+	f.result(to)
+}
+
 // perThread makes the code of operations on this thread's value of a variable, which is in a table with the number of
 // the thread as the key. A value that is not there yet is the initial one; the interpreter inserts it. While another
 // key is built, values are only read: the words of that key lie in homes, which a search does not use.

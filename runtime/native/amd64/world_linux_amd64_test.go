@@ -35,6 +35,10 @@ const (
 	testTid   = 99
 	ownData   = controlAddr + 0x740 // the base of fs, whose first word is its address
 	fileFS    = 21
+
+	// errno of the thread, and where it lies in its own data.
+	errnoAt   = -0x28
+	testErrno = -70000
 )
 
 // world is a tracee and an interpreter that share an arena.
@@ -102,6 +106,7 @@ func newWorld(t testing.TB) *world {
 	w.c.setControl(1)
 	w.c.ready[fileFS] = ownData
 	binary.LittleEndian.PutUint64(w.c.work[codeSize+ownData-controlAddr:], ownData)
+	binary.LittleEndian.PutUint64(w.c.work[codeSize+ownData+errnoAt-controlAddr:], testErrno&(1<<32-1)|0x1234<<32)
 	w.fillData()
 	w.initial = w.used(nil)
 	return w
@@ -234,7 +239,7 @@ func (w *world) site(s Site) Site {
 
 // inTracee is what native code finds besides the registers.
 func (w *world) inTracee() native.Place {
-	return native.Place{Thread: true, Clock: w.clock != nil, Reads: true, Returns: true, Texts: 1 << 10, Names: w.names}
+	return native.Place{Thread: true, Clock: w.clock != nil, Reads: true, Returns: true, Texts: 1 << 10, Names: w.names, Errno: errnoAt}
 }
 
 // usedOffset returns where used has a word of the arena that was allocated.
@@ -394,6 +399,10 @@ func (h *thread) FloatWord(n int) (uint64, bool) {
 	}
 	return 0, false
 }
+func (h *thread) Errno() (uint64, bool)      { return testErrno & (1<<64 - 1), true }
+func (h *thread) RunTime() (uint64, bool)    { return 0, false }
+func (h *thread) Bias(string) (uint64, bool) { return 0, false }
+
 func (h *thread) Return() uint64   { return h.regs[fileIndex[asm.RAX]] }
 func (h *thread) SetReturn(uint64) {}
 func (h *thread) Text(f runtime.TextField, p []byte) int {

@@ -239,7 +239,8 @@ func (f *callFrames) findCall(none label) {
 		f.mov(x7, x6)
 		f.b(search)
 		f.place(absent)
-		f.ldr(x16, callBlock, calls.OthersAt)
+		f.ldr(x16, callBlock, calls.LowestAt)
+		f.addImm(x16, x16, 1) // calls.None becomes 0
 		f.cbnz(x16, unable)
 		f.b(none)
 	})

@@ -1,7 +1,6 @@
 package arm64
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -137,7 +136,7 @@ func TestCallLimits(t *testing.T) {
 	if d := w.ring(t, exit, sp, 0); d != nil {
 		t.Errorf("a return without a call rings: %+v", d)
 	}
-	w.block.SetOthers(1, sp-64)
+	w.block.SetLowest(sp - 64)
 	if d := w.ring(t, exit, sp, 0); d == nil || d.Call != native.LeavesCall {
 		t.Errorf("a return of a call that the host follows: %+v", d)
 	}
@@ -150,7 +149,7 @@ func TestCallLimits(t *testing.T) {
 		t.Errorf("a call inside of one that the host follows rings: %+v", d)
 	}
 	w.block.Clear()
-	w.block.SetOthers(0, math.MaxUint64)
+	w.block.SetLowest(calls.None)
 	n := 0
 	for ; n < calls.StackSize; n++ {
 		if d := w.ring(t, entry, sp-16*uint64(n), 0); d != nil {

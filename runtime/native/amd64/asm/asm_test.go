@@ -23,6 +23,8 @@ var forms = []struct {
 	{"mov    r10,QWORD PTR [r13+r12*8+0x0]", func(a *Assembler) { a.Mov(R(R10), Element(R13, R12)) }},
 	{"mov    r8,QWORD PTR [rip+0xffc]        # 0x10001003", func(a *Assembler) { a.Mov(R(R8), Address(testAddress+0x1003)) }},
 	{"mov    eax,r8d", func(a *Assembler) { a.Mov32(RAX, R(R8)) }},
+	{"mov    BYTE PTR [r9],cl", func(a *Assembler) { a.Store8(At(R9, 0), RCX) }},
+	{"mov    BYTE PTR [rsi+0x8],dil", func(a *Assembler) { a.Store8(At(RSI, 8), RDI) }},
 	{"mov    r9d,0xffffffff", func(a *Assembler) { a.MovImm(R9, 1<<32-1) }},
 	{"mov    rbx,0xfffffffffffffffe", func(a *Assembler) { a.MovImm(RBX, ^uint64(1)) }},
 	{"movabs r14,0x123456789abcdef", func(a *Assembler) { a.MovImm(R14, 0x123456789abcdef) }},

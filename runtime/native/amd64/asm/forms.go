@@ -98,6 +98,11 @@ func (a *Assembler) Mov32(to Reg, from Operand) { a.encode(dword(0x8b), to, from
 // Store32 stores the low 32 bits of a register.
 func (a *Assembler) Store32(to Operand, from Reg) { a.encode(dword(0x89), from, to) }
 
+// Store8 stores the low byte of a register.
+func (a *Assembler) Store8(to Operand, from Reg) {
+	a.encode(instruction{byteOp: true, code: []byte{0x88}}, from, to)
+}
+
 // StoreImm32 stores a constant in 32 bits of memory.
 func (a *Assembler) StoreImm32(to Operand, v uint32) {
 	a.encode(instruction{code: []byte{0xc7}, imm: 4}, 0, to)
