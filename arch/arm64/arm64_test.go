@@ -1,15 +1,17 @@
 package arm64
 
 import (
-	"os"
 	"strings"
 	"testing"
 )
 
-// statesPerRow gives about 20,000 states of the core's rows, or more than 1,000,000 in the long suite.
+// statesPerRow gives about 20,000 states of the core's rows, in a short run 5,000, or more than 1,000,000 in the long suite.
 func statesPerRow() int {
-	if os.Getenv("GOTAP_LONG") != "" {
+	switch {
+	case longRun():
 		return 3600
+	case testing.Short():
+		return 18
 	}
 	return 70
 }

@@ -178,8 +178,11 @@ func TestVectorSpace(t *testing.T) {
 func TestVectorRows(t *testing.T) {
 	r := newRand(t, 14)
 	n := 40
-	if longRun() {
+	switch {
+	case longRun():
 		n = 1500
+	case testing.Short():
+		n = 14
 	}
 	for _, table := range vectorTables {
 		t.Run(table[0].name, func(t *testing.T) {

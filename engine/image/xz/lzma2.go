@@ -26,15 +26,50 @@ func decodeChunks(in *input, out []byte, limit int) ([]byte, error) {
 	}
 }
 
+// blockSize adds up how large the chunks of one block say that they become, so that the result need not be copied as it
+// grows, and one over the limit is refused at once. Of damaged data it returns the sum up to the damage.
+func blockSize(in input, limit int) (int, error) {
+	total := 0
+	for {
+		control := in.byte()
+		if in.short || control == 0 || control > 2 && control < 0x80 {
+			return total, nil
+		}
+		size := in.chunkSize(control)
+		if size > limit-total {
+			return 0, ErrSize
+		}
+		total += size
+		switch {
+		case control >= 0xc0: // with properties
+			size = in.word() + 1
+		case control >= 0x80:
+			size = in.word()
+		}
+		in.take(size)
+	}
+}
+
+// word reads the size of something, which is never empty.
+func (in *input) word() int {
+	return int(binary.BigEndian.Uint16(append(in.take(2), 0, 0)[:2])) + 1
+}
+
+// chunkSize reads how large a chunk becomes.
+func (in *input) chunkSize(control byte) int {
+	size := in.word()
+	if control >= 0x80 {
+		size += int(control&0x1f) << 16
+	}
+	return size
+}
+
 // chunk decodes one chunk: control 1 and 2 are plain bytes, 0x80 and above LZMA.
 func (d *decoder) chunk(in *input, control byte, limit int) error {
 	if control == 1 || control >= 0xe0 {
 		d.floor = len(d.out) // the dictionary is empty
 	}
-	size := int(binary.BigEndian.Uint16(append(in.take(2), 0, 0)[:2])) + 1
-	if control >= 0x80 {
-		size += int(control&0x1f) << 16
-	}
+	size := in.chunkSize(control)
 	if size > limit-len(d.out) {
 		return ErrSize
 	}
@@ -45,7 +80,7 @@ func (d *decoder) chunk(in *input, control byte, limit int) error {
 		d.out = append(d.out, in.take(size)...)
 		return nil
 	}
-	packed := int(binary.BigEndian.Uint16(append(in.take(2), 0, 0)[:2])) + 1
+	packed := in.word()
 	if control >= 0xc0 {
 		if err := d.setProperties(in.byte()); err != nil {
 			return err

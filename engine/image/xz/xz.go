@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"hash/crc64"
+	"slices"
 )
 
 // ErrFormat reports data that is not in the XZ format, or damaged; ErrSize a result that is larger than allowed.
@@ -52,7 +53,11 @@ func Decode(packed []byte, limit int) ([]byte, error) {
 			return nil, err
 		}
 		block := in.at
-		var err error
+		size, err := blockSize(*in, limit-len(out))
+		if err != nil {
+			return nil, err
+		}
+		out = slices.Grow(out, size)
 		if out, err = decodeChunks(in, out, limit); err != nil {
 			return nil, err
 		}

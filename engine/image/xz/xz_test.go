@@ -40,8 +40,9 @@ func samples(t testing.TB) map[string][]byte {
 // TestDecode decodes what xz has compressed with its presets, checksums, properties and several blocks.
 func TestDecode(t *testing.T) {
 	testenv.Require(t, testenv.XZ)
-	options := [][]string{{"-0"}, {"-6"}, {"--check=none"}, {"--check=crc32"}, {"--check=sha256"}, {"--block-size=100000"},
-		{"--lzma2=preset=6,lc=0,lp=2,pb=0"}, {"--lzma2=preset=6,lc=1,lp=3,pb=4"}, {"--lzma2=preset=1,dict=4KiB"}}
+	const fast = "--lzma2=preset=1" // the checksums and blocks are the same after any preset
+	options := [][]string{{"-0"}, {"-6"}, {fast, "--check=none"}, {fast, "--check=crc32"}, {fast, "--check=sha256"}, {fast, "--block-size=100000"},
+		{"--lzma2=preset=6,dict=1MiB,lc=0,lp=2,pb=0"}, {"--lzma2=preset=6,dict=1MiB,lc=1,lp=3,pb=4"}, {"--lzma2=preset=1,dict=4KiB"}}
 	for name, plain := range samples(t) {
 		for _, o := range options {
 			got, err := Decode(compress(t, plain, o...), len(plain))
@@ -56,6 +57,13 @@ func TestDecode(t *testing.T) {
 func TestDecodeIsBounded(t *testing.T) {
 	testenv.Require(t, testenv.XZ)
 	packed := compress(t, make([]byte, 20<<20), "-1")
+	for _, limit := range []int{20<<20 - 1, 20 << 20} {
+		if got, err := Decode(packed, limit); (len(got) == 20<<20) != (limit == 20<<20) || err != nil && !errors.Is(err, ErrSize) {
+			t.Errorf("with a bound of %d: %d bytes, %v", limit, len(got), err)
+		} else if cap(got)-len(got) > 64<<10 {
+			t.Errorf("%d bytes have room for %d: they were moved as they grew", len(got), cap(got))
+		}
+	}
 	if _, err := Decode(packed, 1<<20); !errors.Is(err, ErrSize) {
 		t.Errorf("a result over the bound: %v", err)
 	}

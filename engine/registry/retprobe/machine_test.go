@@ -174,8 +174,10 @@ func newMachine(t *testing.T, seed uint64, threads, tasks, functions int, shared
 	return m
 }
 
+// newArena makes an arena with storage for thousands of calls. More would only take time: at the end of each program all of
+// it is allocated, and counted.
 func newArena(t *testing.T) *arena.Arena {
-	arena, err := arena.New(arena.Options{Size: 16 << 20})
+	arena, err := arena.New(arena.Options{Size: 6 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
