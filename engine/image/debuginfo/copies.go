@@ -32,6 +32,9 @@ const maxSearched = 8 << 20
 // when the file has at most maxSearched bytes of debug information. Copies reads whole units, so it must not be called
 // for a hit.
 func (in *Info) Copies(vaddr uint64) (copies []Copy, err error) {
+	if in.isUncopied(vaddr) {
+		return nil, nil
+	}
 	fn, all, err := in.copied(vaddr)
 	if err != nil || fn == nil {
 		return nil, err
@@ -45,6 +48,30 @@ func (in *Info) Copies(vaddr uint64) (copies []Copy, err error) {
 	}
 	sortCopies(copies)
 	return copies, nil
+}
+
+// isUncopied reports whether the unit of the function at vaddr shows that it has no copies, without reading all units.
+func (in *Info) isUncopied(vaddr uint64) bool {
+	none, err := in.askAlone(vaddr)
+	return none && err == nil
+}
+
+func (in *Info) askAlone(vaddr uint64) (none bool, err error) {
+	defer in.guard(&err)()
+	alone := in.entries.Alone(vaddr)
+	if alone == nil {
+		return false, nil
+	}
+	is := inlines{entries: alone, survey: entry.NewSurvey(alone), functions: function.New(alone), calls: map[*entry.Unit]inlinedCalls{}}
+	o, units, err := is.copied(vaddr)
+	if err != nil || o == nil {
+		return err == nil, err
+	}
+	u := alone.Units()[0]
+	if o.abstract < u.Root || o.abstract >= u.End || len(units) != 1 || is.listInlined(u) != nil {
+		return false, nil
+	}
+	return len(is.calls[u][o.abstract]) == 0, nil
 }
 
 // sortCopies sorts by the line of the call.
