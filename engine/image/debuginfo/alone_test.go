@@ -27,6 +27,16 @@ func TestUnitAlone(t *testing.T) {
 	}
 }
 
+// TestUnitAloneOfMany is for files with so much debug information that only the function's unit is searched, in C++, too.
+func TestUnitAloneOfMany(t *testing.T) {
+	testenv.Require(t, testenv.GXX)
+	defer debuginfo.SearchAtMost(0)()
+	for _, flags := range [][]string{{"-O2"}, {"-O2", "-gdwarf-4", "-fdebug-types-section"}} {
+		p := build(t, "testdata/shared.cc", append(flags, "testdata/shared2.cc")...)
+		checkAlone(t, p.path, p.elf, true, 1)
+	}
+}
+
 // TestUnitAloneInLibrary does the same with functions of a C library, in which many are inlined: every 97th, and in long
 // runs all.
 func TestUnitAloneInLibrary(t *testing.T) {

@@ -25,7 +25,7 @@ type Copy struct {
 }
 
 // maxSearched bounds the size of the debug information that is searched for copies outside the function's unit.
-const maxSearched = 8 << 20
+var maxSearched = 8 << 20 // tests change it
 
 // Copies returns the inlined copies of the function at vaddr, which also has code of its own. A function of C has them
 // in its own unit. One that several units may define, or that was inlined at link time, is searched for in all units
@@ -58,21 +58,30 @@ func (in *Info) isUncopied(vaddr uint64) bool {
 
 func (in *Info) askAlone(vaddr uint64) (none bool, err error) {
 	defer in.guard(&err)()
-	alone := in.entries.Alone(vaddr)
+	alone := in.entries.Alone(vaddr, maxSearched)
 	if alone == nil {
 		return false, nil
 	}
-	is := inlines{entries: alone, survey: entry.NewSurvey(alone), functions: function.New(alone), calls: map[*entry.Unit]inlinedCalls{}}
-	o, units, err := is.copied(vaddr)
-	if err != nil || o == nil {
-		return err == nil, err
-	}
 	u := alone.Units()[0]
-	if o.abstract < u.Root || o.abstract >= u.End || len(units) != 1 || is.listInlined(u) != nil {
+	is := inlines{entries: alone, survey: entry.NewSurvey(alone), functions: function.New(alone), calls: map[*entry.Unit]inlinedCalls{}}
+	o, _, err := is.copied(vaddr)
+	if err != nil || o == nil {
+		return err == nil && u.IsC(), err
+	}
+	// What identifies the function may be in another unit.
+	if !u.IsC() && o.linkage == "" || o.abstract != 0 && !within(u, o.abstract) || is.listInlined(u) != nil {
 		return false, nil
 	}
-	return len(is.calls[u][o.abstract]) == 0, nil
+	for abstract := range is.calls[u] {
+		if abstract == o.abstract || o.linkage != "" && (!within(u, abstract) || is.survey.IsLinkedAs(abstract, o.linkage)) {
+			return false, nil
+		}
+	}
+	return true, nil
 }
+
+// within reports whether an entry is in a unit.
+func within(u *entry.Unit, off dwarf.Offset) bool { return off >= u.Root && off < u.End }
 
 // sortCopies sorts by the line of the call.
 func sortCopies(copies []Copy) {

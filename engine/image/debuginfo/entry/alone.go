@@ -27,8 +27,8 @@ const (
 // Alone returns a reader of the unit that the code at pc belongs to. Its entries must not be asked for what other units
 // contain, nor for lines or location lists. It returns nil where that may not be enough, or all units have been read:
 // without .debug_aranges, with split or supplementary files, and for other languages than C, whose functions may be
-// described in several units.
-func (rd *Reader) Alone(pc uint64) *Reader {
+// described in several units, unless there are more than most bytes of entries.
+func (rd *Reader) Alone(pc uint64, most int) *Reader {
 	if rd.opened {
 		return nil
 	}
@@ -52,6 +52,7 @@ func (rd *Reader) Alone(pc uint64) *Reader {
 	if !ok || len(sections["types"]) > 0 {
 		return nil
 	}
+	much := len(sections["info"]) > most
 	whole := &part{sections: sections, typesAt: len(sections["info"])}
 	h, err := whole.header(int(off))
 	if err != nil || h.next > mostAlone || h.isType || h.unit.Split || h.unit.Wide || !cutOut(sections, int(off), &h) {
@@ -63,7 +64,7 @@ func (rd *Reader) Alone(pc uint64) *Reader {
 		return nil
 	}
 	u := alone.addUnit(p, &h)
-	if u == nil || alone.readRoot(u) != nil || u.Entry.Tag != dwarf.TagCompileUnit || u.Split || !u.IsC() {
+	if u == nil || alone.readRoot(u) != nil || u.Entry.Tag != dwarf.TagCompileUnit || u.Split || !u.IsC() && !much {
 		return nil
 	}
 	alone.units = []*Unit{u}
