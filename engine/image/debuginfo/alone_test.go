@@ -75,7 +75,7 @@ func checkAlone(t *testing.T, path string, f *elf.File, some bool, step int) {
 		if elf.ST_TYPE(s.Info) != elf.STT_FUNC || s.Value == 0 {
 			continue
 		}
-		none, err := one.AskAlone(s.Value)
+		none, err := debuginfo.AskAlone(one, s.Value)
 		if !none || err != nil {
 			continue
 		}

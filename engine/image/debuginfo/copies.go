@@ -32,7 +32,7 @@ var maxSearched = 8 << 20 // tests change it
 // when the file has at most maxSearched bytes of debug information. Copies reads whole units, so it must not be called
 // for a hit.
 func (in *Info) Copies(vaddr uint64) (copies []Copy, err error) {
-	if in.isUncopied(vaddr) {
+	if isUncopied(in, vaddr) {
 		return nil, nil
 	}
 	fn, all, err := in.copied(vaddr)
@@ -51,14 +51,14 @@ func (in *Info) Copies(vaddr uint64) (copies []Copy, err error) {
 }
 
 // isUncopied reports whether the unit of the function at vaddr shows that it has no copies, without reading all units.
-func (in *Info) isUncopied(vaddr uint64) bool {
-	none, err := in.askAlone(vaddr)
+func isUncopied(in *Info, vaddr uint64) bool {
+	none, err := askAlone(in, vaddr)
 	return none && err == nil
 }
 
-func (in *Info) askAlone(vaddr uint64) (none bool, err error) {
+func askAlone(in *Info, vaddr uint64) (none bool, err error) {
 	defer in.guard(&err)()
-	alone := in.entries.Alone(vaddr, maxSearched)
+	alone := entry.Alone(in.entries, vaddr, maxSearched)
 	if alone == nil {
 		return false, nil
 	}
