@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -34,13 +33,11 @@ var otherCommands = map[string]string{
 	"stat": "gotap run funccount", "info": "gotap doctor", "compile": "gotap build SCRIPT -o FILE.ppdf", "script": "gotap run SCRIPT",
 }
 
-var unknownFlag = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^unknown (?:flag: --|shorthand flag: '.' in -)(\S+)`)
-})
+var unknownFlag = regexp.MustCompile(`^unknown (?:flag: --|shorthand flag: '.' in -)(\S+)`)
 
 // otherFlag suggests what to use instead of an unknown flag; before is how many arguments precede it.
 func otherFlag(c *cobra.Command, err error, before int) string {
-	m := unknownFlag().FindStringSubmatch(err.Error())
+	m := unknownFlag.FindStringSubmatch(err.Error())
 	switch {
 	case strings.Contains(err.Error(), `for "--top" flag:`): // it has no value, but samples have an argument of this name
 		return "an argument of the script is --arg top=…; --top alone shows the run on the terminal"
@@ -60,14 +57,14 @@ func otherFlag(c *cobra.Command, err error, before int) string {
 	return otherFlags[m[1]]
 }
 
-var unknownCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "gotap"`) })
+var unknownCommand = regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "gotap"`)
 
 // explainCommand adds a suggestion to the error about an unknown command.
 func explainCommand(root *cobra.Command, err error) error {
 	if err == nil {
 		return nil
 	}
-	m := unknownCommand().FindStringSubmatch(err.Error())
+	m := unknownCommand.FindStringSubmatch(err.Error())
 	if m == nil {
 		return err
 	}
