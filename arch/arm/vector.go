@@ -68,13 +68,13 @@ func findVector(w uint32) *vectorRow {
 func vectorRows(w uint32) []vectorRow {
 	switch {
 	case w>>25 == 0b1111001:
-		return neonRows
+		return neonRows()
 	case w>>24 == 0b11110100:
-		return neonMemoryRows
+		return neonMemoryRows()
 	case w>>28 == 0b1111:
-		return unconditionalRows
+		return unconditionalRows()
 	default:
-		return vfpRows
+		return vfpRows()
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 // vectorTables returns all rows of the vector unit.
 func vectorTables() []*vectorRow {
 	var all []*vectorRow
-	for _, table := range [][]vectorRow{neonRows, neonMemoryRows, vfpRows, unconditionalRows} {
+	for _, table := range [][]vectorRow{neonRows(), neonMemoryRows(), vfpRows(), unconditionalRows()} {
 		for i := range table {
 			all = append(all, &table[i])
 		}

@@ -17,7 +17,7 @@ func statesPerRow() int {
 }
 
 // coreTables are the tables of this package except those of the vector unit.
-var coreTables = [][]row{controlRows, systemRows, immediateRows, registerRows, loadRows, atomicRows, otherRows}
+var coreTables = [][]row{controlRows, systemRows, immediateRows, registerRows, loadRows(), atomicRows(), otherRows}
 
 // missing reports rows that the processor of the tests does not have, or, like hlt, handles itself.
 func missing(r *row) bool {

@@ -1,10 +1,13 @@
 package arm64
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // atomicRows holds exclusives, ordered accesses and atomics (Arm ARM DDI 0487, C4.1.94). A function whose name
 // begins with "lone" executes an exclusive by itself: the exception of gotap's breakpoint clears the monitor.
-var atomicRows = buildAtomicRows()
+var atomicRows = sync.OnceValue(buildAtomicRows)
 
 func buildAtomicRows() []row {
 	out := []row{

@@ -1,11 +1,15 @@
 package arm64
 
-import "gotap/arch/ieee"
+import (
+	"sync"
+
+	"gotap/arch/ieee"
+)
 
 // Conversions of scalars between formats and to and from integers and fixed-point numbers in general registers
 // (Arm ARM DDI 0487, C4.1.96).
 
-var convertRows = convertTable()
+var convertRows = sync.OnceValue(convertTable)
 
 // roundingOf maps the rmode field of a conversion to its rounding.
 var roundingOf = [4]ieee.Rounding{ieee.NearestEven, ieee.Up, ieee.Down, ieee.Zero}

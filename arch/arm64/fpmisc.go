@@ -1,11 +1,15 @@
 package arm64
 
-import "gotap/arch/ieee"
+import (
+	"sync"
+
+	"gotap/arch/ieee"
+)
 
 // Floating-point instructions of two vector registers, and their scalar forms (Arm ARM DDI 0487, C4.1.95, "Advanced
 // SIMD two-register miscellaneous" and "(FP16)").
 
-var fpMiscRows = fpMiscTable()
+var fpMiscRows = sync.OnceValue(fpMiscTable)
 
 // fpMiscKind is an opcode that the classes of half and of wider precision share, and the scalar classes too if
 // scalar is set; a is size<1>.

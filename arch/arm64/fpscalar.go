@@ -1,6 +1,10 @@
 package arm64
 
-import "gotap/arch/ieee"
+import (
+	"sync"
+
+	"gotap/arch/ieee"
+)
 
 // Scalar floating point that is not a conversion (Arm ARM DDI 0487, C4.1.96, "Floating-point …").
 
@@ -21,7 +25,7 @@ type (
 	fpBinary func(e *ieee.Env, f ieee.Format, a, b uint64) uint64
 )
 
-var scalarRows = scalarTable()
+var scalarRows = sync.OnceValue(scalarTable)
 
 // scalarTable has two operands, one, three, and the rest.
 func scalarTable() (out []row) {

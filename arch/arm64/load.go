@@ -1,7 +1,9 @@
 package arm64
 
+import "sync"
+
 // loadRows holds the loads and stores of general registers other than atomics (Arm ARM DDI 0487, C4.1.94).
-var loadRows = buildLoadRows()
+var loadRows = sync.OnceValue(buildLoadRows)
 
 // width is one of the sizes that loads and stores come in: bits 31:30 (size) and 23:22 (opc) of the encoding.
 type width struct {

@@ -1,11 +1,15 @@
 package arm64
 
-import "gotap/arch/ieee"
+import (
+	"sync"
+
+	"gotap/arch/ieee"
+)
 
 // Instructions whose second operand is one lane of Rm (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD vector x indexed
 // element").
 
-var elementRows = elementTable()
+var elementRows = sync.OnceValue(elementTable)
 
 // elementTable has "v" if a result is as wide as its operands, "l" if it is twice as wide, and "s" if there is a
 // scalar form.

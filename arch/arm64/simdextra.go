@@ -1,11 +1,15 @@
 package arm64
 
-import "gotap/arch/ieee"
+import (
+	"sync"
+
+	"gotap/arch/ieee"
+)
 
 // Dot products, matrix products, complex arithmetic and BFloat16, by vector and by element (Arm ARM DDI 0487,
 // C4.1.95, "Advanced SIMD three same extra" and "vector x indexed element").
 
-var extraRows = extraTable()
+var extraRows = sync.OnceValue(extraTable)
 
 // extraTable lists the dot and matrix products by the signs of their operands.
 func extraTable() (out []row) {

@@ -1,11 +1,15 @@
 package arm64
 
-import "gotap/arch/ieee"
+import (
+	"sync"
+
+	"gotap/arch/ieee"
+)
 
 // Floating-point instructions of three registers of one shape (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD three
 // same", "three same (FP16)" and their scalar forms).
 
-var fpSameRows = fpSameTable()
+var fpSameRows = sync.OnceValue(fpSameTable)
 
 // fpSameKinds share U, a bit that is size<1> or a, and three bits of opcode between the classes of half and of
 // wider precision.

@@ -1,10 +1,13 @@
 package arm64
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
 // Instructions whose operands and results differ in size (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD three different").
 
-var longRows = longTable()
+var longRows = sync.OnceValue(longTable)
 
 // longTable has the signed operation with U clear and the unsigned one with U set. Saturating operations are signed
 // only.

@@ -1,11 +1,14 @@
 package arm64
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
 // Integer instructions of two registers (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD two-register miscellaneous"),
 // and those across lanes.
 
-var miscRows = miscTable()
+var miscRows = sync.OnceValue(miscTable)
 
 // miscTable has operations on lanes, then those that change the size of lanes.
 func miscTable() (out []row) {
@@ -182,7 +185,7 @@ func shll(c *cpu, w uint32) error {
 	return nil
 }
 
-var acrossRows = acrossTable()
+var acrossRows = sync.OnceValue(acrossTable)
 
 // acrossTable takes the floating-point operations from the table of pairs of registers.
 func acrossTable() (out []row) {

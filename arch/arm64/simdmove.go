@@ -2,18 +2,21 @@ package arm64
 
 import (
 	"math/bits"
+	"sync"
 
 	"gotap/arch/ieee"
 )
 
 // Immediates, copies between lanes and general registers, permutations and table look-ups (Arm ARM DDI 0487, C4.1.95).
 
-var immediateVectorRows = []row{
-	vrow("0xx 0111100000 xxx xxxx 01 xxxxx xxxxx", "movi, mvni, orr, bic, fmov (immediate)", modifiedImmediate, func(w uint32) bool {
-		return w>>12&15 == 15 && u(w) && !q(w)
-	}),
-	vrow("0x0 0111100000 xxx 1111 11 xxxxx xxxxx", "fmov (immediate, half)", modifiedImmediate),
-}
+var immediateVectorRows = sync.OnceValue(func() []row {
+	return []row{
+		vrow("0xx 0111100000 xxx xxxx 01 xxxxx xxxxx", "movi, mvni, orr, bic, fmov (immediate)", modifiedImmediate, func(w uint32) bool {
+			return w>>12&15 == 15 && u(w) && !q(w)
+		}),
+		vrow("0x0 0111100000 xxx 1111 11 xxxxx xxxxx", "fmov (immediate, half)", modifiedImmediate),
+	}
+})
 
 // modifiedImmediate expands abcdefgh by cmode and op (AdvSIMDExpandImm), and moves it, or combines it with Rd.
 func modifiedImmediate(c *cpu, w uint32) error {
@@ -71,15 +74,17 @@ func byteMask(imm uint64) (v uint64) {
 	return v
 }
 
-var copyRows = []row{
-	vrow("0x0 01110000 xxxxx 0 0000 1 xxxxx xxxxx", "dup (element)", dupElement, noLane, wideLaneNoQ),
-	vrow("010 11110000 xxxxx 0 0000 1 xxxxx xxxxx", "dup (scalar)", dupScalar, noLane),
-	vrow("0x0 01110000 xxxxx 0 0001 1 xxxxx xxxxx", "dup (general)", dupGeneral, noLane, wideLaneNoQ),
-	vrow("0x0 01110000 xxxxx 0 0101 1 xxxxx xxxxx", "smov", signedMove, noLane, func(w uint32) bool { return laneSize(w) > 1 && !q(w) || laneSize(w) == 3 }),
-	vrow("0x0 01110000 xxxxx 0 0111 1 xxxxx xxxxx", "umov", unsignedMove, noLane, func(w uint32) bool { return (laneSize(w) == 3) != q(w) }),
-	vrow("010 01110000 xxxxx 0 0011 1 xxxxx xxxxx", "ins (general)", insertGeneral, noLane),
-	vrow("011 01110000 xxxxx 0 xxxx 1 xxxxx xxxxx", "ins (element)", insertElement, noLane),
-}
+var copyRows = sync.OnceValue(func() []row {
+	return []row{
+		vrow("0x0 01110000 xxxxx 0 0000 1 xxxxx xxxxx", "dup (element)", dupElement, noLane, wideLaneNoQ),
+		vrow("010 11110000 xxxxx 0 0000 1 xxxxx xxxxx", "dup (scalar)", dupScalar, noLane),
+		vrow("0x0 01110000 xxxxx 0 0001 1 xxxxx xxxxx", "dup (general)", dupGeneral, noLane, wideLaneNoQ),
+		vrow("0x0 01110000 xxxxx 0 0101 1 xxxxx xxxxx", "smov", signedMove, noLane, func(w uint32) bool { return laneSize(w) > 1 && !q(w) || laneSize(w) == 3 }),
+		vrow("0x0 01110000 xxxxx 0 0111 1 xxxxx xxxxx", "umov", unsignedMove, noLane, func(w uint32) bool { return (laneSize(w) == 3) != q(w) }),
+		vrow("010 01110000 xxxxx 0 0011 1 xxxxx xxxxx", "ins (general)", insertGeneral, noLane),
+		vrow("011 01110000 xxxxx 0 xxxx 1 xxxxx xxxxx", "ins (element)", insertElement, noLane),
+	}
+})
 
 // laneSize returns the position of the lowest bit set in imm5; the bits above it are the index.
 func laneSize(w uint32) uint  { return uint(bits.TrailingZeros32(field(w, 16, 5))) }
@@ -144,13 +149,15 @@ func insertElement(c *cpu, w uint32) error {
 	return nil
 }
 
-var permuteRows = []row{
-	vrow("0x0 01110 xx 0 xxxxx 0 x01 10 xxxxx xxxxx", "uzp1, uzp2", permute(unzip), oneDouble),
-	vrow("0x0 01110 xx 0 xxxxx 0 x10 10 xxxxx xxxxx", "trn1, trn2", permute(transpose), oneDouble),
-	vrow("0x0 01110 xx 0 xxxxx 0 x11 10 xxxxx xxxxx", "zip1, zip2", permute(zip), oneDouble),
-	vrow("0x1 01110 00 0 xxxxx 0 xxxx 0 xxxxx xxxxx", "ext", extract, func(w uint32) bool { return !q(w) && w>>14&1 == 1 }),
-	vrow("0x0 01110 00 0 xxxxx 0 xxx 00 xxxxx xxxxx", "tbl, tbx", tableLookup),
-}
+var permuteRows = sync.OnceValue(func() []row {
+	return []row{
+		vrow("0x0 01110 xx 0 xxxxx 0 x01 10 xxxxx xxxxx", "uzp1, uzp2", permute(unzip), oneDouble),
+		vrow("0x0 01110 xx 0 xxxxx 0 x10 10 xxxxx xxxxx", "trn1, trn2", permute(transpose), oneDouble),
+		vrow("0x0 01110 xx 0 xxxxx 0 x11 10 xxxxx xxxxx", "zip1, zip2", permute(zip), oneDouble),
+		vrow("0x1 01110 00 0 xxxxx 0 xxxx 0 xxxxx xxxxx", "ext", extract, func(w uint32) bool { return !q(w) && w>>14&1 == 1 }),
+		vrow("0x0 01110 00 0 xxxxx 0 xxx 00 xxxxx xxxxx", "tbl, tbx", tableLookup),
+	}
+})
 
 // permute makes the executor that copies lane from(i) of the lanes of Rn followed by those of Rm to lane i. part is
 // 1 for the second of two instructions.

@@ -1,11 +1,14 @@
 package arm64
 
-import "math/bits"
+import (
+	"math/bits"
+	"sync"
+)
 
 // Integer instructions of three registers of one shape (Arm ARM DDI 0487, C4.1.95, "Advanced SIMD three same" and
 // "three same extra"). U selects the unsigned operation, or a different one.
 
-var sameRows = sameTable()
+var sameRows = sync.OnceValue(sameTable)
 
 // sameKind is an opcode of the class: sizes are the digits of the sizes that exist, scalar those of the scalar form.
 type sameKind struct {

@@ -2,6 +2,7 @@ package arm64
 
 import (
 	"math/bits"
+	"sync"
 
 	"gotap/arch/ieee"
 )
@@ -10,7 +11,7 @@ import (
 // shift by immediate"). The highest bit set in immh is the size of a lane. Right shifts are encoded as the
 // difference to twice the lane's bits, left shifts as the sum with the lane's bits.
 
-var shiftRows = shiftTable()
+var shiftRows = sync.OnceValue(shiftTable)
 
 // shiftTable has the shifts within lanes, then those that narrow, and the rest.
 func shiftTable() (out []row) {

@@ -38,7 +38,7 @@ var index = sync.OnceValue(buildIndex)
 
 func buildIndex() *[256][]*row {
 	out := new([256][]*row)
-	for _, table := range [][]row{controlRows, systemRows, immediateRows, registerRows, loadRows, atomicRows, otherRows} {
+	for _, table := range [][]row{controlRows, systemRows, immediateRows, registerRows, loadRows(), atomicRows(), otherRows} {
 		for i := range table {
 			r := &table[i]
 			for top := range out {

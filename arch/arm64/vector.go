@@ -22,10 +22,12 @@ type laneOp func(c *cpu, s uint, d, x, y uint64) uint64
 type vec = [2]uint64
 
 // vectorTables are searched in order, so that a row may stand before a wider one.
-var vectorTables = [][]row{
-	simdLoadRows, structRows, scalarRows, convertRows, sameRows, fpSameRows, extraRows, miscRows, fpMiscRows, acrossRows, longRows,
-	shiftRows, elementRows, immediateVectorRows, copyRows, permuteRows, cryptoRows,
-}
+var vectorTables = sync.OnceValue(func() [][]row {
+	return [][]row{
+		simdLoadRows(), structRows(), scalarRows(), convertRows(), sameRows(), fpSameRows(), extraRows(), miscRows(), fpMiscRows(), acrossRows(), longRows(),
+		shiftRows(), elementRows(), immediateVectorRows(), copyRows(), permuteRows(), cryptoRows(),
+	}
+})
 
 // vectorIndex holds the rows of the vector tables by top byte of the instruction, like index.
 var vectorIndex = sync.OnceValue(buildVectorIndex)
@@ -33,7 +35,7 @@ var vectorIndex = sync.OnceValue(buildVectorIndex)
 // buildVectorIndex sorts the rows of all tables by top byte.
 func buildVectorIndex() *[256][]*row {
 	out := new([256][]*row)
-	for _, table := range vectorTables {
+	for _, table := range vectorTables() {
 		for i := range table {
 			r := &table[i]
 			for top := range out {

@@ -184,7 +184,7 @@ func TestVectorRows(t *testing.T) {
 	case testing.Short():
 		n = 14
 	}
-	for _, table := range vectorTables {
+	for _, table := range vectorTables() {
 		t.Run(table[0].name, func(t *testing.T) {
 			var states []state
 			for i := range table {
@@ -215,7 +215,7 @@ func wantHits(t *testing.T, table []row, states []state) {
 // TestVectorRowsExclude checks that no word matches two rows: the order of the tables does not matter.
 func TestVectorRowsExclude(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
-	for _, table := range vectorTables {
+	for _, table := range vectorTables() {
 		for i := range table {
 			for range 200 {
 				w := r.Uint32()&^table[i].mask | table[i].value
@@ -263,7 +263,7 @@ func TestVectorAllocations(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	mem := new(arena)
 	var plain arch.Memory = plainMemory{mem}
-	for _, table := range vectorTables {
+	for _, table := range vectorTables() {
 		for i := range table {
 			if reasons[table[i].class] != "" {
 				continue
@@ -333,7 +333,7 @@ func BenchmarkVector(b *testing.B) {
 // FuzzVector executes any word in a state derived from a seed. Nothing may panic, and a failing instruction must
 // not change anything.
 func FuzzVector(f *testing.F) {
-	for _, table := range vectorTables {
+	for _, table := range vectorTables() {
 		for i := range table {
 			f.Add(table[i].value, uint64(i))
 		}

@@ -1,24 +1,29 @@
 package arm64
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // Loads and stores of SIMD and floating-point registers (Arm ARM DDI 0487, C4.1.93).
 
-var simdLoadRows = []row{
-	vrow("xx 011 1 00 xxxxxxxxxxxxxxxxxxx xxxxx", "ldr (literal)", simdLiteral, pairSize3),
-	simdPair("xx 101 1 000 x xxxxxxx xxxxx xxxxx xxxxx", "ldnp, stnp", simdPairOffset),
-	simdPair("xx 101 1 001 x xxxxxxx xxxxx xxxxx xxxxx", "ldp, stp (post-index)", simdPairPost),
-	simdPair("xx 101 1 010 x xxxxxxx xxxxx xxxxx xxxxx", "ldp, stp (offset)", simdPairOffset),
-	simdPair("xx 101 1 011 x xxxxxxx xxxxx xxxxx xxxxx", "ldp, stp (pre-index)", simdPairPre),
-	vrow("xx 111 1 00 xx 0 xxxxxxxxx 00 xxxxx xxxxx", "ldur, stur", simdUnscaled, noRegisterSize),
-	vrow("xx 111 1 00 xx 0 xxxxxxxxx 01 xxxxx xxxxx", "ldr, str (post-index)", simdPost, noRegisterSize),
-	vrow("xx 111 1 00 xx 0 xxxxxxxxx 11 xxxxx xxxxx", "ldr, str (pre-index)", simdPre, noRegisterSize),
-	vrow("xx 111 1 00 xx 1 xxxxx x1x x 10 xxxxx xxxxx", "ldr, str (register)", simdRegister, noRegisterSize),
-	vrow("xx 111 1 01 xx xxxxxxxxxxxx xxxxx xxxxx", "ldr, str (unsigned offset)", simdUnsigned, noRegisterSize),
-	beyondRow("xx 011 1 01 xx 0 xxxxxxxxx 10 xxxxx xxxxx", "ldapur, stlur", Beyond, noRegisterSize),
-	beyondRow("0 x 0011010 x 0 00001 1000 01 xxxxx xxxxx", "ldap1, stl1", Beyond),
-	beyondRow("00 011 1 01 xx 0 xxxxx xxxx 01 xxxxx xxxxx", "cpy or set", MemoryCopy, badMemoryCopy),
-}
+var simdLoadRows = sync.OnceValue(func() []row {
+	return []row{
+		vrow("xx 011 1 00 xxxxxxxxxxxxxxxxxxx xxxxx", "ldr (literal)", simdLiteral, pairSize3),
+		simdPair("xx 101 1 000 x xxxxxxx xxxxx xxxxx xxxxx", "ldnp, stnp", simdPairOffset),
+		simdPair("xx 101 1 001 x xxxxxxx xxxxx xxxxx xxxxx", "ldp, stp (post-index)", simdPairPost),
+		simdPair("xx 101 1 010 x xxxxxxx xxxxx xxxxx xxxxx", "ldp, stp (offset)", simdPairOffset),
+		simdPair("xx 101 1 011 x xxxxxxx xxxxx xxxxx xxxxx", "ldp, stp (pre-index)", simdPairPre),
+		vrow("xx 111 1 00 xx 0 xxxxxxxxx 00 xxxxx xxxxx", "ldur, stur", simdUnscaled, noRegisterSize),
+		vrow("xx 111 1 00 xx 0 xxxxxxxxx 01 xxxxx xxxxx", "ldr, str (post-index)", simdPost, noRegisterSize),
+		vrow("xx 111 1 00 xx 0 xxxxxxxxx 11 xxxxx xxxxx", "ldr, str (pre-index)", simdPre, noRegisterSize),
+		vrow("xx 111 1 00 xx 1 xxxxx x1x x 10 xxxxx xxxxx", "ldr, str (register)", simdRegister, noRegisterSize),
+		vrow("xx 111 1 01 xx xxxxxxxxxxxx xxxxx xxxxx", "ldr, str (unsigned offset)", simdUnsigned, noRegisterSize),
+		beyondRow("xx 011 1 01 xx 0 xxxxxxxxx 10 xxxxx xxxxx", "ldapur, stlur", Beyond, noRegisterSize),
+		beyondRow("0 x 0011010 x 0 00001 1000 01 xxxxx xxxxx", "ldap1, stl1", Beyond),
+		beyondRow("00 011 1 01 xx 0 xxxxx xxxx 01 xxxxx xxxxx", "cpy or set", MemoryCopy, badMemoryCopy),
+	}
+})
 
 // beyondRow returns a row of an instruction that is decoded but not emulated. Some of the memory copies have the V
 // bit set.

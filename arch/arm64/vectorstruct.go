@@ -1,9 +1,11 @@
 package arm64
 
+import "sync"
+
 // Loads and stores of structures: LD1 to LD4, ST1 to ST4, LD1R to LD4R (Arm ARM DDI 0487, C4.1.93, "Advanced SIMD
 // load/store").
 
-var structRows = structTable()
+var structRows = sync.OnceValue(structTable)
 
 // structKinds are the opcodes of multiple structures: how often registers repeat, and elements in a structure.
 var structKinds = []struct {

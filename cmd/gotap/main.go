@@ -6,7 +6,8 @@ package main
 import (
 	"os"
 
-	_ "gotap/cmd/gotap/static" // link flags
+	_ "gotap/cmd/gotap/firstheap" // the heap's memory
+	_ "gotap/cmd/gotap/static"    // link flags
 )
 
 func main() {

@@ -278,7 +278,8 @@ func (c *Executor) await(p *space.Point) {
 }
 
 // coldHits is how often a place stops threads, with Mixed, before it is examined and gets its jump. That takes about as
-// long as so many stops, and most places of a wide pattern are hit seldom or never.
+// long as so many stops, and most places of a wide pattern are hit seldom or never. The first place of a file with much
+// code takes longer, because all of the code is searched, and waits for more of them (module.File.WorthSearching).
 const coldHits = 16
 
 // warm counts a hit of a place that waits for its jump, and reports whether it is to get it now.
@@ -287,6 +288,10 @@ func (c *Executor) warm(p *space.Point) bool {
 		return true
 	}
 	if p.Jump.Cold--; p.Jump.Cold > 0 {
+		return false
+	}
+	if m := module.Find(p.Space.Modules, p.Addr); m != nil && m.File != nil && !m.File.WorthSearching() {
+		p.Jump.Cold = 1 // the next hit asks again
 		return false
 	}
 	if c.examine(p) != nil {

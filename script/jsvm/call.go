@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -169,9 +170,9 @@ func (m *Machine) FnArgument(at source.Site, call goja.FunctionCall, n int, usag
 func (m *Machine) callback(obj *goja.Object, at diag.Span) goja.Callable {
 	fn, _ := goja.AssertFunction(obj)
 	switch head := obj.String(); {
-	case asyncText.MatchString(head):
+	case asyncText().MatchString(head):
 		m.Reject(at, "use a plain function; to continue later, use every(…) or setTimeout(…)", "a callback cannot be async")
-	case generatorText.MatchString(head):
+	case generatorText().MatchString(head):
 		m.Reject(at, "use a plain function", "a callback cannot be a generator")
 	}
 	return fn
@@ -179,6 +180,8 @@ func (m *Machine) callback(obj *goja.Object, at diag.Span) goja.Callable {
 
 // The texts that functions of these kinds begin with; a method may itself be called "async".
 var (
-	asyncText     = regexp.MustCompile(`^async(?:\s+function\b|\s*\*|\s+[\w$\["']|\s*\([^)]*\)\s*=>)`)
-	generatorText = regexp.MustCompile(`^(?:function\s*\*|\*)`)
+	asyncText = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^async(?:\s+function\b|\s*\*|\s+[\w$\["']|\s*\([^)]*\)\s*=>)`)
+	})
+	generatorText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:function\s*\*|\*)`) })
 )

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/file"
@@ -107,12 +108,12 @@ func (m *Machine) explainException(ex *goja.Exception) diag.Diagnostic {
 }
 
 // propertyOfNothing is the machine's message for members of undefined, and of null, which it does not tell apart.
-var propertyOfNothing = regexp.MustCompile(`^Cannot read property '.*' of undefined$`)
+var propertyOfNothing = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Cannot read property '.*' of undefined$`) })
 
 // message returns the text of an error object, with its class unless that is the plain Error.
 func (m *Machine) message(obj *goja.Object) string {
 	name, text := property(obj, "name"), property(obj, "message")
-	if name == "TypeError" && propertyOfNothing.MatchString(text) {
+	if name == "TypeError" && propertyOfNothing().MatchString(text) {
 		text += " or null"
 	}
 	switch {
@@ -179,11 +180,11 @@ func describeObject(obj *goja.Object) string {
 }
 
 // stackLine is a line of an error's stack property: "at f (script.js:3:10(12))".
-var stackLine = regexp.MustCompile(`(?m)^\s*at (?:.*\()?([^()\n]+):(\d+):(\d+)\(\d+\)`)
+var stackLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*at (?:.*\()?([^()\n]+):(\d+):(\d+)\(\d+\)`) })
 
 // stackPlace returns the innermost place of the script in the text of a stack.
 func (m *Machine) stackPlace(stack string) diag.Span {
-	for _, match := range stackLine.FindAllStringSubmatch(stack, -1) {
+	for _, match := range stackLine().FindAllStringSubmatch(stack, -1) {
 		f := m.Files.At(match[1])
 		line, err1 := strconv.Atoi(match[2])
 		col, err2 := strconv.Atoi(match[3])

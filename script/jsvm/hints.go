@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -74,11 +75,11 @@ var otherHosts = map[string]string{
 }
 
 // undefinedName is the machine's message for an undefined name.
-var undefinedName = regexp.MustCompile(`^(\S+) is not defined$`)
+var undefinedName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\S+) is not defined$`) })
 
 // unknownName returns the undefined name that an error reports, or "".
 func unknownName(obj *goja.Object) string {
-	match := undefinedName.FindStringSubmatch(property(obj, "message"))
+	match := undefinedName().FindStringSubmatch(property(obj, "message"))
 	if match == nil || property(obj, "name") != "ReferenceError" {
 		return ""
 	}
@@ -119,12 +120,12 @@ type Members struct {
 func (m *Machine) AddMembers(of Members) { m.members = append(m.members, of) }
 
 // unknownMember is the machine's message for a call of a member that its object does not have.
-var unknownMember = regexp.MustCompile(`^Object has no member '(.+)'$`)
+var unknownMember = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^Object has no member '(.+)'$`) })
 
 // memberHint returns a hint for an unknown member. The machine does not say which object that is, so the members of all
 // objects that gotap gives to a script are compared.
 func (m *Machine) memberHint(obj *goja.Object, at diag.Span) string {
-	match := unknownMember.FindStringSubmatch(property(obj, "message"))
+	match := unknownMember().FindStringSubmatch(property(obj, "message"))
 	if match == nil {
 		return ""
 	}

@@ -3,6 +3,7 @@ package load
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"gotap/compile/diag"
@@ -11,7 +12,7 @@ import (
 // Version is the version of the script language, which a script may request with the line "// @gotap 1".
 const Version = "1"
 
-var versionLine = regexp.MustCompile(`(?m)^[ \t]*//[ \t]*@gotap[ \t]+(\S+)`)
+var versionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*//[ \t]*@gotap[ \t]+(\S+)`) })
 
 // checkText refuses a text that cannot be a script before a parser sees it.
 func checkText(src *diag.Source) diag.List {
@@ -26,7 +27,7 @@ func checkText(src *diag.Source) diag.List {
 		return list
 	}
 	head := src.Text[:codeStart(src.Text)]
-	if m := versionLine.FindStringSubmatchIndex(head); m != nil && head[m[2]:m[3]] != Version {
+	if m := versionLine().FindStringSubmatchIndex(head); m != nil && head[m[2]:m[3]] != Version {
 		list.Errorf(diag.Span{Source: src, Start: m[2], End: m[3]}, "this gotap speaks version "+Version,
 			"the script asks for version %s of the language", head[m[2]:m[3]])
 		return list
@@ -61,22 +62,26 @@ func badByteHint(text string) string {
 }
 
 var (
-	spaceOrComment = regexp.MustCompile(`^(?:[\s\x{feff}]+|//[^\n]*|/\*(?s:.*?)\*/|#![^\n]*)+`)
-	moduleSyntax   = regexp.MustCompile(`(?m)^[ \t]*(?:import[ \t]*["'{*]|import[ \t]+[\w$]|export[ \t]*[{*]|export[ \t]+\w)`)
-	commonJS       = regexp.MustCompile(`\b(?:exports|require)\b`)
-	propertyEscape = regexp.MustCompile(`\\[pP]\{`)
+	spaceOrComment = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:[\s\x{feff}]+|//[^\n]*|/\*(?s:.*?)\*/|#![^\n]*)+`)
+	})
+	moduleSyntax = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^[ \t]*(?:import[ \t]*["'{*]|import[ \t]+[\w$]|export[ \t]*[{*]|export[ \t]+\w)`)
+	})
+	commonJS       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:exports|require)\b`) })
+	propertyEscape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\\[pP]\{`) })
 )
 
 // codeStart returns the offset of the end of the comments at the start of a script.
-func codeStart(text string) int { return len(spaceOrComment.FindString(text)) }
+func codeStart(text string) int { return len(spaceOrComment().FindString(text)) }
 
 // hasModules reports whether a text seems to have import or export declarations. A line of a template that looks like
 // one only costs a pass through esbuild.
-func hasModules(text string) bool { return moduleSyntax.MatchString(text) }
+func hasModules(text string) bool { return moduleSyntax().MatchString(text) }
 
 // isCommonJS reports whether a text is a CommonJS module. A text without exports is not one, so that importing a name
 // from it is an error.
-func isCommonJS(text string) bool { return !hasModules(text) && commonJS.MatchString(text) }
+func isCommonJS(text string) bool { return !hasModules(text) && commonJS().MatchString(text) }
 
 // BadRegExp reports a pattern with a property escape: the JavaScript machine accepts these and silently never matches.
-func BadRegExp(pattern string) bool { return propertyEscape.MatchString(pattern) }
+func BadRegExp(pattern string) bool { return propertyEscape().MatchString(pattern) }

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"gotap/compile/spelling"
 )
@@ -30,17 +31,19 @@ var missingExports = []struct {
 
 // Patterns for the names that a module exports. Hints do not need exports written in other ways.
 var (
-	exportedName = regexp.MustCompile(`(?m)(?:^|;[ \t]*)export\s+(?:async\s+|declare\s+|abstract\s+)*(?:function\s*\*?|const\s+enum|const|let|var|class|enum|namespace)\s+([\p{L}_$][\p{L}\p{N}_$]*)`)
-	exportList   = regexp.MustCompile(`\bexport\s*\{([^}]*)\}`)
+	exportedName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)(?:^|;[ \t]*)export\s+(?:async\s+|declare\s+|abstract\s+)*(?:function\s*\*?|const\s+enum|const|let|var|class|enum|namespace)\s+([\p{L}_$][\p{L}\p{N}_$]*)`)
+	})
+	exportList = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bexport\s*\{([^}]*)\}`) })
 )
 
 // nearExport returns a hint at what a module exports.
 func nearExport(name, text string) string {
 	var known []string
-	for _, m := range exportedName.FindAllStringSubmatch(text, -1) {
+	for _, m := range exportedName().FindAllStringSubmatch(text, -1) {
 		known = append(known, m[1])
 	}
-	for _, m := range exportList.FindAllStringSubmatch(text, -1) {
+	for _, m := range exportList().FindAllStringSubmatch(text, -1) {
 		for part := range strings.SplitSeq(m[1], ",") {
 			if words := strings.Fields(part); len(words) > 0 {
 				known = append(known, words[len(words)-1])

@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/dop251/goja/ast"
 )
@@ -32,13 +33,15 @@ func (f *File) OriginalNumbers(literals []*ast.NumberLiteral) {
 
 // beforeNumber matches what may be between the place that a source map gives for a number and its digits: esbuild
 // computes signs, and drops brackets, comments and types.
-var beforeNumber = regexp.MustCompile(`^(?:[-+(\s]|//[^\n]*\n|/\*(?s:.*?)\*/|<[^<>=]*>)*`)
+var beforeNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[-+(\s]|//[^\n]*\n|/\*(?s:.*?)\*/|<[^<>=]*>)*`) })
 
-var numberText = regexp.MustCompile(`^(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?)n?`)
+var numberText = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO][0-7_]+|(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?)n?`)
+})
 
 // writtenNumber finds a number at the beginning of a text; ok is false if its value differs.
 func writtenNumber(text string, value any) (written string, ok bool) {
-	written = numberText.FindString(text[len(beforeNumber.FindString(text)):])
+	written = numberText().FindString(text[len(beforeNumber().FindString(text)):])
 	if written == "" {
 		return "", false
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
@@ -76,20 +77,24 @@ func (f *File) syntaxError(offset int, message string) diag.Diagnostic {
 
 // The beginnings of scripts of other tracers.
 var (
-	likeBpftrace  = regexp.MustCompile(`^\s*(?:(?:uprobe|uretprobe|u|ur|usdt|kprobe|tracepoint|interval|profile|syscall):\S|(?:BEGIN|END)\s*\{)`)
-	likeSystemTap = regexp.MustCompile(`^\s*probe\s+[\w.]+`)
-	likeDTrace    = regexp.MustCompile(`^\s*(?:pid\$target|pid\d+|syscall|profile|proc):\S*:`)
+	likeBpftrace = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*(?:(?:uprobe|uretprobe|u|ur|usdt|kprobe|tracepoint|interval|profile|syscall):\S|(?:BEGIN|END)\s*\{)`)
+	})
+	likeSystemTap = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*probe\s+[\w.]+`) })
+	likeDTrace    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^\s*(?:pid\$target|pid\d+|syscall|profile|proc):\S*:`)
+	})
 )
 
 // otherLanguage returns a hint for a script that was written for another tracer, or "" if it resembles none.
 func otherLanguage(src string) string {
 	name := ""
 	switch {
-	case likeDTrace.MatchString(src):
+	case likeDTrace().MatchString(src):
 		name = "DTrace"
-	case likeBpftrace.MatchString(src):
+	case likeBpftrace().MatchString(src):
 		name = "bpftrace"
-	case likeSystemTap.MatchString(src):
+	case likeSystemTap().MatchString(src):
 		name = "SystemTap"
 	default:
 		return ""
@@ -97,14 +102,16 @@ func otherLanguage(src string) string {
 	return "this looks like a script of " + name + `: here it is JavaScript, as in probe("libc:malloc", c => log(c.arg0)); see gotap help language`
 }
 
-var afterAwait = regexp.MustCompile(`(?:^|[^\w$.])await\s+$`)
+var afterAwait = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\w$.])await\s+$`) })
 
-var word = regexp.MustCompile(`^(?:[\p{L}_$#][\p{L}\p{N}_$]*|[0-9][\w.]*|"[^"\n]*"?|'[^'\n]*'?|[=!<>]=+|=>|&&|\|\||\?\?|\.\.\.|.)`)
+var word = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:[\p{L}_$#][\p{L}\p{N}_$]*|[0-9][\w.]*|"[^"\n]*"?|'[^'\n]*'?|[=!<>]=+|=>|&&|\|\||\?\?|\.\.\.|.)`)
+})
 
 // explain improves the parser's terse messages; it returns the piece of text to point at.
 func explain(src string, offset int, message string) (text, hint string, start, end int) {
 	offset = max(0, min(offset, len(src)))
-	token := word.FindString(src[offset:])
+	token := word().FindString(src[offset:])
 	start, end = offset, offset+len(token)
 	switch {
 	case strings.HasPrefix(message, "Unexpected end of input") || token == "" && strings.HasPrefix(message, "Unexpected"):
@@ -112,7 +119,7 @@ func explain(src string, offset int, message string) (text, hint string, start, 
 		return "unexpected end of the script", unclosed(src), at, at + 1
 	case message == "Unexpected token ILLEGAL":
 		return illegal(token), "", start, end
-	case strings.HasPrefix(message, "Unexpected ") && afterAwait.MatchString(src[:offset]):
+	case strings.HasPrefix(message, "Unexpected ") && afterAwait().MatchString(src[:offset]):
 		at := strings.LastIndex(src[:offset], "await")
 		return "await is not possible here", "callbacks run to their end; use every(…) or exit(…) to come back later", at, at + len("await")
 	case strings.HasPrefix(message, "Unexpected ") && token == "import":
@@ -168,7 +175,7 @@ func likely(src string, offset int, token string) string {
 		return "types are for .ts files"
 	}
 	before := strings.TrimRight(src[:offset], " \t\r\n")
-	if typeWord.MatchString(before) {
+	if typeWord().MatchString(before) {
 		return "types are for .ts files"
 	}
 	if before == "" || token == "" || strings.ContainsAny(token[:1], ")]};,.") {
@@ -181,7 +188,9 @@ func likely(src string, offset int, token string) string {
 }
 
 // typeWord matches the beginning of a TypeScript declaration.
-var typeWord = regexp.MustCompile(`(?m)^\s*(?:interface|type|enum|declare|namespace|abstract)$`)
+var typeWord = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\s*(?:interface|type|enum|declare|namespace|abstract)$`)
+})
 
 // isWord reports whether a byte can be part of a name or number. Letters beyond ASCII are left to the parser.
 func isWord(b byte) bool {

@@ -3,6 +3,7 @@ package scope
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
@@ -117,14 +118,14 @@ func (a *analyzer) call(n *ast.CallExpression) {
 
 // conversion matches a format specifier as C, Python and Node write it. It does not match a space before the letter,
 // because that is usually a percentage: "5 % of".
-var conversion = regexp.MustCompile(`%[-+#0]*\d*(\.\d+)?(hh|h|ll|l|z)?[diuxXcspfgoj]`)
+var conversion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%[-+#0]*\d*(\.\d+)?(hh|h|ll|l|z)?[diuxXcspfgoj]`) })
 
 // format records a format string whose values log, print and console.log only append.
 func (a *analyzer) format(n *ast.CallExpression) {
 	if len(n.ArgumentList) < 2 {
 		return
 	}
-	if text, ok := n.ArgumentList[0].(*ast.StringLiteral); ok && a.isPrint(n.Callee) && conversion.MatchString(text.Value.String()) {
+	if text, ok := n.ArgumentList[0].(*ast.StringLiteral); ok && a.isPrint(n.Callee) && conversion().MatchString(text.Value.String()) {
 		a.info.Unfilled = append(a.info.Unfilled, text)
 	}
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"regexp"
+	"sync"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -55,7 +56,7 @@ func (c Site) ArgSpan(n int) diag.Span {
 }
 
 // withPoint is a number as written with a decimal point.
-var withPoint = regexp.MustCompile(`^[0-9_]*\.`)
+var withPoint = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9_]*\.`) })
 
 // HasPoint reports whether argument n is written as a number with a decimal point.
 func (c Site) HasPoint(n int) bool {
@@ -63,7 +64,7 @@ func (c Site) HasPoint(n int) bool {
 		return false
 	}
 	at := c.ArgSpan(n)
-	return at.Source != nil && withPoint.MatchString(at.Source.Text[at.Start:])
+	return at.Source != nil && withPoint().MatchString(at.Source.Text[at.Start:])
 }
 
 // ElementSpan is where element i of an array given as argument n is.

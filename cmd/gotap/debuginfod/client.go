@@ -62,11 +62,11 @@ func New(urls, dir string, limits Limits, tell func(text string)) (*Client, erro
 }
 
 // buildID is a build ID in hexadecimal digits.
-var buildID = regexp.MustCompile(`^([0-9a-f]{2}){4,64}$`)
+var buildID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{2}){4,64}$`) })
 
 // Fetch returns the path of the debug file of f, or "". It is a module.Fetcher.
 func (c *Client) Fetch(f *module.File) string {
-	if !buildID.MatchString(f.BuildID) {
+	if !buildID().MatchString(f.BuildID) {
 		return ""
 	}
 	c.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gotap/engine/image/debuginfo"
 )
@@ -40,7 +41,7 @@ func Text(program string, d *debuginfo.Declarations, taken func(name string) boo
 
 // identifier makes a name an identifier.
 func identifier(name string) string {
-	name = notWord.ReplaceAllString(name, "_")
+	name = notWord().ReplaceAllString(name, "_")
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
 		name = "_" + name
 	}
@@ -50,7 +51,7 @@ func identifier(name string) string {
 	return name
 }
 
-var notWord = regexp.MustCompile(`[^A-Za-z0-9_]+`)
+var notWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^A-Za-z0-9_]+`) })
 
 // reserved are identifiers that cannot name an interface or a namespace.
 var reserved = map[string]bool{"any": true, "unknown": true, "never": true, "number": true, "bigint": true, "boolean": true,
@@ -181,12 +182,12 @@ func (w *writer) namedTypes(structs []debuginfo.DeclaredStruct) {
 }
 
 // constant is the name of a constant that scripts can use: it begins with a capital.
-var constant = regexp.MustCompile(`^[A-Z][A-Za-z0-9_]*$`)
+var constant = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Z][A-Za-z0-9_]*$`) })
 
 // constants writes the constants of enumerations.
 func (w *writer) constants(names []string, taken func(string) bool) {
 	for _, name := range names {
-		if constant.MatchString(name) && !taken(name) {
+		if constant().MatchString(name) && !taken(name) {
 			fmt.Fprintf(w, "declare const %s: number;\n", name)
 		}
 	}

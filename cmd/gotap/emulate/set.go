@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"gotap/arch"
 	"gotap/arch/arm"
@@ -36,7 +37,7 @@ const (
 )
 
 // flagsText is the flags in a line.
-var flagsText = regexp.MustCompile(`"nzcv"\s*:\s*("\w*"|\d+)`)
+var flagsText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"nzcv"\s*:\s*("\w*"|\d+)`) })
 
 // learn finds the form of the flags, if these lines show it.
 func (s *instructionSet) learn(lines [][]byte) {
@@ -44,7 +45,7 @@ func (s *instructionSet) learn(lines [][]byte) {
 		return
 	}
 	for i := 0; i < len(lines) && s.flags == unknownForm; i++ {
-		m := flagsText.FindSubmatch(lines[i])
+		m := flagsText().FindSubmatch(lines[i])
 		var v number
 		switch {
 		case m == nil || v.parse(string(m[1])) != nil || v == 0:

@@ -25,13 +25,16 @@ type Copy struct {
 }
 
 // maxSearched bounds the size of the debug information that is searched for copies outside the function's unit.
-const maxSearched = 8 << 20
+var maxSearched = 8 << 20 // tests change it
 
 // Copies returns the inlined copies of the function at vaddr, which also has code of its own. A function of C has them
 // in its own unit. One that several units may define, or that was inlined at link time, is searched for in all units
 // when the file has at most maxSearched bytes of debug information. Copies reads whole units, so it must not be called
 // for a hit.
 func (in *Info) Copies(vaddr uint64) (copies []Copy, err error) {
+	if isUncopied(in, vaddr) {
+		return nil, nil
+	}
 	fn, all, err := in.copied(vaddr)
 	if err != nil || fn == nil {
 		return nil, err
@@ -46,6 +49,39 @@ func (in *Info) Copies(vaddr uint64) (copies []Copy, err error) {
 	sortCopies(copies)
 	return copies, nil
 }
+
+// isUncopied reports whether the unit of the function at vaddr shows that it has no copies, without reading all units.
+func isUncopied(in *Info, vaddr uint64) bool {
+	none, err := askAlone(in, vaddr)
+	return none && err == nil
+}
+
+func askAlone(in *Info, vaddr uint64) (none bool, err error) {
+	defer in.guard(&err)()
+	alone := entry.Alone(in.entries, vaddr, maxSearched)
+	if alone == nil {
+		return false, nil
+	}
+	u := alone.Units()[0]
+	is := inlines{entries: alone, survey: entry.NewSurvey(alone), functions: function.New(alone), calls: map[*entry.Unit]inlinedCalls{}}
+	o, _, err := is.copied(vaddr)
+	if err != nil || o == nil {
+		return err == nil && u.IsC(), err
+	}
+	// What identifies the function may be in another unit.
+	if !u.IsC() && o.linkage == "" || o.abstract != 0 && !within(u, o.abstract) || is.listInlined(u) != nil {
+		return false, nil
+	}
+	for abstract := range is.calls[u] {
+		if abstract == o.abstract || o.linkage != "" && (!within(u, abstract) || is.survey.IsLinkedAs(abstract, o.linkage)) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// within reports whether an entry is in a unit.
+func within(u *entry.Unit, off dwarf.Offset) bool { return off >= u.Root && off < u.End }
 
 // sortCopies sorts by the line of the call.
 func sortCopies(copies []Copy) {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"gotap/engine/image/sectioncache"
+	"gotap/engine/linux/populate"
 )
 
 // Limits on the size of a file's decompressed sections. Debug information becomes two to six times as large; a
@@ -202,6 +203,7 @@ func inflate(packed []byte, size uint64) ([]byte, error) {
 	}
 	defer z.Close()
 	data := make([]byte, size)
+	populate.Bytes(data)
 	_, err = io.ReadFull(z, data)
 	return data, err
 }

@@ -12,6 +12,7 @@ import (
 
 	"gotap/engine/image/mapped"
 	"gotap/engine/image/symtab"
+	"gotap/engine/linux/populate"
 )
 
 // Identity identifies the file of a module. Probes belong to a file and an offset in it, so they apply to every process
@@ -260,6 +261,7 @@ func (f *File) Code(vaddr uint64, n int) ([]byte, error) {
 		// A read ends with the segment, because segments that are adjacent in memory need not be adjacent in the file.
 		in := vaddr - s.Vaddr
 		p := make([]byte, min(uint64(max(n, 0)), s.FileSize-in))
+		populate.Bytes(p)
 		got, err := f.src.ReadAt(p, int64(s.Offset+in))
 		if got < len(p) {
 			return nil, fmt.Errorf("cannot read %s at 0x%x: %w", f.Path, vaddr, err)
@@ -291,9 +293,27 @@ func (f *File) sectionData(s *elf.Section) ([]byte, error) {
 	if s.Size > maxSection || s.Flags&elf.SHF_COMPRESSED != 0 && !mapped.MayInflate(s.FileSize, s.Size) {
 		return nil, fmt.Errorf("cannot read %s of %s: its size of %d bytes is too large", s.Name, f.Path, s.Size)
 	}
+	if data, ok := f.plainSection(s); ok {
+		return data, nil
+	}
 	data, err := s.Data()
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s of %s: %w", s.Name, f.Path, err)
 	}
 	return data, nil
+}
+
+// plainSection reads a section that is not compressed. ok is false if it cannot: Data says why. Data reads in pieces
+// that it joins, because a header may claim any size; here the file has to be long enough.
+func (f *File) plainSection(s *elf.Section) (data []byte, ok bool) {
+	if s.Flags&elf.SHF_COMPRESSED != 0 {
+		return nil, false
+	}
+	if n, err := s.ReaderAt.ReadAt(make([]byte, 1), int64(s.Size-1)); n != 1 || err != nil && err != io.EOF {
+		return nil, false
+	}
+	data = make([]byte, s.Size)
+	populate.Bytes(data)
+	n, err := s.ReaderAt.ReadAt(data, 0)
+	return data, n == len(data) && (err == nil || err == io.EOF)
 }

@@ -44,7 +44,28 @@ const maxIndexed = 128 << 20
 
 // Targets returns where control arrives in the file's code. The first call decodes all of it, at
 // about 30 MB/s.
-func (w Windows) Targets() *Targets { return w.windows.targets.get(w.readTargets) }
+func (w Windows) Targets() *Targets {
+	t := w.windows.targets.get(w.readTargets)
+	w.windows.known.Store(true)
+	return t
+}
+
+// searchedPerWish is how many bytes of code are searched in a part of the time that one stop of a thread takes.
+const searchedPerWish = 8 << 10
+
+// WorthSearching counts a stop that Targets might have saved, and reports whether to call it: small code is searched at
+// once, large code when there have been as many stops as take a part of the time of the search. A short run with few
+// stops does not pay for it then.
+func (f *File) WorthSearching() bool {
+	if f.windows.known.Load() {
+		return true
+	}
+	var size uint64
+	for _, r := range f.text {
+		size += r.End - r.Start
+	}
+	return size < keptCode || uint64(f.windows.wishes.Add(1)) > size/searchedPerWish
+}
 
 // Err returns why the code was not searched, or nil. Then Into finds nothing.
 func (t *Targets) Err() error { return t.err }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"sync/atomic"
 
 	"gotap/arch"
 	"gotap/engine/image/symtab"
@@ -23,6 +24,8 @@ type Windows struct {
 // windowFacts are what is known of the code of a file as a whole, for its windows.
 type windowFacts struct {
 	targets lazy[*Targets]
+	known   atomic.Bool  // targets have been read
+	wishes  atomic.Int64 // calls of WorthSearching
 	flow    lastFlow
 }
 

@@ -243,7 +243,7 @@ func (c *Cache) makeRoom(more int64) {
 }
 
 // ownName is the name of a file of a cache. Others in the directory are left alone.
-var ownName = regexp.MustCompile(`^([0-9a-f]{64}|` + tempPrefix + `[A-Z2-7]+)$`)
+var ownName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([0-9a-f]{64}|` + tempPrefix + `[A-Z2-7]+)$`) })
 
 // files returns the cache's files, that used least recently first.
 func (c *Cache) files() []fs.FileInfo {
@@ -253,7 +253,7 @@ func (c *Cache) files() []fs.FileInfo {
 	}
 	var files []fs.FileInfo
 	for _, e := range entries {
-		if st, err := e.Info(); err == nil && st.Mode().IsRegular() && ownName.MatchString(e.Name()) {
+		if st, err := e.Info(); err == nil && st.Mode().IsRegular() && ownName().MatchString(e.Name()) {
 			files = append(files, st)
 		}
 	}

@@ -3,6 +3,7 @@ package symname
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // Query is a pattern prepared for comparing it with many names. It is immutable.
@@ -46,10 +47,12 @@ func NewQuery(pattern string) *Query {
 func (q *Query) Parts() []string { return q.parts }
 
 // leadingConst matches a const before the type it qualifies.
-var leadingConst = regexp.MustCompile(`([(,<]\s*)const\s+((?:unsigned |signed |long |short )*[\w:]+)`)
+var leadingConst = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`([(,<]\s*)const\s+((?:unsigned |signed |long |short )*[\w:]+)`)
+})
 
 // constBehind moves const behind the types, as in readable names: "(char const*)" for "(const char*)".
-func constBehind(params string) string { return leadingConst.ReplaceAllString(params, "$1$2 const") }
+func constBehind(params string) string { return leadingConst().ReplaceAllString(params, "$1$2 const") }
 
 // Match compares a symbol's name, mangled and readable, and returns the name to report: the readable one without
 // parameters if there is one, unless the pattern is mangled. Readable forms are kept in c. Pieces of functions match

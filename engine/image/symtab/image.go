@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // Image is an ELF file that may have symbol tables. It is immutable.
@@ -70,7 +71,7 @@ func (m *Image) table(s *elf.Section) (t Raw, ok bool) {
 		return Raw{}, false
 	}
 	text, err := m.Read(link)
-	return Raw{m, entries, string(text)}, err == nil
+	return Raw{m, entries, unsafe.String(unsafe.SliceData(text), len(text))}, err == nil // nobody writes to text
 }
 
 // MayDefine reports whether a symbol table can have a symbol of this name. It searches only the names, and a name may

@@ -6,6 +6,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -27,13 +28,13 @@ func Root(pid int) string {
 }
 
 // rooted matches a path below the root directory of a process.
-var rooted = regexp.MustCompile(`^(/proc/[^/]+/root)(/.*)$`)
+var rooted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(/proc/[^/]+/root)(/.*)$`) })
 
 // InRoot splits a path below the root directory of a process, "/proc/PID/root/lib/x.so", into the root and the path
 // that the process itself uses, with all symbolic links resolved as it would. ok is false for other paths. A link that
 // cannot be read stays as it is.
 func InRoot(name string) (root, inside string, ok bool) {
-	parts := rooted.FindStringSubmatch(name)
+	parts := rooted().FindStringSubmatch(name)
 	if parts == nil {
 		return "", "", false
 	}

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"gotap/runtime/object"
 	"gotap/runtime/value"
@@ -43,14 +44,16 @@ func (p *Picture) Stacks() (all []Stacks) {
 
 // A line of a stack is an address, mostly a name with an offset, the module, and the place in the source.
 var (
-	frameAddress = regexp.MustCompile(`^0x[0-9a-f]+ `)
-	frameText    = regexp.MustCompile(`^(.*?)(?:\+0x[0-9a-f]+| \[inlined\])?(?:(?:^| )\(([^()]*)\))?(?: at \S+:\d+)?$`)
+	frameAddress = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^0x[0-9a-f]+ `) })
+	frameText    = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(.*?)(?:\+0x[0-9a-f]+| \[inlined\])?(?:(?:^| )\(([^()]*)\))?(?: at \S+:\d+)?$`)
+	})
 )
 
 // FrameName returns the function of a stack's line; without one the module and the address in it.
 func FrameName(line string) string {
 	line = strings.TrimSpace(line)
-	m := frameText.FindStringSubmatch(frameAddress.ReplaceAllString(line, ""))
+	m := frameText().FindStringSubmatch(frameAddress().ReplaceAllString(line, ""))
 	switch {
 	case m == nil:
 		return line

@@ -121,7 +121,7 @@ func (rd *Reader) Indexed(u *Unit, index uint64) uint64 {
 // Has reports whether the module has debug information. Information that cannot be read counts as present: Load returns
 // the reason.
 func (rd *Reader) Has() bool {
-	info := rd.own.read(rd)[0]
+	info := readOwn(rd, ".debug_info")
 	return info.err != nil || len(info.data) > 0
 }
 
