@@ -185,17 +185,22 @@ func (is *inlines) copiesIn(u *entry.Unit, o *original) (copies []Copy, err erro
 		if abstract != o.abstract && (o.linkage == "" || !is.survey.IsLinkedAs(abstract, o.linkage)) {
 			continue
 		}
+		same := repeats{inlines: is}
 		for _, call := range calls {
 			e, err := is.entries.At(call.entry)
 			if err != nil {
 				return copies, err
 			}
-			if is.remainder(u, e, call.within) {
-				continue
+			c, ok := is.copyAt(u, e)
+			if ok {
+				same.add(u, e, c.PC)
 			}
-			if c, ok := is.copyAt(u, e); ok {
+			if ok && !is.remainder(u, e, call.within) {
 				copies = append(copies, c)
 			}
+		}
+		for i := range copies {
+			copies[i].Exact = copies[i].Exact && !same.at(copies[i].PC)
 		}
 	}
 	return copies, nil
@@ -260,23 +265,6 @@ func namedEntry(e *dwarf.Entry, low uint64) uint64 {
 	return pc
 }
 
-// repeated reports whether the code of an inlined call in ranges is there several times. GCC describes the copies that it
-// makes of a call when it unrolls a loop, or where two paths join, as one call with one entry. It has a statement at the
-// place of the function's declaration at the start of each.
-func (is *inlines) repeated(u *entry.Unit, e *dwarf.Entry, ranges [][2]uint64) bool {
-	field, origin, err := is.entries.Attr(e, dwarf.AttrDeclColumn)
-	if err != nil || field == nil {
-		return false
-	}
-	column, _ := field.Val.(int64)
-	t, err := is.lines.Of(u)
-	if err != nil || column == 0 {
-		return false
-	}
-	file, line := is.declared(is.entries.UnitOf(origin.Offset), origin)
-	return t.Statements(file, line, int(column), ranges) > 1
-}
-
 // copyAt describes an inlined call. ok is false when the call has no code.
 func (is *inlines) copyAt(u *entry.Unit, e *dwarf.Entry) (c Copy, ok bool) {
 	ranges, err := is.entries.Ranges(e)
@@ -292,7 +280,6 @@ func (is *inlines) copyAt(u *entry.Unit, e *dwarf.Entry) (c Copy, ok bool) {
 	}
 	c.Off = e.Offset
 	c.PC, c.Exact = is.lines.Entry(named, ranges)
-	c.Exact = c.Exact && !is.repeated(u, e, ranges)
 	file, okFile := e.Val(dwarf.AttrCallFile).(int64)
 	line, _ := e.Val(dwarf.AttrCallLine).(int64)
 	if t, err := is.lines.Of(u); err == nil && okFile {

@@ -107,17 +107,17 @@ func (t *Table) read(u *entry.Unit, r *dwarf.LineReader) error {
 	return nil
 }
 
-// Statements returns at how many addresses in ranges a statement at a place in a file begins. A column of 0 is any.
-func (t *Table) Statements(file string, line, column int, ranges [][2]uint64) (n int) {
-	last := uint64(0)
+// Statements returns how many statements at a place in a file begin in the ranges of a function. A statement whose code
+// was moved away begins somewhere, too.
+func (t *Table) Statements(file string, line, column int, ranges []function.Range) (n int) {
 	for _, r := range ranges {
-		first := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].addr >= r[0] })
+		first := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].addr >= r.Lo })
 		for _, row := range t.rows[first:] {
-			if row.addr >= r[1] {
+			if row.addr >= r.Hi {
 				break
 			}
-			if row.stmt && !row.end && int(row.Line) == line && (column == 0 || int(row.column) == column) && row.addr != last && t.File(int64(row.File)) == file {
-				n, last = n+1, row.addr
+			if row.stmt && !row.end && int(row.Line) == line && int(row.column) == column && t.File(int64(row.File)) == file {
+				n++
 			}
 		}
 	}
