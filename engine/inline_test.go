@@ -164,6 +164,21 @@ func openFiles(t *testing.T, pid int) string {
 	return strings.Join(all, "\n")
 }
 
+// toggle disables and enables probes in turn. Now and then it waits for hits, which n counts.
+func (w *world) toggle(ids []uint32, n *counter, times int) {
+	w.t.Helper()
+	for i := range times {
+		id := ids[i%len(ids)]
+		if err := errors.Join(w.Disable(id), w.Enable(id)); err != nil {
+			w.t.Fatal(err)
+		}
+		if i%10 == 0 {
+			from := n.get()
+			eventually(w.t, "hits", func() bool { return n.get() > from })
+		}
+	}
+}
+
 // TestInlineToggled disables and enables probes while threads run through them.
 func TestInlineToggled(t *testing.T) {
 	w := inlineWorld(t, FollowThreads)
@@ -177,16 +192,7 @@ func TestInlineToggled(t *testing.T) {
 	second := w.probe("work", Handlers{Enter: w.rings(w.counter(), threads)})
 	w.Start()
 	eventually(t, "hits", func() bool { return n.get() > 0 })
-	for i := range scaled(100, 1000) {
-		id := []uint32{first, second}[i%2]
-		if err := errors.Join(w.Disable(id), w.Enable(id)); err != nil {
-			t.Fatal(err)
-		}
-		if i%10 == 0 {
-			from := n.get()
-			eventually(t, "hits", func() bool { return n.get() > from })
-		}
-	}
+	w.toggle([]uint32{first, second}, n, scaled(100, 1000))
 	if err := w.Close(false); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -71,16 +70,7 @@ func TestInlineShortToggled(t *testing.T) {
 	}
 	w.Start()
 	eventually(t, "hits without a stop", func() bool { return w.Stats().Inline >= len(shorts) })
-	for i := range scaled(100, 2000) {
-		id := ids[i%len(ids)]
-		if err := errors.Join(w.Disable(id), w.Enable(id)); err != nil {
-			t.Fatal(err)
-		}
-		if i%10 == 0 {
-			from := n.get()
-			eventually(t, "hits", func() bool { return n.get() > from })
-		}
-	}
+	w.toggle(ids, n, scaled(100, 2000))
 	if err := w.Close(false); err != nil {
 		t.Fatal(err)
 	}
