@@ -131,7 +131,7 @@ func TestInlineMadeTexts(t *testing.T) {
 }
 
 // logsJoined is a program that logs errno, the text at the first argument joined with its digits, and how that compares
-// with a constant; or the digits alone if there is no text.
+// with a constant. If there is no text, it makes the digits alone.
 func (w *world) logsJoined() *runtime.Code {
 	errno := runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldErrno)}
 	c := &runtime.Code{Stack: 16, Temps: 1, LogMax: 1024, Texts: []string{"on the stack0"}, Insts: []runtime.Inst{

@@ -26,7 +26,7 @@ var ErrOtherArch = errors.New("native code is made for programs of x86-64 and of
 var (
 	errTwoPages = errors.New("the bytes that the jump would replace are in two pages")
 	errIndirect = errors.New("a call through a pointer is among the first instructions")
-	errNoPads   = errors.New("there is no padding near, in which a short jump could continue")
+	errNoPads   = errors.New("no padding is near enough for a short jump")
 )
 
 // SiteOf finds the site of a place in a file, which must be the start of an instruction. With around, the jump may be
@@ -46,7 +46,7 @@ func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
 	if s, err = siteFor(f.Windows(Windows), vaddr, around); err == nil {
 		return s, nil
 	}
-	short, failed := ShortSiteOf(f, vaddr, around)
+	short, failed := shortSite(f, vaddr, around)
 	if errors.Is(failed, errNoPads) {
 		err = fmt.Errorf("%w, and %w", err, errNoPads)
 	}
@@ -75,8 +75,8 @@ func siteFor(w module.Windows, vaddr uint64, around bool) (s Site, err error) {
 	return s, nil
 }
 
-// ShortSiteOf is SiteOf for a jump that leads to a springboard, and so replaces fewer instructions.
-func ShortSiteOf(f *module.File, vaddr uint64, around bool) (Site, error) {
+// shortSite is SiteOf for a jump that leads to a springboard, and so replaces fewer instructions.
+func shortSite(f *module.File, vaddr uint64, around bool) (Site, error) {
 	if f.Machine != elf.EM_X86_64 || f.IsGo() {
 		return Site{}, errNoPads
 	}

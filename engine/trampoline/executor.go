@@ -115,17 +115,7 @@ func (c *Executor) examine(p *space.Point) error {
 			return err
 		}
 	}
-	return c.findRoom(p)
-}
-
-// findRoom finds the instructions that a jump at a point replaces: as few as a short jump does, if there is another
-// probe among the others.
-func (c *Executor) findRoom(p *space.Point) error {
-	if err := c.findWindow(p, inline.SiteOf); err != nil {
-		return err
-	}
-	err := occupied(p)
-	if err == nil || p.Jump.Pads != nil || c.findWindow(p, inline.ShortSiteOf) != nil {
+	if err := c.findWindow(p); err != nil {
 		return err
 	}
 	return occupied(p)
@@ -224,16 +214,13 @@ func nativeRuns(p *space.Point) (runs []space.Run) {
 	return runs
 }
 
-// findSite is inline.SiteOf, or a function like it.
-type findSite func(f *module.File, vaddr uint64, around bool) (inline.Site, error)
-
 // findWindow finds the instructions that a jump at a point replaces.
-func (c *Executor) findWindow(p *space.Point, find findSite) error {
+func (c *Executor) findWindow(p *space.Point) error {
 	m := module.Find(p.Space.Modules, p.Addr)
 	if m == nil || m.File == nil {
 		return errNoFile
 	}
-	site, err := siteIn(p.Space, m, p.Addr, len(p.Exits) > 0 && len(p.Enters) == 0, find)
+	site, err := siteIn(p.Space, m, p.Addr, len(p.Exits) > 0 && len(p.Enters) == 0)
 	if err != nil {
 		return err
 	}
@@ -469,8 +456,8 @@ func keepsRecords(p *space.Point) bool {
 }
 
 // siteIn finds the site of a place in a process. With around, the jump may be in front of the place.
-func siteIn(sp *space.Space, m *module.Loaded, addr uint64, around bool, find findSite) (inline.Site, error) {
-	site, err := find(m.File, m.Vaddr(addr), around)
+func siteIn(sp *space.Space, m *module.Loaded, addr uint64, around bool) (inline.Site, error) {
+	site, err := inline.SiteOf(m.File, m.Vaddr(addr), around)
 	if err != nil {
 		return site, err
 	}

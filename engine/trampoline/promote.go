@@ -212,10 +212,7 @@ func (c *Executor) drop(p *space.Point, why error) {
 // handler restore all bytes that the jump displaces.
 func (c *Executor) makeStub(t *Thread, p *space.Point) error {
 	if err := occupied(p); err != nil {
-		p.Jump.Runs = nil
-		if err := c.findRoom(p); err != nil {
-			return err
-		}
+		return err
 	}
 	if runs := nativeRuns(p); !slices.Equal(p.Jump.Runs, runs) {
 		if err := c.writeStub(t, p, runs); err != nil {
@@ -445,7 +442,8 @@ func (j *spaceJumps) ranges() (all inline.Ranges) {
 	return all
 }
 
-// UnmapIslands unmaps the memory for native code, and removes the springboards that lead there. It is called when nothing leads there any more, and the threads of
+// UnmapIslands unmaps the memory for native code, and removes the springboards that lead there. It is called when nothing
+// leads there any more, and the threads of
 // the process are stopped or asleep. A thread may be in that memory, or a signal handler return to it: then it stays
 // mapped.
 func (t *Thread) UnmapIslands() {

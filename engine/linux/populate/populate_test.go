@@ -2,23 +2,22 @@ package populate
 
 import (
 	"bytes"
-	"errors"
 	"syscall"
 	"testing"
 	"unsafe"
+
+	"gotap/engine/testenv"
 )
 
 // TestBytes has pages populated: mincore says which are there. What memory contains stays, and odd ranges do no harm.
 func TestBytes(t *testing.T) {
+	testenv.Require(t, testenv.Populate)
 	page := syscall.Getpagesize()
 	p, err := syscall.Mmap(-1, 0, 64*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer syscall.Munmap(p)
-	if _, _, errno := syscall.Syscall(syscall.SYS_MADVISE, addr(p), uintptr(page), populateWrite); errors.Is(errno, syscall.EINVAL) {
-		t.Skip("needs Linux 5.14")
-	}
 	copy(p[page:], "kept")
 	Bytes(p[page/2 : 40*page+page/2])
 	resident := make([]byte, 64)
