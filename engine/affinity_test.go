@@ -11,6 +11,7 @@ import (
 
 	"gotap/engine/linux/procfs"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // cpus returns the CPUs that a thread may run on, as the kernel lists them.
@@ -406,7 +407,7 @@ long first(void) { return atStart; }`
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-O1", "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", "-O1", "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	const script = `

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	goruntime "runtime"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 
 	"gotap/engine/place"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/object"
@@ -64,7 +64,7 @@ func program(t testing.TB, source string, flags ...string) string {
 	name := strings.TrimSuffix(filepath.Base(source), ".c")
 	path := filepath.Join(programs.dir, fmt.Sprintf("%s%d", name, len(programs.built)))
 	args := append([]string{"-O2", "-g", "-pthread", "-o", path, filepath.Join("testdata", source), "-ldl"}, flags...)
-	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("gcc %s: %v\n%s", key, err, out)
 	}
 	programs.built[key] = path

@@ -10,6 +10,7 @@ import (
 
 	"gotap/engine/linux/procfs"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // builtWith builds a program with a compiler of its own, once.
@@ -27,7 +28,7 @@ func builtWith(t *testing.T, need testenv.Need, name string, argv ...string) str
 			argv[i] = path
 		}
 	}
-	if out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
+	if out, err := fixture.Command(argv[0], argv[1:]...).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", argv, err, out)
 	}
 	programs.built[name] = path

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // The reference: a small child that the processor steps through one instruction at a time.
@@ -94,7 +94,7 @@ func newChild(t testing.TB, m *isa) *child {
 	if m.long {
 		bits = "-m64"
 	}
-	if out, err := exec.Command("gcc", bits, "-O1", "-fno-stack-protector", "-nostdlib", "-static", "-o", exe, src).CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", bits, "-O1", "-fno-stack-protector", "-nostdlib", "-static", "-o", exe, src).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	c := &child{t: t, isa: m, pattern: make([]byte, windowLen), features: map[feature]bool{}}

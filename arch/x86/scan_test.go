@@ -4,7 +4,6 @@ import (
 	"debug/elf"
 	"errors"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // scanSource has a function for each way of leaving one. Names say what Exits has to find: ret returns, tail tail
@@ -65,7 +65,7 @@ func checkExits(t *testing.T, flags string) {
 		t.Fatal(err)
 	}
 	args := append(strings.Fields(flags), "-fno-reorder-functions", "-foptimize-sibling-calls", "-c", "-o", obj, src)
-	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	a := New64()

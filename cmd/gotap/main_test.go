@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -17,6 +16,7 @@ import (
 
 	"gotap/engine/image/sectioncache"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // TestMain makes the test binary the command itself when it is called as gotap, as the transcripts do.
@@ -140,7 +140,7 @@ func buildTarget(ts *testscript.TestScript, neg bool, args []string) {
 		source = filepath.Join(ts.Getenv("TARGETS"), args[0]+".c")
 	}
 	argv := append([]string{"-g", "-O2", "-o", ts.MkAbs(args[0]), source, "-pthread", "-ldl"}, args[1:]...)
-	out, err := exec.Command("gcc", argv...).CombinedOutput()
+	out, err := fixture.Command("gcc", argv...).CombinedOutput()
 	if err != nil {
 		ts.Fatalf("cannot build %s: %v\n%s", args[0], err, out)
 	}

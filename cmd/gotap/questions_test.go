@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // It prints nothing: what COMMAND prints would be among the answers.
@@ -27,7 +28,7 @@ func TestDocumentedQuestions(t *testing.T) {
 	testenv.Require(t, testenv.Ptrace, testenv.GCC, testenv.JQ, testenv.SQLite)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "prog")
-	compile := exec.Command("gcc", "-xc", "-o", program, "-")
+	compile := fixture.Command("gcc", "-xc", "-o", program, "-")
 	compile.Stdin = strings.NewReader(questionsTarget)
 	if out, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

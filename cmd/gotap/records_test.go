@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 	"gotap/samples"
 )
 
@@ -123,7 +124,7 @@ func TestRecordsOfSamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-g", "-O1", "-w", "-o", filepath.Join(dir, "shop"), source, "-pthread").CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", "-g", "-O1", "-w", "-o", filepath.Join(dir, "shop"), source, "-pthread").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	all, err := samples.All()
@@ -229,9 +230,10 @@ func TestRecordsAsDocumented(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	build := exec.Command("gcc", "-O2", "-o", "target", "target.c")
-	if build.Dir = dir; build.Run() != nil {
-		t.Fatal("cannot build the target")
+	build := fixture.Command("gcc", "-O2", "-o", "target", "target.c")
+	build.Dir = dir
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, said)
 	}
 	layout := readLayout(t)
 	seen := map[string]bool{}

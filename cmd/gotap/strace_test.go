@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // A stracedProgram is run by strace and by gotap, in folders with the files of stracedFiles. It makes the same calls
@@ -351,7 +352,7 @@ func stracedC(t *testing.T, name string) string {
 	t.Helper()
 	testenv.Require(t, testenv.GCC)
 	binary := filepath.Join(t.TempDir(), name)
-	if out, err := exec.Command("gcc", "-w", "-o", binary, filepath.Join("testdata", "strace", name+".c")).CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", "-w", "-o", binary, filepath.Join("testdata", "strace", name+".c")).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
 	return binary

@@ -14,6 +14,7 @@ import (
 
 	"gotap/engine/image/module"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // libraries are files that contain system calls.
@@ -115,7 +116,7 @@ func TestOpenCalls(t *testing.T) {
 	for source, refused := range map[string]bool{any: true, one: false} {
 		for _, level := range []string{"-O0", "-O2", "-Os"} {
 			path := filepath.Join(t.TempDir(), "lib.so")
-			cmd := exec.Command("gcc", level, "-shared", "-fPIC", "-x", "c", "-", "-o", path)
+			cmd := fixture.Command("gcc", level, "-shared", "-fPIC", "-x", "c", "-", "-o", path)
 			cmd.Stdin = strings.NewReader(source)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)

@@ -86,7 +86,7 @@ func (m Machine) newImage(t *testing.T, commands []string) *Image {
 	t.Helper()
 	img := NewImage()
 	add(t, img, "/init", m.built(t, "init", "build", "./guest"))
-	add(t, img, "/engine.test", m.built(t, "engine.test", "test", "-c", ".."))
+	add(t, img, "/engine.test", m.built(t, "engine.test", "test", "-c", "-vet=off", ".."))
 	img.AddBytes("/commands", []byte(strings.Join(commands, "\n")+"\n"))
 	return img
 }

@@ -3,11 +3,12 @@ package armtest
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"gotap/engine/testenv/fixture"
 )
 
 // workshop has what the images are made of. Machines that need the same file share it.
@@ -53,7 +54,7 @@ func made(t *testing.T, file string, env []string, name string, args ...string) 
 		return path
 	}
 	os.MkdirAll(filepath.Dir(path), 0o755)
-	cmd := exec.Command(name, args...)
+	cmd := fixture.Command(name, args...)
 	cmd.Env = append(os.Environ(), env...)
 	for i, a := range cmd.Args {
 		if a == "OUT" {

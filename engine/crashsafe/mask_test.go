@@ -19,6 +19,7 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/linux/ptrace"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // TestSignalCallsLikeObjdump compares the instructions that are found to call rt_sigprocmask and rt_sigaction in the C
@@ -108,7 +109,7 @@ func TestCallsOfStrippedLikeObjdump(t *testing.T) {
 	for _, name := range []string{"a64", "thumb"} {
 		tools, dir := callListings[name].tools, t.TempDir()
 		whole, stripped := filepath.Join(dir, "whole"), filepath.Join(dir, "stripped")
-		if out, err := exec.Command(tools+"gcc", "-O2", "-static", "-pthread", "-o", whole, "testdata/spawns.c").CombinedOutput(); err != nil {
+		if out, err := fixture.Command(tools+"gcc", "-O2", "-static", "-pthread", "-o", whole, "testdata/spawns.c").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		if out, err := exec.Command(tools+"strip", "-o", stripped, whole).CombinedOutput(); err != nil {
@@ -186,7 +187,7 @@ func TestDirectMaskCalls(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM)
 	for _, mode := range []string{"-marm", "-mthumb"} {
 		path := filepath.Join(t.TempDir(), "direct")
-		if out, err := exec.Command("arm-linux-gnueabihf-gcc", "-O2", mode, "-fomit-frame-pointer", "-nostdlib", "-static", "-o", path, "testdata/direct.c").CombinedOutput(); err != nil {
+		if out, err := fixture.Command("arm-linux-gnueabihf-gcc", "-O2", mode, "-fomit-frame-pointer", "-nostdlib", "-static", "-o", path, "testdata/direct.c").CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		var cache module.Cache

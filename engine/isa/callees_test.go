@@ -13,6 +13,7 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // TestCalleesLikeObjdump: the calls of all functions of programs lead where objdump says.
@@ -35,7 +36,7 @@ func TestCalleesLikeObjdump(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "program")
 			args := append(slices.Clone(c.flags), "-idirafter", "/usr/include/x86_64-linux-gnu", "-o", out, "testdata/callees.c")
-			if text, err := exec.Command(c.compiler, args...).CombinedOutput(); err != nil {
+			if text, err := fixture.Command(c.compiler, args...).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, text)
 			}
 			if n := compareCallees(t, c.objdump, out, "leaf", "tail", "recursive", "through", "fail", "text", "main"); n < 10 {

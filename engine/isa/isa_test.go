@@ -13,6 +13,7 @@ import (
 	"gotap/arch/arm"
 	"gotap/engine/image/module"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // build compiles a program for a processor.
@@ -20,7 +21,7 @@ func build(t *testing.T, compiler string, flags ...string) *module.File {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "program")
 	args := append(flags, "-static", "-O1", "-o", out, "testdata/calls.c")
-	if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+	if text, err := fixture.Command(compiler, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", compiler, err, text)
 	}
 	f, err := module.Open(out)

@@ -16,6 +16,7 @@ import (
 
 	"gotap/engine/image/module"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // build compiles a source of testdata and opens the program.
@@ -24,7 +25,7 @@ func build(t *testing.T, compiler, source string, flags ...string) *module.File 
 	testenv.Require(t, testenv.Need(compiler))
 	out := filepath.Join(t.TempDir(), strings.TrimSuffix(source, filepath.Ext(source)))
 	args := append(flags, "-O2", "-o", out, filepath.Join("testdata", source))
-	if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+	if text, err := fixture.Command(compiler, args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", compiler, err, text)
 	}
 	return open(t, out)

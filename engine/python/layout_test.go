@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // offsets prints what a version's headers say, in the order of tableOf.
@@ -103,7 +104,7 @@ func TestLayouts(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(include, "internal/pycore_runtime.h")); err != nil {
 			continue
 		}
-		if out, err := exec.Command("gcc", "-w", "-I", include, "-I", filepath.Join(include, "internal"), source, "-o", program).CombinedOutput(); err != nil {
+		if out, err := fixture.Command("gcc", "-w", "-I", include, "-I", filepath.Join(include, "internal"), source, "-o", program).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", include, err, out)
 		}
 		want, err := exec.Command(program).Output()

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // A kind is a stub and the program that it runs.
@@ -77,7 +78,7 @@ func build(t *testing.T, name string, command ...string) string {
 	err, done := tools.err[name]
 	if !done {
 		var out []byte
-		if out, err = exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+		if out, err = fixture.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
 			err = fmt.Errorf("%w\n%s", err, out)
 		}
 		tools.err[name] = err

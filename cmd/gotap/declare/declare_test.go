@@ -12,6 +12,7 @@ import (
 	"gotap/engine/image/debuginfo"
 	"gotap/engine/place/catalog"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 	"gotap/script/typings"
 )
 
@@ -19,7 +20,7 @@ import (
 func declarations(t *testing.T, pattern string) *debuginfo.Declarations {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "jobs")
-	if text, err := exec.Command("g++", "-std=c++17", "-g", "-O1", "-o", program, "testdata/jobs.cc").CombinedOutput(); err != nil {
+	if text, err := fixture.Command("g++", "-std=c++17", "-g", "-O1", "-o", program, "testdata/jobs.cc").CombinedOutput(); err != nil {
 		t.Fatalf("cannot build: %v\n%s", err, text)
 	}
 	all := catalog.New(nil)

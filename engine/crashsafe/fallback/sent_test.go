@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // TestSentWithoutTracer runs the handlers: a SIGTRAP that was sent to a thread which blocks all others becomes pending
@@ -30,7 +31,7 @@ func TestSentWithoutTracer(t *testing.T) {
 				t.Fatal(err)
 			}
 			build := append(c.gcc, "-O1", "-o", program, "testdata/sent.c")
-			if out, err := exec.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
+			if out, err := fixture.Command(build[0], build[1:]...).CombinedOutput(); err != nil {
 				t.Fatalf("%v: %v\n%s", build, err, out)
 			}
 			run := append(c.run, program, page)

@@ -3,7 +3,6 @@ package debuginfo_test
 import (
 	"errors"
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"gotap/compile"
 	"gotap/engine/image/debuginfo"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // expressions are what is asked at every instruction of the functions of values.c: a path, as a script writes it and as
@@ -121,7 +121,7 @@ func TestValuesByIndex(t *testing.T) {
 	for _, flags := range []string{"-C opt-level=2 -C dwarf-version=5", "-C opt-level=1 -C dwarf-version=4", "-C opt-level=0"} {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "program")
-			if text, err := exec.Command("rustc", append(strings.Fields(flags), "-g", "-o", out, "testdata/index.rs")...).CombinedOutput(); err != nil {
+			if text, err := fixture.Command("rustc", append(strings.Fields(flags), "-g", "-o", out, "testdata/index.rs")...).CombinedOutput(); err != nil {
 				t.Fatalf("cannot build: %v\n%s", err, text)
 			}
 			p := open(t, out)
@@ -154,7 +154,7 @@ func TestPairsOfRust(t *testing.T) {
 	for _, flags := range some(2, []string{"-C opt-level=0", "-C opt-level=2"}) {
 		t.Run(strings.ReplaceAll(flags, " ", ""), func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "program")
-			if text, err := exec.Command("rustc", append(strings.Fields(flags), "-g", "--crate-name", "pairs", "-o", out, "testdata/pairs.rs")...).CombinedOutput(); err != nil {
+			if text, err := fixture.Command("rustc", append(strings.Fields(flags), "-g", "--crate-name", "pairs", "-o", out, "testdata/pairs.rs")...).CombinedOutput(); err != nil {
 				t.Fatalf("cannot build: %v\n%s", err, text)
 			}
 			p := open(t, out)

@@ -16,6 +16,7 @@ import (
 	"gotap/compile"
 	"gotap/engine/image/debuginfo"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // Generated functions with arguments and results of all types, called once each with values that the generator wrote.
@@ -63,7 +64,7 @@ type toolchain struct {
 // toolchains are the compilers, whose commands have %s for the level of optimisation.
 func toolchains() []toolchain {
 	c := func(compiler, ext, more string) []string {
-		return []string{compiler + " -g -w %s " + more + " -c callees." + ext, compiler + " -w -O0 " + more + " -c callers." + ext, compiler + " -o out callees.o callers.o"}
+		return []string{compiler + " -g -w %s " + more + " -c -o callees.o callees." + ext, compiler + " -w -O0 " + more + " -c -o callers.o callers." + ext, compiler + " -o out callees.o callers.o"}
 	}
 	newC := func(cpp bool) func(*rand.Rand) language {
 		return func(r *rand.Rand) language { return &cLanguage{rnd: r, cpp: cpp} }
@@ -230,7 +231,7 @@ func buildGenerated(t *testing.T, tc *toolchain, flags string, sources map[strin
 	}
 	for _, command := range tc.build {
 		args := strings.Fields(strings.ReplaceAll(command, "%s", flags))
-		cmd := exec.Command(args[0], args[1:]...)
+		cmd := fixture.Command(args[0], args[1:]...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-trimpath", "GO111MODULE=off", "CGO_ENABLED=0")
 		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%.4000s", command, err, text)

@@ -18,6 +18,7 @@ import (
 	"gotap/compile"
 	"gotap/engine/image/debuginfo"
 	"gotap/engine/image/mapped"
+	"gotap/engine/testenv/fixture"
 )
 
 // stop is a recorded moment of a process: what an access is evaluated on.
@@ -59,7 +60,7 @@ func build(t testing.TB, source string, flags ...string) *program {
 			args = append(args, "-idirafter", "/usr/include/x86_64-linux-gnu")
 		}
 	}
-	if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+	if text, err := fixture.Command(compiler, args...).CombinedOutput(); err != nil {
 		t.Fatalf("cannot build %s: %v\n%s", source, err, text)
 	}
 	return open(t, out)

@@ -38,7 +38,7 @@ func TestCachedSections(t *testing.T) {
 // readCached returns a copy of .debug_str of a file, read through the cache in dir.
 func readCached(t *testing.T, file, dir string) []byte {
 	t.Helper()
-	cache, err := sectioncache.Open(dir, 1<<20)
+	cache, err := sectioncache.Open(dir, 64<<10, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 func build(t *testing.T, flags ...string) string {
@@ -24,7 +25,7 @@ func build(t *testing.T, flags ...string) string {
 	if err := os.WriteFile(source, []byte("int main(void) { return 0; }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := exec.Command("gcc", append([]string{"-g", "-o", out, source}, flags...)...).CombinedOutput(); err != nil {
+	if text, err := fixture.Command("gcc", append([]string{"-g", "-o", out, source}, flags...)...).CombinedOutput(); err != nil {
 		t.Fatalf("cannot build: %v\n%s", err, text)
 	}
 	return out

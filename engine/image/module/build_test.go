@@ -13,6 +13,7 @@ import (
 
 	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // build compiles sources of testdata into a program below the test's directory.
@@ -25,7 +26,9 @@ func build(t testing.TB, compiler string, args ...string) string {
 			full[i] = filepath.Join("testdata", a)
 		}
 	}
-	command(t, compiler, full...)
+	if said, err := fixture.Command(compiler, full...).CombinedOutput(); err != nil {
+		t.Fatalf("%s %v: %v\n%s", compiler, full, err, said)
+	}
 	return out
 }
 

@@ -49,7 +49,7 @@ func largeFile(t *testing.T) (path string, data []byte) {
 // openCache opens a cache until the end of the test.
 func openCache(t *testing.T, dir string) *sectioncache.Cache {
 	t.Helper()
-	c, err := sectioncache.Open(dir, 1<<30)
+	c, err := sectioncache.Open(dir, 64<<10, 1<<30)
 	if err != nil {
 		t.Fatal(err)
 	}

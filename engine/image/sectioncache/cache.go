@@ -34,8 +34,9 @@ const Variable = "GOTAP_CACHE"
 // Cache is a directory of decompressed sections. A nil Cache has none and keeps none. A Cache is safe for concurrent
 // use, and so is its directory for several processes.
 type Cache struct {
-	root *os.Root
-	most int64 // bytes of all files
+	root  *os.Root
+	least int64 // bytes of a file
+	most  int64 // bytes of all files
 }
 
 // Default returns the cache of this user, in $GOTAP_CACHE or gotap/sections of the user's cache directory; nil if there
@@ -45,7 +46,7 @@ var Default = sync.OnceValue(func() *Cache {
 	if dir == "" {
 		return nil
 	}
-	c, err := Open(dir, atMost)
+	c, err := Open(dir, smallest, atMost)
 	if err != nil {
 		return nil
 	}
@@ -73,9 +74,9 @@ func directory() string {
 }
 
 // Open returns the cache in a directory, which is created if it does not exist. Files that have not been used for the
-// longest time are removed while all have more than most bytes. It is an error if others than the effective user may
-// write to the directory.
-func Open(dir string, most int64) (*Cache, error) {
+// longest time are removed while all have more than most bytes. What has fewer than least bytes is not kept. It is an
+// error if others than the effective user may write to the directory.
+func Open(dir string, least, most int64) (*Cache, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func Open(dir string, most int64) (*Cache, error) {
 		root.Close()
 		return nil, fs.ErrPermission
 	}
-	return &Cache{root: root, most: most}, nil
+	return &Cache{root: root, least: least, most: most}, nil
 }
 
 // Close closes the directory. Sections that Get returned remain valid.
@@ -113,7 +114,7 @@ func (s *Section) Unmap() error {
 // the cache does not have it, decompress makes it, whose error Get returns, and the section is kept. The section must
 // not be written to; it must be unmapped when it is not needed any more.
 func (c *Cache) Get(packed []byte, size uint64, decompress func() ([]byte, error)) (Section, error) {
-	if c == nil || size < smallest || size > uint64(c.most/2) || size > math.MaxInt {
+	if c == nil || size < uint64(c.least) || size > uint64(c.most/2) || size > math.MaxInt {
 		data, err := decompress()
 		return Section{Data: data}, err
 	}
@@ -128,9 +129,9 @@ func (c *Cache) Get(packed []byte, size uint64, decompress func() ([]byte, error
 	return Section{Data: data}, err
 }
 
-// Derived returns what derive makes, of whatever size. key stands for it: all that derive depends on has to be part of
-// key. What the cache has is returned if right accepts it, and is made again otherwise. The error is that of derive,
-// whose result is not kept then.
+// Derived returns what derive makes. key stands for it: all that derive depends on has to be part of key. What the cache
+// has is returned if right accepts it, and is made again otherwise. The error is that of derive, whose result is not
+// kept then.
 func (c *Cache) Derived(key []byte, right func(data []byte) bool, derive func() ([]byte, error)) ([]byte, error) {
 	if c == nil {
 		return derive()
@@ -140,7 +141,7 @@ func (c *Cache) Derived(key []byte, right func(data []byte) bool, derive func() 
 		return data, nil
 	}
 	data, err := derive()
-	if err == nil && len(data) >= smallest && int64(len(data)) <= c.most/2 {
+	if err == nil && int64(len(data)) >= c.least && int64(len(data)) <= c.most/2 {
 		c.store(name, data)
 	}
 	return data, err

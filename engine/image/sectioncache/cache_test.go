@@ -13,7 +13,7 @@ import (
 
 func open(t *testing.T, dir string, most int64) *Cache {
 	t.Helper()
-	c, err := Open(dir, most)
+	c, err := Open(dir, smallest, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,14 +146,14 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.Chmod(dir, 0o770); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(dir, 1<<20); err == nil {
+	if _, err := Open(dir, smallest, 1<<20); err == nil {
 		t.Error("others may write to the directory")
 	}
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(file, 1<<20); err == nil {
+	if _, err := Open(file, smallest, 1<<20); err == nil {
 		t.Error("a file is a directory")
 	}
 }

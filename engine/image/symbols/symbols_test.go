@@ -10,6 +10,7 @@ import (
 
 	"gotap/engine/image/module"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 const inlining = `
@@ -29,7 +30,7 @@ func TestStackLikeAddr2line(t *testing.T) {
 	if err := os.WriteFile(source, []byte(inlining), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-g", "-O1", "-no-pie", source, "-o", program).CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", "-g", "-O1", "-no-pie", source, "-o", program).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	file, err := module.Open(program)
@@ -126,7 +127,7 @@ func TestStackBehindSignal(t *testing.T) {
 	if err := os.WriteFile(source, []byte(handled), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-no-pie", source, "-o", program).CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", "-no-pie", source, "-o", program).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	file, err := module.Open(program)

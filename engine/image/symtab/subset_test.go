@@ -17,6 +17,7 @@ import (
 	"gotap/engine/image/symname"
 	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // manyFiles are files with many kinds of symbols: C, C++, Go, assembly, 64 and 32 bits, x86 and ARM, stripped and not.
@@ -38,7 +39,9 @@ func manyFiles(t *testing.T) (paths []string) {
 	testenv.Require(t, testenv.GCC)
 	for name, flags := range map[string][]string{"plain": {"-O2"}, "static": {"-static"}, "stripped": {"-O2", "-s", "-rdynamic"}} {
 		out := filepath.Join(t.TempDir(), name)
-		run(t, "gcc", append(flags, "-o", out, "../module/testdata/names.c", "../module/testdata/names2.c")...)
+		if said, err := fixture.Command("gcc", append(flags, "-o", out, "../module/testdata/names.c", "../module/testdata/names2.c")...).CombinedOutput(); err != nil {
+			t.Fatalf("gcc: %v\n%s", err, said)
+		}
 		paths = append(paths, out)
 	}
 	return paths

@@ -3,14 +3,15 @@ package unwind
 import (
 	"cmp"
 	"debug/elf"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 	"testing"
 
 	"gotap/arch"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // plainFile is an ELF file whose sections are not compressed.
@@ -34,7 +35,7 @@ func TestExidx(t *testing.T) {
 	for _, mode := range []string{"-marm -O2", "-mthumb -O2", "-mthumb -O0", "-marm -O0", "-mthumb -O2 -fno-omit-frame-pointer"} {
 		t.Run(mode, func(t *testing.T) {
 			exe := filepath.Join(t.TempDir(), "program")
-			cmd := exec.Command("sh", "-c", "arm-linux-gnueabihf-gcc -g -funwind-tables -pthread "+mode+" -o "+exe+" ../../testdata/real.c -ldl -lm")
+			cmd := fixture.Command("arm-linux-gnueabihf-gcc", slices.Concat([]string{"-g", "-funwind-tables", "-pthread"}, strings.Fields(mode), []string{"-o", exe, "../../testdata/real.c", "-ldl", "-lm"})...)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("cannot build: %v\n%s", err, out)
 			}
@@ -172,7 +173,7 @@ func TestPartialFrames(t *testing.T) {
 	for _, mode := range []string{"-marm -O2", "-mthumb -O2", "-mthumb -Os", "-marm -O1"} {
 		t.Run(mode, func(t *testing.T) {
 			exe := filepath.Join(t.TempDir(), "program")
-			cmd := exec.Command("sh", "-c", "arm-linux-gnueabihf-gcc -g -funwind-tables -no-pie -pthread "+mode+" -o "+exe+" ../../testdata/real.c -ldl -lm")
+			cmd := fixture.Command("arm-linux-gnueabihf-gcc", slices.Concat([]string{"-g", "-funwind-tables", "-no-pie", "-pthread"}, strings.Fields(mode), []string{"-o", exe, "../../testdata/real.c", "-ldl", "-lm"})...)
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("cannot build: %v\n%s", err, out)
 			}

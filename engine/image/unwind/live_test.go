@@ -17,6 +17,7 @@ import (
 	"gotap/engine/image/mapped"
 	"gotap/engine/image/unwind"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // mapping is one mapped piece of a recorded process.
@@ -138,7 +139,7 @@ func build(t testing.TB, source string, flags ...string) string {
 	}
 	out := filepath.Join(t.TempDir(), "program")
 	args := append([]string{"-g", "-w", "-o", out, filepath.Join("testdata", source)}, flags...)
-	if text, err := exec.Command(compiler, args...).CombinedOutput(); err != nil {
+	if text, err := fixture.Command(compiler, args...).CombinedOutput(); err != nil {
 		t.Fatalf("cannot build %s: %v\n%s", source, err, text)
 	}
 	return out

@@ -12,6 +12,7 @@ import (
 
 	"gotap/engine/image/mapped"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // libraries are files with much call-frame information, of both kinds of x86.
@@ -33,7 +34,7 @@ func libraries(t *testing.T) []string {
 func debugFrameProgram(t *testing.T) string {
 	testenv.Require(t, testenv.GCC)
 	out := filepath.Join(t.TempDir(), "program")
-	text, err := exec.Command("gcc", "-O2", "-g", "-w", "-fno-asynchronous-unwind-tables", "-o", out, "testdata/frames.c").CombinedOutput()
+	text, err := fixture.Command("gcc", "-O2", "-g", "-w", "-fno-asynchronous-unwind-tables", "-o", out, "testdata/frames.c").CombinedOutput()
 	if err != nil {
 		t.Fatalf("cannot build: %v\n%s", err, text)
 	}

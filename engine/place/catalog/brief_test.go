@@ -2,7 +2,6 @@ package catalog_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"gotap/engine/place"
 	"gotap/engine/place/catalog"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // TestBrief: a brief listing has the same places as another, without what debug information has.
@@ -19,7 +19,7 @@ func TestBrief(t *testing.T) {
 	if err := os.WriteFile(source, []byte("int twice(int n) { return 2 * n; }\nint thrice(int n) { return 3 * n; }\nint main(void) { return twice(0); }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-g", "-o", prog, source).CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", "-g", "-o", prog, source).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
 	list := func(brief bool) []catalog.Entry {

@@ -12,13 +12,14 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/image/symtab"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // TestSymbolList: a file made of what nm prints has the functions of the program, where they are, with its code.
 func TestSymbolList(t *testing.T) {
 	testenv.Require(t, testenv.GCC, testenv.NM, testenv.AMD64)
 	program := filepath.Join(t.TempDir(), "target")
-	if out, err := exec.Command("gcc", "-static", "-O1", "../testdata/target.c", "-o", program).CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", "-static", "-O1", "../testdata/target.c", "-o", program).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	list, err := exec.Command("nm", program).Output()

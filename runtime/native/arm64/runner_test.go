@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // Where testdata/runner.c has what native code uses.
@@ -47,7 +48,7 @@ const patience = time.Minute
 func startRunner(t *testing.T, fd int) *runner {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "runner")
-	if out, err := exec.Command(string(testenv.GCCARM64), "-O2", "-static", "-o", file, "testdata/runner.c", "testdata/runner.S").CombinedOutput(); err != nil {
+	if out, err := fixture.Command(string(testenv.GCCARM64), "-O2", "-static", "-o", file, "testdata/runner.c", "testdata/runner.S").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	own, err := unix.Dup(fd)

@@ -3,13 +3,13 @@ package entry
 import (
 	"debug/dwarf"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
 
 	"gotap/engine/image/mapped"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // nested has namespaces and classes in one another, with functions between and behind them, some of the standard
@@ -39,7 +39,7 @@ func TestScopesAreThoseOfTheWholeList(t *testing.T) {
 	}
 	for _, compiler := range []string{"g++", "clang++"} {
 		out := source + "." + compiler
-		if text, err := exec.Command(compiler, "-g", "-o", out, source).CombinedOutput(); err != nil {
+		if text, err := fixture.Command(compiler, "-g", "-o", out, source).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", compiler, err, text)
 		}
 		for _, backwards := range []bool{false, true} {

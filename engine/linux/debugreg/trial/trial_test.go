@@ -9,6 +9,7 @@ import (
 
 	"gotap/engine/linux/debugreg/trial"
 	"gotap/engine/testenv"
+	"gotap/engine/testenv/fixture"
 )
 
 // TestCheckAgreesWithGDB: where gdb's hardware watchpoint stops a program, the trial finds that they are reported, and
@@ -20,7 +21,7 @@ func TestCheckAgreesWithGDB(t *testing.T) {
 	if err := os.WriteFile(source, []byte("volatile long cell; int main(void) { cell = 7; return cell != 7; }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-g", "-O1", "-o", path, source).CombinedOutput(); err != nil {
+	if out, err := fixture.Command("gcc", "-g", "-O1", "-o", path, source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	gdb := exec.Command("gdb", "-nx", "-batch", "-ex", "break main", "-ex", "run", "-ex", "watch cell", "-ex", "continue", path)
