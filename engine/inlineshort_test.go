@@ -9,7 +9,7 @@ import (
 )
 
 // shorts are the functions of testdata/short.c.
-var shorts = []string{"same", "next", "both", "zero", "twice"}
+var shorts = []string{"same", "next", "both", "zero", "twice", "room"}
 
 // TestInlineShort counts the calls and returns of functions that are shorter than a jump: as many as the program has
 // made, while signals interrupt it and it forks. Their entries stop nothing.

@@ -135,7 +135,7 @@ func (i *Island) Add(mem Memory, j *Jump, at uint64, stub []byte, stopped int) e
 	}
 	i.next = at - i.Base + size
 	kind := toStub
-	if j.Via.Addr != 0 {
+	if j.Via != nil {
 		kind = toSpringboard
 		if err := i.list(mem, j.Via.Addr, j.Via.Orig, ofSpringboard, stopped); err != nil {
 			return err

@@ -25,8 +25,8 @@ type Jump struct {
 	// again.
 	Under [JumpSize]byte
 
-	// Via is where the jump leads, if it is a short one.
-	Via Springboard
+	// Via is where the jump leads, if it is a short one; nil: it is not. Copies of the jump share it.
+	Via *Springboard
 
 	// Springboard is set if Addr is a springboard, as Left.Jumps finds it.
 	Springboard bool
@@ -35,25 +35,25 @@ type Jump struct {
 // Springboard is a jump to a stub in bytes that no thread executes but those that a short jump has led there. It stays
 // when the short jump is removed, because a thread may be between the two.
 type Springboard struct {
-	Addr  uint64         // 0: none
-	Orig  [JumpSize]byte // padding
-	Under [JumpSize]byte // what is there: Orig, or a jump to an earlier stub
-	Code  [JumpSize]byte // the jump
+	Addr uint64
+	Orig [JumpSize]byte // padding
+	Now  [JumpSize]byte // what is there: Orig, or the latest jump that was written
+	Code [JumpSize]byte // the jump that Insert writes
 }
 
 // Look finds out what is there, and reports whether it can be read.
-func (s *Springboard) Look(mem Memory) bool { return mem.Peek(s.Addr, s.Under[:]) == nil }
+func (s *Springboard) Look(mem Memory) bool { return mem.Peek(s.Addr, s.Now[:]) == nil }
 
 // Leads returns where the springboard leads at present, if it does.
 func (s *Springboard) Leads() (to uint64, ok bool) {
-	j := Jump{Addr: s.Addr, Len: JumpSize, Code: s.Under}
+	j := Jump{Addr: s.Addr, Len: JumpSize, Code: s.Now}
 	return j.Leads()
 }
 
 // Restore puts back the padding. No thread may be at the springboard, or return there.
 func (s *Springboard) Restore(mem Memory, stopped int) error {
 	var now [JumpSize]byte
-	if err := mem.Peek(s.Addr, now[:]); err != nil || now != s.Under {
+	if err := mem.Peek(s.Addr, now[:]); err != nil || now != s.Now {
 		return err
 	}
 	return mem.Poke(s.Addr, s.Orig[:], stopped)
@@ -62,7 +62,7 @@ func (s *Springboard) Restore(mem Memory, stopped int) error {
 // LeadTo makes the code that of a jump of by to a stub, through the springboard if there is one.
 func (j *Jump) LeadTo(stub uint64, by arch.WindowArch) error {
 	to := stub
-	if j.Via.Addr != 0 {
+	if j.Via != nil {
 		code, err := Windows.Jump(j.Via.Addr, stub)
 		if err != nil {
 			return err

@@ -46,7 +46,7 @@ func SiteOf(f *module.File, vaddr uint64, around bool) (s Site, err error) {
 	if s, err = siteFor(f.Windows(Windows), vaddr, around); err == nil {
 		return s, nil
 	}
-	short, failed := shortSite(f, vaddr, around)
+	short, failed := ShortSiteOf(f, vaddr, around)
 	if errors.Is(failed, errNoPads) {
 		err = fmt.Errorf("%w, and %w", err, errNoPads)
 	}
@@ -75,8 +75,8 @@ func siteFor(w module.Windows, vaddr uint64, around bool) (s Site, err error) {
 	return s, nil
 }
 
-// shortSite is SiteOf for a jump that leads to a springboard, and so replaces fewer instructions.
-func shortSite(f *module.File, vaddr uint64, around bool) (Site, error) {
+// ShortSiteOf is SiteOf for a jump that leads to a springboard, and so replaces fewer instructions.
+func ShortSiteOf(f *module.File, vaddr uint64, around bool) (Site, error) {
 	if f.Machine != elf.EM_X86_64 || f.IsGo() {
 		return Site{}, errNoPads
 	}

@@ -45,17 +45,21 @@ func Insert(mem Memory, jumps []Jump, stopped int) (failed []Failure) {
 
 // write writes a springboard, if there is one.
 func (s *Springboard) write(mem Memory, stopped int) error {
-	var now [JumpSize]byte
-	if s.Addr == 0 {
+	if s == nil {
 		return nil
 	}
+	var now [JumpSize]byte
 	if err := mem.Peek(s.Addr, now[:]); err != nil {
 		return err
 	}
-	if now != s.Under {
-		return fmt.Errorf("the padding at %#x has changed: there is %x, not %x", s.Addr, now, s.Under)
+	if now != s.Now {
+		return fmt.Errorf("the padding at %#x has changed: there is %x, not %x", s.Addr, now, s.Now)
 	}
-	return mem.Poke(s.Addr, s.Code[:], stopped)
+	if err := mem.Poke(s.Addr, s.Code[:], stopped); err != nil {
+		return err
+	}
+	s.Now = s.Code
+	return nil
 }
 
 // Remove replaces jumps by what was there before. A place that contains something else is left alone.

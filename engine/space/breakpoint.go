@@ -26,13 +26,14 @@ func (b breakpoints) Fits(p executor.Place) error {
 	switch p := p.(*Point); {
 	case p.How == arch.Refused:
 		return errNoStrategy
-	case b.c.set.Strategy == backend.Inline && p.isOnlyProbed():
+	case b.c.set.Strategy == backend.Inline && p.isOnlyProbed() && p.By == nil:
 		return errInsists
 	}
 	return nil
 }
 
-// errInsists is why a place that no jump fits is refused, although a breakpoint would.
+// errInsists is why a place that no jump fits is refused, although a breakpoint would. A place that has been taken once
+// is taken again when its probe is enabled, even if another probe has come between that leaves no room for a jump.
 var errInsists = errors.New("--engine inline stops no threads")
 
 // insistError is a place that is refused because its programs would have to stop threads.
@@ -59,10 +60,21 @@ func (e *insistError) Unwrap() error { return e.why }
 // chooseFor returns the executor for a point.
 func (c *Patcher) chooseFor(p *Point) (executor.Executor, error) {
 	by, err := c.Executors.For(p)
-	if err != nil && c.set.Strategy == backend.Inline && p.isOnlyProbed() {
+	switch {
+	case c.set.Strategy != backend.Inline || !p.isOnlyProbed():
+	case err != nil:
 		err = &insistError{p.Addr, c.set.Jumps.Fits(p)}
+	case by == executor.Executor(breakpoints{c}):
+		p.RefuseJump(c.set.Jumps.Fits(p))
 	}
 	return by, err
+}
+
+// RefuseJump notes with the probes of a point why their programs stop threads, although that is not wanted.
+func (p *Point) RefuseJump(why error) {
+	for _, pl := range p.Enters {
+		pl.Probe.Refuse(fmt.Sprintf("%#x: threads stop there: %s", p.Addr, reasonOf(why)))
+	}
 }
 
 // isOnlyProbed reports whether nothing but programs at its instruction needs the point's breakpoint.

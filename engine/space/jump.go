@@ -54,33 +54,42 @@ func (p *Point) JumpEnd() uint64 {
 	return max(p.Jump.Window.Addr+uint64(p.Jump.Window.Arch.JumpLen()), p.Addr)
 }
 
-// maskSpringboard puts the padding into what was read at addr, as far as it overlaps the springboard of a point.
-func (p *Point) maskSpringboard(addr uint64, read []byte) {
-	executor.Overlay(addr, read, p.Jump.Code.Via.Addr, p.Jump.Code.Via.Orig[:])
+// Springboard is a springboard in the code of an address space. It belongs to one address for good, whatever point is
+// there, and wherever the jumps of that point lead later.
+type Springboard struct {
+	inline.Springboard
+	Of uint64 // the address whose point's jumps lead there
 }
 
-// TakeSpringboard notes that the jump of a point leads to a springboard, for as long as the memory there exists.
-func (p *Point) TakeSpringboard(via inline.Springboard) {
-	sp := p.Space
+// mask puts the padding into what was read at addr, as far as it overlaps the springboard.
+func (s *Springboard) mask(addr uint64, read []byte) {
+	executor.Overlay(addr, read, s.Addr, s.Orig[:])
+}
+
+// NoteSpringboard makes a springboard known that is to be written, for as long as the memory there exists.
+func (sp *Space) NoteSpringboard(s *Springboard) {
 	if sp.Springboards == nil {
-		sp.Springboards = map[uint64]*Point{}
+		sp.Springboards = map[uint64]*Springboard{}
 	}
-	p.Jump.Code.Via = via
-	sp.Springboards[via.Addr] = p
-	sp.lo, sp.hi = min(sp.lo, via.Addr), max(sp.hi, via.Addr+longestTrap)
+	sp.Springboards[s.Addr] = s
+	sp.lo, sp.hi = min(sp.lo, s.Addr), max(sp.hi, s.Addr+longestTrap)
 }
 
-// copySpringboards makes the springboards known of an address space that is a copy of another.
+// copySpringboards makes the springboards known of an address space that is a copy of another, whose points it has
+// copies of. The other's may have changed since.
 func (sp *Space) copySpringboards(from *Space) {
-	for addr, p := range from.Springboards {
-		q := sp.ByAddr[p.Addr]
-		if q == nil || q.Jump.Code.Via.Addr != addr {
-			lost := *p
-			q = &lost
-			q.Space = sp
+	for _, s := range from.Springboards {
+		if own := *s; own.Look(sp.Mem) {
+			sp.NoteSpringboard(&own)
 		}
-		if q.Jump.Code.Via.Look(sp.Mem) {
-			q.TakeSpringboard(q.Jump.Code.Via)
+	}
+	for _, q := range sp.ByAddr {
+		if via := q.Jump.Code.Via; via == nil {
+			continue
+		} else if own := sp.Springboards[via.Addr]; own != nil {
+			q.Jump.Code.Via = &own.Springboard
+		} else {
+			q.Jump.Code.Via = nil
 		}
 	}
 }

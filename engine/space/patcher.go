@@ -3,6 +3,7 @@ package space
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"gotap/engine/abi"
@@ -126,19 +127,14 @@ func (c *Patcher) Unmapped(sp *Space, gone *module.Loaded) (points []*Point) {
 		if start != 0 && start != addr {
 			sp.Guard.Unrecord(start)
 		}
-		if sp.Starts[start] == p {
-			delete(sp.Starts, start)
-		}
 		if p.Slot != 0 && p.Steps == 0 {
 			sp.slots.give(p.Slot)
 		}
 		points = append(points, p)
 	}
-	for addr := range sp.Springboards {
-		if gone.Contains(addr) {
-			delete(sp.Springboards, addr)
-		}
-	}
+
+	maps.DeleteFunc(sp.Starts, func(addr uint64, _ *Point) bool { return gone.Contains(addr) })
+	maps.DeleteFunc(sp.Springboards, func(addr uint64, _ *Springboard) bool { return gone.Contains(addr) })
 	return points
 }
 

@@ -32,10 +32,12 @@ type Space struct {
 	Unarmed bool // the modules are known, but no probe has been armed in them
 	Loader  LoaderWatch
 	slots   Slots
-	Native  any               // what the executor that runs programs here without a stop has put into it
-	Starts  map[uint64]*Point // by the address of their jump, those that have or had one
-	// Springboards has, by address, the springboards that are or were written, and the points whose jumps led there.
-	Springboards map[uint64]*Point
+	Native  any // what the executor that runs programs here without a stop has put into it
+	// Starts has the points that have or had a jump, by its address: by each, if it was not always the same. A thread may
+	// have stopped at an earlier one, and its stop be reported only later.
+	Starts map[uint64]*Point
+	// Springboards has, by address, the springboards that are written, or may be.
+	Springboards map[uint64]*Springboard
 	Guard        crashsafe.Space
 	Exclusives   isa.Exclusives // of the present code
 	Gadget       inject.Gadget  // where system calls of probed places are made; zero: not known yet
@@ -63,8 +65,8 @@ func (sp *Space) mask(addr uint64, p []byte) {
 		for _, pt := range sp.ByAddr {
 			pt.maskIn(addr, p)
 		}
-		for _, pt := range sp.Springboards {
-			pt.maskSpringboard(addr, p)
+		for _, s := range sp.Springboards {
+			s.mask(addr, p)
 		}
 		return
 	}
@@ -75,8 +77,8 @@ func (sp *Space) mask(addr uint64, p []byte) {
 		if pt := sp.Starts[at]; pt != nil && pt.Addr != at {
 			pt.maskIn(addr, p)
 		}
-		if pt := sp.Springboards[at]; pt != nil {
-			pt.maskSpringboard(addr, p)
+		if s := sp.Springboards[at]; s != nil {
+			s.mask(addr, p)
 		}
 	}
 }

@@ -27,7 +27,8 @@
 // arena, and taken over by package retprobe when a thread stops where one begins or ends (calls.go). Threads that have
 // such a stack count in memory of their own, too; owners.go says which those are, and why no count is lost.
 //
-// Where a jump does not fit, a short one may, which leads to a springboard (springboard.go).
+// Where a jump does not fit, or another probe is among the bytes that it would replace, a short one may, which leads to a
+// springboard (springboard.go).
 //
 // Native code for 64-bit ARM makes no texts, and does not count in memory of its thread: machine.go has what differs.
 //

@@ -115,7 +115,25 @@ func (c *Executor) examine(p *space.Point) error {
 			return err
 		}
 	}
-	if err := c.findWindow(p); err != nil {
+	return c.findRoom(p)
+}
+
+// findRoom finds the instructions that a jump at a point replaces: as few as a short jump does, if another probe is
+// among the others. A short jump that is in the code, or is to be, stays one: a point may be examined meanwhile.
+func (c *Executor) findRoom(p *space.Point) error {
+	if p.Jump.Pads != nil && (p.Jump.In || p.Jump.Waits) && c.fitsRoom(p, inline.ShortSiteOf) == nil {
+		return nil
+	}
+	err := c.fitsRoom(p, inline.SiteOf)
+	if errors.Is(err, errOccupied) && p.Jump.Pads == nil && c.fitsRoom(p, inline.ShortSiteOf) == nil {
+		return nil
+	}
+	return err
+}
+
+// fitsRoom finds those instructions, and returns why a jump cannot be there.
+func (c *Executor) fitsRoom(p *space.Point, find findSite) error {
+	if err := c.findWindow(p, find); err != nil {
 		return err
 	}
 	return occupied(p)
@@ -157,7 +175,7 @@ func (c *Executor) fitsJump(p *space.Point) error {
 // replaces, or another jump.
 func occupied(p *space.Point) error {
 	start, end := p.Jump.Window.Addr, p.JumpEnd()
-	if taken(p, start, end) || nearSpringboard(p, start, end) || p.Jump.Pads != nil && springboardFor(p) == 0 {
+	if taken(p, start, end) || overSpringboard(p.Space, start, end) || p.Jump.Pads != nil && springboardFor(p) == 0 {
 		return errOccupied
 	}
 	return nil
@@ -171,7 +189,7 @@ func taken(p *space.Point, start, end uint64) bool {
 		}
 	}
 	for addr := start - farthest; addr != end; addr++ {
-		if q := p.Space.Starts[addr]; q != nil && q != p && q.JumpEnd() > start && (q.Jump.In || q.Jump.Waits) {
+		if q := p.Space.Starts[addr]; q != nil && q != p && q.Jump.Window.Addr < end && q.JumpEnd() > start && (q.Jump.In || q.Jump.Waits) {
 			return true
 		}
 	}
@@ -214,13 +232,16 @@ func nativeRuns(p *space.Point) (runs []space.Run) {
 	return runs
 }
 
+// findSite is inline.SiteOf, or a function like it.
+type findSite func(f *module.File, vaddr uint64, around bool) (inline.Site, error)
+
 // findWindow finds the instructions that a jump at a point replaces.
-func (c *Executor) findWindow(p *space.Point) error {
+func (c *Executor) findWindow(p *space.Point, find findSite) error {
 	m := module.Find(p.Space.Modules, p.Addr)
 	if m == nil || m.File == nil {
 		return errNoFile
 	}
-	site, err := siteIn(p.Space, m, p.Addr, len(p.Exits) > 0 && len(p.Enters) == 0)
+	site, err := siteIn(p.Space, m, p.Addr, len(p.Exits) > 0 && len(p.Enters) == 0, find)
 	if err != nil {
 		return err
 	}
@@ -316,7 +337,7 @@ func (c *Executor) stops(p *space.Point) error {
 // its next hit if its programs still fit.
 func (c *Executor) Replace(at executor.Place) error {
 	p := at.(*space.Point)
-	if p.Jump.In && c.fitsJump(p) == nil && occupied(p) == nil && slices.Equal(p.Jump.Runs, nativeRuns(p)) {
+	if p.Jump.In && c.fitsJump(p) == nil && occupied(p) == nil && hasStub(p, nativeRuns(p)) {
 		return nil
 	}
 	c.removeJumps([]*space.Point{p})
@@ -433,14 +454,25 @@ func (c *Executor) DropAll(why error) {
 	}
 }
 
-// Uncover implements Jumps.
+// Uncover implements Jumps. A place whose jump is removed gets a short one instead, if that leaves the address free.
 func (c *Executor) Uncover(sp *space.Space, addr uint64) {
 	for at := addr - farthest; at != addr+1; at++ {
-		if q := sp.Starts[at]; q != nil && q.Addr != addr && addr < q.JumpEnd() && (q.Jump.In || q.Jump.Waits) {
+		if q := sp.Starts[at]; q != nil && q.Addr != addr && covers(q, addr) && (q.Jump.In || q.Jump.Waits) {
 			c.removeJumps([]*space.Point{q})
-			c.drop(q, errOccupied)
+			c.giveRoom(q)
+			q.Jump.Runs = nil
+			if c.fitsRoom(q, inline.ShortSiteOf) != nil || covers(q, addr) {
+				c.drop(q, errOccupied)
+				continue
+			}
+			c.await(q)
 		}
 	}
+}
+
+// covers reports whether no other point may be at an address because of the jump of a point.
+func covers(p *space.Point, addr uint64) bool {
+	return p.Jump.Window.Addr <= addr && addr < p.JumpEnd()
 }
 
 // keepsRecords reports whether a program of the point logs something, or asks for something to be done at its end. A
@@ -456,8 +488,8 @@ func keepsRecords(p *space.Point) bool {
 }
 
 // siteIn finds the site of a place in a process. With around, the jump may be in front of the place.
-func siteIn(sp *space.Space, m *module.Loaded, addr uint64, around bool) (inline.Site, error) {
-	site, err := inline.SiteOf(m.File, m.Vaddr(addr), around)
+func siteIn(sp *space.Space, m *module.Loaded, addr uint64, around bool, find findSite) (inline.Site, error) {
+	site, err := find(m.File, m.Vaddr(addr), around)
 	if err != nil {
 		return site, err
 	}

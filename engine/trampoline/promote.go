@@ -195,16 +195,20 @@ func (c *Executor) makeStubs(t *Thread, sp *space.Space) []*space.Point {
 func (c *Executor) drop(p *space.Point, why error) {
 	p.Jump.Waits, p.Jump.Dropped = false, why
 	p.By = c.patcher.Breakpoints()
+	c.giveRoom(p)
+	if c.set.Strategy == backend.Inline {
+		p.RefuseJump(why)
+	}
+}
+
+// giveRoom has the crash handler leave the bytes alone that the latest jump of a point has displaced, but for the
+// breakpoint: they do not change any more, and may become those of another jump.
+func (c *Executor) giveRoom(p *space.Point) {
 	switch start, g := p.Jump.Code.Addr, &p.Space.Guard; {
-	case start == p.Addr: // the bytes behind the breakpoint do not change any more, and may become those of another jump
+	case start == p.Addr:
 		g.Record(p.Addr, p.Orig, p.Trap, c.on.StoppedTid(p.Space))
 	case start != 0:
 		g.Unrecord(start)
-	}
-	for _, pl := range p.Enters {
-		if c.set.Strategy == backend.Inline {
-			pl.Probe.Refuse(fmt.Sprintf("%#x: threads stop there: %v", p.Addr, why))
-		}
 	}
 }
 
@@ -212,9 +216,12 @@ func (c *Executor) drop(p *space.Point, why error) {
 // handler restore all bytes that the jump displaces.
 func (c *Executor) makeStub(t *Thread, p *space.Point) error {
 	if err := occupied(p); err != nil {
-		return err
+		p.Jump.Runs = nil
+		if err := c.findRoom(p); err != nil {
+			return err
+		}
 	}
-	if runs := nativeRuns(p); !slices.Equal(p.Jump.Runs, runs) {
+	if runs := nativeRuns(p); !hasStub(p, runs) {
 		if err := c.writeStub(t, p, runs); err != nil {
 			p.Jump.Runs = nil
 			return err
@@ -228,6 +235,13 @@ func (c *Executor) makeStub(t *Thread, p *space.Point) error {
 	}
 	p.Space.Starts[start] = p
 	return nil
+}
+
+// hasStub reports whether the native code that was written last for a point runs these programs, for a jump in the room
+// that the point has now. Its room may have been found anew since, because of another probe.
+func hasStub(p *space.Point, runs []space.Run) bool {
+	code, w := &p.Jump.Code, &p.Jump.Window
+	return code.Addr == w.Addr && code.Len == w.Arch.JumpLen() && (code.Via != nil) == (p.Jump.Pads != nil) && slices.Equal(p.Jump.Runs, runs)
 }
 
 // writeStub writes native code that runs the programs of placements at a point.
@@ -253,10 +267,11 @@ func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error 
 	j := inline.Jump{Addr: w.Addr, Len: w.Arch.JumpLen()}
 	from := j.Addr
 	if p.Jump.Pads != nil {
-		if err := reserveSpringboard(p); err != nil {
+		via, err := reserveSpringboard(p)
+		if err != nil {
 			return err
 		}
-		j.Via = p.Jump.Code.Via
+		j.Via = via
 		from = j.Via.Addr
 	}
 	at, err := island.Next(from)
@@ -279,9 +294,6 @@ func (c *Executor) writeStub(t *Thread, p *space.Point, runs []space.Run) error 
 	}
 	if err := island.Add(p.Space.Mem, &j, at, stub.Code, t.Tid); err != nil {
 		return err
-	}
-	if old := p.Jump.Code.Addr; old != j.Addr && p.Space.Starts[old] == p { // it has found other room
-		delete(p.Space.Starts, old)
 	}
 	p.Jump.Code, p.Jump.Runs, p.Jump.Stub = j, runs, at
 	if !codeIn(p.Space).reads.filled && (operand != nil || slices.ContainsFunc(stub.Reads, func(f native.Read) bool { return !f.Own })) {
@@ -342,6 +354,9 @@ func (c *Executor) insertJumps(t *Thread, points []*space.Point) {
 			codeIn(sp).jumps.retry = began.Add(retryAfter)
 			continue
 		}
+		if byAddr[p.Jump.Code.Addr] == p { // it has been disabled and enabled while it waited
+			continue
+		}
 		in = append(in, p.Jump.Code)
 		byAddr[p.Jump.Code.Addr] = p
 	}
@@ -351,7 +366,6 @@ func (c *Executor) insertJumps(t *Thread, points []*space.Point) {
 	}
 	for _, p := range byAddr {
 		p.Jump.In, p.Jump.Waits = true, false
-		p.Jump.Code.Via.Under = p.Jump.Code.Via.Code
 	}
 	c.set.Stats.Inline += len(byAddr)
 	c.set.Stats.InlineStop = max(c.set.Stats.InlineStop, time.Since(began))
@@ -414,7 +428,7 @@ func (t *Thread) standsAt() (pc, sp uint64, known bool) {
 // reports whether it is one. The thread runs again what is there now.
 func (t *Thread) BackToJump() bool {
 	start := t.proc.Space.ABI.BreakpointPC(*t.PC())
-	if p := t.proc.Space.Starts[start]; p == nil || p.Jump.Before == 0 || t.SignalCode() != t.proc.Space.ABI.TrapCode {
+	if p := t.proc.Space.Starts[start]; p == nil || p.Addr == start || t.SignalCode() != t.proc.Space.ABI.TrapCode {
 		return false
 	}
 	*t.PC() = start

@@ -20,16 +20,17 @@ const runOutPause = 100 * time.Microsecond
 // stalePatience is how long AwaitStale waits.
 const stalePatience = 1500 * time.Millisecond
 
-// RunOut makes native code run no programs any more, and has the hits completed that have begun. Threads that have been
-// seen elsewhere stay held.
+// RunOut makes native code run no programs any more, and has the hits completed that have begun. Threads that run stay
+// held once they have been seen elsewhere. Of those that had stopped already, or that sleep, that is not enough: when
+// their stop is handled, or they wake up, they may come to native code again. So they are looked at until the end, when
+// all are elsewhere at the same time.
 func (c *Executor) RunOut(patience time.Duration) {
 	if !c.Inlines() {
 		return
 	}
 	c.Disable()
-	seen := map[*Thread]bool{}
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(runOutPause) {
-		_, inside, all := c.lookOutside(seen, func(*stub) bool { return true })
+		_, inside, all := c.lookOutside(map[*Thread]bool{}, func(*stub) bool { return true })
 		c.on.Release(inside)
 		if all {
 			return

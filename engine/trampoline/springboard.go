@@ -31,54 +31,53 @@ func padsIn(sp *space.Space, m *module.Loaded, site *inline.Site) (pads []uint64
 
 // springboardFor returns where the springboard of a point is or can be: nothing else is there. 0: nowhere.
 func springboardFor(p *space.Point) uint64 {
-	sp := p.Space
 	for _, at := range p.Jump.Pads {
-		if of := sp.Springboards[at]; of != nil && of.Addr == p.Addr {
+		if of := p.Space.Springboards[at]; of != nil && of.Of == p.Addr {
 			return at
 		}
 	}
 	for _, at := range p.Jump.Pads {
-		if !nearSpringboard(p, at, at+inline.JumpSize) && !taken(p, at, at+inline.JumpSize) {
+		if !overSpringboard(p.Space, at, at+inline.JumpSize) && !taken(p, at, at+inline.JumpSize) {
 			return at
 		}
 	}
 	return 0
 }
 
-// nearSpringboard reports whether a springboard of another place has bytes between two addresses.
-func nearSpringboard(p *space.Point, start, end uint64) bool {
+// overSpringboard reports whether a springboard has bytes between two addresses, be it one of the same place.
+func overSpringboard(sp *space.Space, start, end uint64) bool {
 	for at := start - (inline.JumpSize - 1); at != end; at++ {
-		if of := p.Space.Springboards[at]; of != nil && of.Addr != p.Addr {
+		if sp.Springboards[at] != nil {
 			return true
 		}
 	}
 	return false
 }
 
-// reserveSpringboard gives a point whose jump is short its springboard.
-func reserveSpringboard(p *space.Point) error {
-	via := inline.Springboard{Addr: springboardFor(p)}
-	if via.Addr == 0 {
-		return errOccupied
+// reserveSpringboard returns the springboard for a point whose jump is short.
+func reserveSpringboard(p *space.Point) (*inline.Springboard, error) {
+	at := springboardFor(p)
+	if at == 0 {
+		return nil, errOccupied
 	}
-	if of := p.Space.Springboards[via.Addr]; of != nil {
-		via = of.Jump.Code.Via
-	} else if copy(via.Orig[:], p.Space.Code(via.Addr, inline.JumpSize)) != inline.JumpSize {
-		return errOccupied
+	s := p.Space.Springboards[at]
+	if s == nil {
+		s = &space.Springboard{Springboard: inline.Springboard{Addr: at}, Of: p.Addr}
+		if copy(s.Orig[:], p.Space.Code(at, inline.JumpSize)) != inline.JumpSize {
+			return nil, errOccupied
+		}
+		s.Now = s.Orig
+		p.Space.NoteSpringboard(s)
 	}
-	if !via.Look(p.Space.Mem) {
-		return errOccupied
-	}
-	p.TakeSpringboard(via)
-	return nil
+	return &s.Springboard, nil
 }
 
 // stubAt returns the native code that contains an address of an address space, or where a springboard there leads; nil
 // if there is none.
 func stubAt(sp *space.Space, addr uint64) *stub {
 	j := &codeIn(sp).jumps
-	if p := sp.Springboards[addr]; p != nil {
-		if to, ok := p.Jump.Code.Via.Leads(); ok {
+	if s := sp.Springboards[addr]; s != nil {
+		if to, ok := s.Leads(); ok {
 			addr = to
 		}
 	}
@@ -96,8 +95,8 @@ func withSpringboards(ranges inline.Ranges, sp *space.Space) inline.Ranges {
 
 // restorePadding removes the springboards of an address space, in which no thread is or can come to them.
 func (c *Executor) restorePadding(sp *space.Space) (err error) {
-	for addr, p := range sp.Springboards {
-		if err = p.Jump.Code.Via.Restore(sp.Mem, c.on.StoppedTid(sp)); err != nil {
+	for addr, s := range sp.Springboards {
+		if err = s.Restore(sp.Mem, c.on.StoppedTid(sp)); err != nil {
 			return err
 		}
 		delete(sp.Springboards, addr)

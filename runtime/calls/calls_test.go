@@ -161,3 +161,20 @@ func TestGarbage(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnersSpread: threads whose own data lie at equal distances, as stacks of one size do, all find a slot.
+func TestOwnersSpread(t *testing.T) {
+	a, s := newStacks(t)
+	k := s.Take(1)
+	for _, distance := range []uint64{64, 4 << 10, 20 << 10, 64 << 10, 1 << 20, 8<<20 + 4096, 8 << 20, 64 << 20, 1 << 30, 64 << 30} {
+		o, err := NewOwners(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint64(MaxThreads) {
+			if owner := 0x7ffff7d8a740 - i*distance; !o.Set(owner, k) {
+				t.Fatalf("at a distance of %#x, thread %d finds no slot", distance, i)
+			}
+		}
+	}
+}

@@ -18,11 +18,16 @@ const (
 	slotBits = 10
 )
 
-// Multiplier spreads owners over the slots: the upper slotBits of the product of 64 bits number the slot.
-const Multiplier = 0x9e3779b97f4a7c15
+// Multiplier spreads owners over the slots: bits of the product from SlotShift on number the slot. It is a constant of
+// 31 bits, which an instruction can contain. So those bits depend on the owner's bits 2 to 41: on all in which the
+// addresses of threads' own data differ, whether their stacks have 16 KiB or 1 TiB.
+const (
+	Multiplier = 0x61c88647
+	SlotShift  = 32
+)
 
 // SlotOf returns the first slot of an owner.
-func SlotOf(owner uint64) int { return int(owner * Multiplier >> (64 - slotBits)) }
+func SlotOf(owner uint64) int { return int(owner * Multiplier >> SlotShift & (Slots - 1)) }
 
 // nobody is the owner of a free slot. It lies outside of user space, so no thread has it as its base of fs.
 const nobody = ^uint64(0)

@@ -40,28 +40,27 @@ func (f *frames) beginCall(g *gate.Gate, none asm.Label) {
 	}
 	size := calls.FrameSize(f.call.This)
 	state := asm.At(f.stackOf, calls.StateAt)
+	newest := asm.Element(f.stackOf, asm.RCX)
 	again, former, push := f.NewLabel(), f.NewLabel(), f.NewLabel()
 	f.used(f.frame)
+	f.used(asm.RDX)
+
+	f.Place(again)
 	f.stackPointer(asm.RDX)
 	f.Alu(asm.Cmp, asm.R(asm.RDX), asm.At(f.stackOf, calls.LowestAt))
 	f.Jcc(asm.AE, unable)
-
-	f.Place(again)
 	f.Mov(asm.R(asm.RAX), state)
 	f.Mov32(asm.RCX, asm.R(asm.RAX))
 	f.Shift(asm.Shr, asm.R(asm.RCX), 16)
 	f.Jcc(asm.E, push) // the stack is empty
-	f.Lea(f.frame, asm.Element(f.stackOf, asm.RCX))
-	f.stackPointer(asm.RDX)
-	f.Alu(asm.Cmp, asm.R(asm.RDX), asm.At(f.frame, calls.SPAt))
+	f.Alu(asm.Cmp, asm.R(asm.RDX), newest.Plus(calls.SPAt))
 	f.Jcc(asm.A, unable)
 	f.Jcc(asm.E, former)
 	f.Place(push)
 	f.Extend(asm.RCX, asm.R(asm.RAX), 16, false)
 	f.AluImm(asm.Cmp, asm.R(asm.RCX), int32(calls.LastStart(size)))
 	f.Jcc(asm.A, unable)
-	f.Lea(f.frame, asm.Element(f.stackOf, asm.RCX))
-	f.stackPointer(asm.RDX)
+	f.Lea(f.frame, newest)
 	f.Mov(asm.At(f.frame, calls.SPAt), asm.R(asm.RDX))
 	f.Store32(asm.At(f.frame, calls.BeforeAt), asm.RAX)
 	f.StoreImm32(asm.At(f.frame, calls.FuncAt), f.call.Func)
@@ -73,11 +72,9 @@ func (f *frames) beginCall(g *gate.Gate, none asm.Label) {
 	f.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
 	f.Shift(asm.Shr, asm.R(asm.RDX), 32)
 	f.Inc(asm.R(asm.RDX))
-	f.Shift(asm.Shl, asm.R(asm.RDX), 16)
-	f.Alu(asm.Add, asm.R(asm.RDX), asm.R(asm.RCX))
-	f.Shift(asm.Shl, asm.R(asm.RDX), 16)
-	f.Alu(asm.Add, asm.R(asm.RDX), asm.R(asm.RCX))
-	f.AluImm(asm.Add, asm.R(asm.RDX), int32(size/8))
+	f.Shift(asm.Shl, asm.R(asm.RDX), 32)
+	f.ImulImm(asm.RCX, asm.R(asm.RCX), 1<<16+1)
+	f.LeaSumWide(asm.RDX, asm.RDX, asm.RCX, int32(size/8))
 	f.Cmpxchg(state, asm.RDX)
 	f.Jcc(asm.NE, again)
 	if f.call.Timed {
@@ -92,9 +89,9 @@ func (f *frames) beginCall(g *gate.Gate, none asm.Label) {
 
 	f.cold = append(f.cold, func() {
 		f.Place(former) // a call with this stack pointer has not returned
-		f.CmpImm32(asm.At(f.frame, calls.FuncAt), f.call.Func)
+		f.CmpImm32(newest.Plus(calls.FuncAt), f.call.Func)
 		f.Jcc(asm.NE, unable)
-		f.Mov32(asm.RCX, asm.At(f.frame, calls.BeforeAt))
+		f.Mov32(asm.RCX, newest.Plus(calls.BeforeAt))
 		f.Mov(asm.R(asm.RDX), asm.R(asm.RAX))
 		f.Shift(asm.Shr, asm.R(asm.RDX), 32)
 		f.Shift(asm.Shl, asm.R(asm.RDX), 32)
@@ -144,27 +141,29 @@ func (f *frames) findCall(none asm.Label) {
 	unable := f.callBell(native.LeavesCall, none)
 	f.findStackOrRing(unable)
 	f.used(f.frame)
-	search, absent, inside := f.NewLabel(), f.NewLabel(), f.NewLabel()
+	f.used(asm.RDX)
+	search, absent, other := f.NewLabel(), f.NewLabel(), f.NewLabel()
 	f.Mov32(asm.RCX, asm.At(f.stackOf, calls.StateAt))
 	f.Shift(asm.Shr, asm.R(asm.RCX), 16)
 	f.Jcc(asm.E, absent)
 	f.Place(search)
 	f.Lea(f.frame, asm.Element(f.stackOf, asm.RCX))
 	f.stackPointer(asm.RDX)
-	f.Mov(asm.R(asm.RAX), asm.At(f.frame, calls.SPAt))
-	f.Alu(asm.Sub, asm.R(asm.RDX), asm.R(asm.RAX))
-	f.Jcc(asm.A, inside)
-	f.Jcc(asm.NE, absent)
+	f.Alu(asm.Cmp, asm.R(asm.RDX), asm.At(f.frame, calls.SPAt))
+	f.Jcc(asm.NE, other)
 	f.CmpImm32(asm.At(f.frame, calls.FuncAt), f.call.Func)
 	f.Jcc(asm.NE, unable)
 	f.AluImm(asm.Or, asm.At(f.frame, calls.TimeAt), calls.Busy)
-	f.stackPointer(asm.RDX)
 	f.Alu(asm.Cmp, asm.R(asm.RDX), asm.At(f.frame, calls.SPAt))
 	f.Jcc(asm.NE, unable) // a signal handler has come in between, and the host has taken the call
 	f.framed = true
 
 	f.cold = append(f.cold, func() {
-		f.Place(inside) // rdx is how far inside of this call the frame's was
+		f.Place(other)
+		f.Alu(asm.Sub, asm.R(asm.RDX), asm.At(f.frame, calls.SPAt))
+		f.Jcc(asm.B, absent)
+		// rdx is how far inside of this call the frame's was. If the frame has changed since the comparison, because
+		// the host has removed it, its stack pointer is that of no call and greater than any.
 		f.AluImm(asm.Cmp, asm.R(asm.RDX), within)
 		f.Jcc(asm.AE, unable)
 		f.Mov32(asm.RAX, asm.At(f.frame, calls.BeforeAt))
@@ -207,33 +206,35 @@ func (f *frames) needsStack(bell asm.Label) {
 	}
 }
 
-// findStack loads the address of the thread's stack of calls; rax, rcx and rdx are used. If it has none it jumps to
-// unknown. The function makes an instruction that may fault.
+// findStack loads the address of the thread's stack of calls; rax and rcx are used. If it has none it jumps to unknown.
+// The function makes an instruction that may fault.
+//
+// rcx is twice the number of the slot, so that it counts words from the start of the table, whose address is in the
+// register of the stack until that is known. Whatever the table contains, the address is that of a block: the number
+// is one of 8 bits.
 func (f *frames) findStack(unknown asm.Label, fault func(instruction func())) {
 	found, next := f.NewLabel(), f.NewLabel()
-	for _, x := range []asm.Reg{asm.RAX, asm.RCX, asm.RDX, f.stackOf} {
+	for _, x := range []asm.Reg{asm.RAX, asm.RCX, f.stackOf} {
 		f.used(x)
 	}
+	slot := asm.Element(f.stackOf, asm.RCX)
 	f.ownData(fault)
-	f.MovImm(asm.RCX, calls.Multiplier)
-	f.Imul(asm.RCX, asm.R(asm.RAX))
-	f.Shift(asm.Shr, asm.R(asm.RCX), slotShift)
-	f.Shift(asm.Shl, asm.R(asm.RCX), slotSizeShift)
-	f.Lea(asm.RDX, f.arena(f.site.Owners))
-	f.Alu(asm.Add, asm.R(asm.RCX), asm.R(asm.RDX))
-	f.Alu(asm.Cmp, asm.R(asm.RAX), asm.At(asm.RCX, 0))
+	f.ImulImm(asm.RCX, asm.R(asm.RAX), calls.Multiplier)
+	f.Shift(asm.Shr, asm.R(asm.RCX), calls.SlotShift-1)
+	f.AluImm(asm.And, asm.R(asm.RCX), slotWords*(calls.Slots-1))
+	f.Lea(f.stackOf, f.arena(f.site.Owners))
+	f.Alu(asm.Cmp, asm.R(asm.RAX), slot)
 	f.Jcc(asm.NE, next)
 	f.Place(found)
-	f.Extend(asm.RAX, asm.At(asm.RCX, calls.StackAt), 8, false)
+	f.Extend(asm.RAX, slot.Plus(calls.StackAt), 8, false)
 	f.Shift(asm.Shl, asm.R(asm.RAX), blockSizeShift)
-	f.Lea(f.stackOf, f.arena(f.site.Stacks))
-	f.Alu(asm.Add, asm.R(f.stackOf), asm.R(asm.RAX))
+	f.LeaSumWide(f.stackOf, f.stackOf, asm.RAX, int32(f.site.Stacks-f.site.Owners))
 
 	f.cold = append(f.cold, func() {
 		f.Place(next)
 		for i := 1; i < calls.Probes; i++ {
-			f.Lea(asm.RCX, asm.At(asm.RCX, calls.SlotSize))
-			f.Alu(asm.Cmp, asm.R(asm.RAX), asm.At(asm.RCX, 0))
+			f.AluImm(asm.Add, asm.R(asm.RCX), slotWords)
+			f.Alu(asm.Cmp, asm.R(asm.RAX), slot)
 			f.Jcc(asm.E, found)
 		}
 		f.Jmp(unknown)
@@ -251,18 +252,15 @@ func (f *frames) ownData(fault func(instruction func())) {
 	fault(f.MovOwnData)
 }
 
-// Positions of the number of a slot in the product of an owner, and of the same in bytes; of the number of a block in
-// bytes.
-const (
-	slotShift      = 64 - 10
-	slotSizeShift  = 4
-	blockSizeShift = 17
-)
+// slotWords is the size of a slot in words.
+const slotWords = 2
+
+// blockSizeShift is the position of the number of a block, in bytes.
+const blockSizeShift = 17
 
 // The numbers of slots and stacks fit.
 var (
-	_ = [1]struct{}{}[calls.Slots-1<<(64-slotShift)]
-	_ = [1]struct{}{}[calls.SlotSize-1<<slotSizeShift]
+	_ = [1]struct{}{}[calls.SlotSize-8*slotWords]
 	_ = [1]struct{}{}[calls.BlockSize-1<<blockSizeShift]
 	_ = [1]struct{}{}[calls.MaxThreads-1<<8]
 )

@@ -256,11 +256,15 @@ func (e *emitter) run(i int) {
 	p.done = e.NewLabel()
 	p.abort, p.resume = p.done, p.done
 	p.prologue()
-	if p.countsInShares(g) {
-		p.frames.findShare()
+	hit := func() {
+		if g != nil {
+			p.countGate(g, gate.HitsOffset, gate.ShareOfHits)
+		}
 	}
-	if g != nil {
-		p.countGate(g, gate.HitsOffset, gate.ShareOfHits)
+	if p.countsInShares(g) {
+		p.frames.findShare(hit)
+	} else {
+		hit()
 	}
 	p.body()
 	e.Place(p.done)
@@ -281,8 +285,7 @@ func (e *emitter) when(i int, next asm.Label) {
 	if shared {
 		e.Jmp(passes)
 		e.Place(w.abort)
-		w.frames.findShare()
-		w.countGate(g, gate.RejectedOffset, gate.ShareOfRejected)
+		w.frames.findShare(func() { w.countGate(g, gate.RejectedOffset, gate.ShareOfRejected) })
 		w.epilogue()
 		e.Jmp(next)
 		e.Place(passes)

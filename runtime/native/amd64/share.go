@@ -141,14 +141,21 @@ func (p *part) countsInShares(g *gate.Gate) bool {
 }
 
 // findShare loads the register of the stack of calls with the address of the thread's block, or with 0. A thread whose
-// own data cannot be read has none.
-func (f *frames) findShare() {
+// own data cannot be read has none. first makes what is counted first, once for threads with a share and once for those
+// without: it need not ask which of them the thread is.
+func (f *frames) findShare(first func()) {
 	none, found := f.NewLabel(), f.NewLabel()
 	f.findStack(none, func(instruction func()) { f.mayFail(none, instruction) })
+	f.share = hasShare
+	first()
 	f.Place(found)
 	f.share = maybeShare
 	f.cold = append(f.cold, func() {
 		f.Place(none)
+		at := f.share
+		f.share = noShare
+		first()
+		f.share = at
 		f.Clear(f.stackOf)
 		f.Jmp(found)
 	})

@@ -12,16 +12,16 @@ import (
 // blockReg has the address of the thread's block in calls.Stacks, as long as an operation needs it.
 const blockReg = x4
 
-// Positions of the number of a slot in the product of an owner, and of what is behind it in bytes.
+// How many bits the number of a slot has, and positions of what it and the number of a block count, in bytes.
 const (
-	slotShift      = 64 - 10
+	slotBits       = 10
 	slotSizeShift  = 4
 	blockSizeShift = 17
 )
 
 // The numbers of slots and blocks fit.
 var (
-	_ = [1]struct{}{}[calls.Slots-1<<(64-slotShift)]
+	_ = [1]struct{}{}[calls.Slots-1<<slotBits]
 	_ = [1]struct{}{}[calls.SlotSize-1<<slotSizeShift]
 	_ = [1]struct{}{}[calls.BlockSize-1<<blockSizeShift]
 	_ = [1]struct{}{}[calls.MaxThreads-1<<8]
@@ -37,7 +37,7 @@ func (p *part) findBlock(unknown label) {
 	p.word(mrsThread | uint32(x6))
 	p.movImm(x7, calls.Multiplier)
 	p.mul(x7, x6, x7)
-	p.shr(x7, x7, slotShift)
+	p.field(x7, x7, calls.SlotShift, slotBits)
 	p.arena(x8, p.site.Owners)
 	p.addShifted(x8, x8, x7, slotSizeShift)
 	p.ldar(x7, x8)

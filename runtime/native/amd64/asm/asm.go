@@ -161,7 +161,7 @@ type operandKind uint8
 const (
 	inReg     operandKind = iota
 	inMemory              // [reg+disp]
-	inElement             // [reg+index*8], or *4
+	inElement             // [reg+index*8+disp], or *4
 	absolute              // addr, encoded relative to rip
 )
 
@@ -182,7 +182,7 @@ func HalfElement(base, index Reg) Operand {
 // Address returns memory at an address, which must be within 2 GiB of the code.
 func Address(a uint64) Operand { return Operand{kind: absolute, addr: a} }
 
-// Plus returns the memory behind some bytes of an operand that At or Address made.
+// Plus returns the memory behind some bytes of an operand in memory.
 func (o Operand) Plus(offset int32) Operand {
 	if o.kind == absolute {
 		o.addr += uint64(int64(offset))
@@ -229,19 +229,14 @@ func (e *encoder) encode(in instruction, field Reg, o Operand) {
 	case inMemory:
 		e.based(field, o)
 	case inElement:
-		// A base of rbp or r13 needs a displacement.
 		scale := byte(3)
 		if o.half {
 			scale = 2
 		}
-		sib := scale<<6 | byte(o.index&7)<<3 | byte(o.Reg&7)
-		if o.Reg&7 == RBP {
-			e.modRM(1, field, RSP)
-			e.Bytes(sib, 0)
-			return
-		}
-		e.modRM(0, field, RSP)
-		e.Bytes(sib)
+		mod := displacement(o)
+		e.modRM(mod, field, RSP)
+		e.Bytes(scale<<6 | byte(o.index&7)<<3 | byte(o.Reg&7))
+		e.disp(mod, o.Disp)
 	case absolute:
 		e.modRM(0, field, RBP)
 		next := e.at + uint64(len(e.code)) + 4 + uint64(in.imm)
@@ -273,24 +268,34 @@ func (e *encoder) rex(in instruction, field Reg, o Operand) {
 
 func (e *encoder) modRM(mod byte, field, rm Reg) { e.Bytes(mod<<6 | byte(field&7)<<3 | byte(rm&7)) }
 
-// based encodes a base with the shortest displacement. A base of rsp or r12 needs a SIB byte, one of rbp or r13 a
-// displacement.
+// based encodes a base with the shortest displacement. A base of rsp or r12 needs a SIB byte.
 func (e *encoder) based(field Reg, o Operand) {
-	mod := byte(2)
-	switch {
-	case o.Disp == 0 && o.Reg&7 != RBP:
-		mod = 0
-	case fits8(int64(o.Disp)):
-		mod = 1
-	}
+	mod := displacement(o)
 	e.modRM(mod, field, o.Reg)
 	if o.Reg&7 == RSP {
 		e.Bytes(0x24)
 	}
+	e.disp(mod, o.Disp)
+}
+
+// displacement returns the mod field for an operand with a base: whether there is a displacement, and of which length.
+// A base of rbp or r13 needs one.
+func displacement(o Operand) byte {
+	switch {
+	case o.Disp == 0 && o.Reg&7 != RBP:
+		return 0
+	case fits8(int64(o.Disp)):
+		return 1
+	}
+	return 2
+}
+
+// disp writes the displacement that a mod field announces.
+func (e *encoder) disp(mod byte, d int32) {
 	switch mod {
 	case 1:
-		e.Bytes(byte(o.Disp))
+		e.Bytes(byte(d))
 	case 2:
-		e.Imm32(o.Disp)
+		e.Imm32(d)
 	}
 }
