@@ -35,7 +35,7 @@ func (cc amd64) param(ret *ctype.Type, params []*ctype.Type, _ bool) (location.P
 		}
 		before := s.stack
 		p = cc.next(&s, t)
-		if p.Base != compile.BaseFrame || int64(before)%16 == 0 || cc.byReference(t, 0) {
+		if p.Base != compile.BaseFrame || int64(before)%max(16, cc.alignOf(t, 0)) == 0 || cc.byReference(t, 0) {
 			continue
 		}
 		switch {
