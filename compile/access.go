@@ -23,8 +23,8 @@ type Access struct {
 	Wide   *Wide        // of a number of more than 8 bytes, whose low word this is
 }
 
-// Wide is the rest of a number of more than 8 bytes. The machine's numbers have 64 bits: as a number it is converted to
-// one, and traps if that cannot be; its text has all digits.
+// Wide is the rest of a number of more than 8 bytes. Used as a number it is converted to 64 bits, or traps; its text has
+// all digits.
 type Wide struct {
 	Encoding rtvalue.Wide
 	High     Access // to the high word
@@ -170,13 +170,7 @@ const (
 	ShapeArray                    // the access is its address
 	ShapeStruct                   // the access is its address; a struct in registers has none
 	ShapeWide                     // a number of more than 8 bytes
-	ShapeComplex                  // a complex number, with the members RealPart and ImaginaryPart
-)
-
-// Names in paths of the parts of complex numbers, and of the halves of integers of 16 bytes.
-const (
-	RealPart, ImaginaryPart = "real", "imag"
-	LowHalf, HighHalf       = "low", "high"
+	ShapeComplex                  // a complex number, with the members value.RealPart and value.ImaginaryPart
 )
 
 // AnyElement in a path stands for an element whose index the program computes.

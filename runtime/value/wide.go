@@ -20,6 +20,12 @@ const (
 	NumWide
 )
 
+// Names of the parts of complex numbers, and of the halves of integers of 16 bytes.
+const (
+	RealPart, ImaginaryPart = "real", "imag"
+	LowHalf, HighHalf       = "low", "high"
+)
+
 // MaxWideText is the length of the longest text of such a number.
 const MaxWideText = 48
 

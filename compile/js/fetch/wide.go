@@ -40,7 +40,7 @@ func (p *prettier) wide(a Path, access compile.Access) *tree.Expr {
 // complex is the text of a complex number: 1.5 + -2i, as debuggers have it.
 func (p *prettier) complex(a Path, depth int) *tree.Expr {
 	parts := [2]*tree.Expr{}
-	for i, name := range []string{compile.RealPart, compile.ImaginaryPart} {
+	for i, name := range []string{value.RealPart, value.ImaginaryPart} {
 		part := a.Below(name)
 		access, err := p.f.Resolve(part)
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gotap/compile"
+	rtvalue "gotap/runtime/value"
 )
 
 // goLanguage writes Go.
@@ -43,8 +43,8 @@ func (g *goLanguage) scalar(path []string) (typ, literal string) {
 	case strings.HasPrefix(s.name, "complex"):
 		re, im := float64(g.rnd.Intn(2000))-999.5, float64(g.rnd.Intn(1000))+0.25
 		literal = fmt.Sprintf("%g+%gi", re, im)
-		g.values = append(g.values, scalarAt(append(slices.Clone(path), compile.RealPart), strconv.FormatFloat(re, 'g', -1, 64)),
-			scalarAt(append(slices.Clone(path), compile.ImaginaryPart), strconv.FormatFloat(im, 'g', -1, 64)))
+		g.values = append(g.values, scalarAt(append(slices.Clone(path), rtvalue.RealPart), strconv.FormatFloat(re, 'g', -1, 64)),
+			scalarAt(append(slices.Clone(path), rtvalue.ImaginaryPart), strconv.FormatFloat(im, 'g', -1, 64)))
 		return s.name, literal
 	case strings.HasPrefix(s.name, "float"):
 		want = strconv.FormatFloat(float64(n)+0.5, 'g', -1, 64)

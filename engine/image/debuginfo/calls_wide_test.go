@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gotap/compile"
+	rtvalue "gotap/runtime/value"
 )
 
 // Numbers of more than 8 bytes and complex numbers in generated functions. They are compared with all their digits.
@@ -87,8 +88,8 @@ func wideIntText(low, high uint64, signed bool) string {
 
 // complex makes a complex number by a function of wideText.
 func (g *cLanguage) complex(path []string, make string, bits uint) (literal string) {
-	re := g.wideFloat(append(slices.Clone(path), compile.RealPart), bits)
-	im := g.wideFloat(append(slices.Clone(path), compile.ImaginaryPart), bits)
+	re := g.wideFloat(append(slices.Clone(path), rtvalue.RealPart), bits)
+	im := g.wideFloat(append(slices.Clone(path), rtvalue.ImaginaryPart), bits)
 	suffix := ""
 	if bits > 53 {
 		suffix = "L"

@@ -11,6 +11,7 @@ import (
 	"gotap/compile"
 	"gotap/engine/image/debuginfo/ctype"
 	"gotap/engine/image/debuginfo/location"
+	"gotap/runtime/value"
 )
 
 // walk follows a path from a variable to the value it names.
@@ -376,7 +377,7 @@ func (w *walk) value(t *ctype.Type) (compile.Access, error) {
 		return a, err
 	case ctype.Complex:
 		return compile.Access{}, fmt.Errorf("its type is %s, which is not one number; its parts are .%s and .%s",
-			w.declared(), compile.RealPart, compile.ImaginaryPart)
+			w.declared(), value.RealPart, value.ImaginaryPart)
 	case ctype.Void, ctype.Vector, ctype.Other:
 		return compile.Access{}, fmt.Errorf("its type is %s, which is not a number", w.in.types.Declare(w.typ, w.ok, "", 0))
 	}

@@ -68,11 +68,11 @@ func (w *walk) encoding(t *ctype.Type) (value.Wide, error) {
 // halves moves to a part of a complex number or of an integer of 16 bytes; ok is false if name is not one.
 func (w *walk) halves(t *ctype.Type, name string) (ok bool, err error) {
 	var part *ctype.Type
-	second := name == compile.ImaginaryPart || name == compile.HighHalf
+	second := name == value.ImaginaryPart || name == value.HighHalf
 	switch {
-	case t.Kind == ctype.Complex && (name == compile.RealPart || name == compile.ImaginaryPart):
+	case t.Kind == ctype.Complex && (name == value.RealPart || name == value.ImaginaryPart):
 		part = t.ComplexPart()
-	case t.Kind == ctype.Int && t.Size == 16 && (name == compile.LowHalf || name == compile.HighHalf):
+	case t.Kind == ctype.Int && t.Size == 16 && (name == value.LowHalf || name == value.HighHalf):
 		part = t.Half(second)
 	default:
 		return false, nil
@@ -89,9 +89,9 @@ func (w *walk) halves(t *ctype.Type, name string) (ok bool, err error) {
 func partNames(t *ctype.Type) []string {
 	switch {
 	case t.Kind == ctype.Complex:
-		return []string{compile.RealPart, compile.ImaginaryPart}
+		return []string{value.RealPart, value.ImaginaryPart}
 	case t.Kind == ctype.Int && t.Size == 16:
-		return []string{compile.LowHalf, compile.HighHalf}
+		return []string{value.LowHalf, value.HighHalf}
 	}
 	return nil
 }
