@@ -1,5 +1,7 @@
 package compile
 
+import rtvalue "gotap/runtime/value"
+
 // Access describes how to fetch one value that debug information or a note describes: a parameter, a field of a struct
 // that a parameter points to, an operand of a static mark. The engine, which knows the target, makes it. The front end,
 // which knows nothing about processes, compiles it into ordinary commands.
@@ -18,6 +20,14 @@ type Access struct {
 	Enum   []Enumerator // names of an enumeration
 	Checks []Check      // what has to be so for the value to be there
 	Ref    TypeRef      // the type, for values that are kept and converted; zero: not known
+	Wide   *Wide        // of a number of more than 8 bytes, whose low word this is
+}
+
+// Wide is the rest of a number of more than 8 bytes. Used as a number it is converted to 64 bits, or traps; its text has
+// all digits.
+type Wide struct {
+	Encoding rtvalue.Wide
+	High     Access // to the high word
 }
 
 // Discriminant in a path stands for the number that says which of the alternatives of a value is there.
@@ -159,6 +169,8 @@ const (
 	ShapeChars                    // an array of text; the access is its address
 	ShapeArray                    // the access is its address
 	ShapeStruct                   // the access is its address; a struct in registers has none
+	ShapeWide                     // a number of more than 8 bytes
+	ShapeComplex                  // a complex number, with the members value.RealPart and value.ImaginaryPart
 )
 
 // AnyElement in a path stands for an element whose index the program computes.

@@ -227,6 +227,8 @@ func (a *assembler) operand(row *opcode.Row, t token, c *Command) {
 		c.A = a.name(t, contextNames[:])
 	case opcode.KindOperand:
 		c.A = a.name(t, kindNames[:])
+	case opcode.WideOperand:
+		c.A = a.name(t, wideNames[:])
 	case opcode.ExitOperand:
 		a.exit(t, c)
 	case opcode.WordsOperand:

@@ -44,6 +44,8 @@ func (p *Program) operandText(row *opcode.Row, a uint32) string {
 		return contextNames[a]
 	case row.Operand == opcode.KindOperand && int(a) < len(kindNames):
 		return kindNames[a]
+	case row.Operand == opcode.WideOperand && int(a) < len(wideNames):
+		return wideNames[a]
 	case row.Operand == opcode.RegisterOperand && p.plainRegister(a):
 		return p.Regs[a]
 	case row.Operand == opcode.RegisterOperand:

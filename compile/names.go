@@ -7,7 +7,7 @@ import (
 	rtvalue "gotap/runtime/value"
 )
 
-// fieldNames, contextNames, kindNames and exitNames are the names that listings show for operands.
+// fieldNames, contextNames, wideNames, kindNames and exitNames are the names that listings show for operands.
 var (
 	fieldNames = [...]string{
 		runtime.FieldPid: "pid", runtime.FieldTid: "tid", runtime.FieldPpid: "ppid", runtime.FieldCPU: "cpu",
@@ -20,6 +20,7 @@ var (
 		runtime.TextComm: "comm", runtime.TextFunc: "func", runtime.TextModule: "module", runtime.TextProbe: "probe",
 		runtime.TextCgroup: "cgroup",
 	}
+	wideNames = [...]string{rtvalue.WideInt: "int", rtvalue.WideUint: "uint", rtvalue.WideX87: "x87", rtvalue.WideQuad: "quad"}
 	kindNames = [...]string{
 		rtvalue.KindInt: "int", rtvalue.KindUint: "uint", rtvalue.KindFloat: "float", rtvalue.KindText: "text",
 		rtvalue.KindBytes: "bytes", rtvalue.KindStack: "stack", rtvalue.KindBool: "bool",

@@ -104,6 +104,8 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.Flt: {{quarter + " " + half, "", "1", 0}}, opcode.Fle: {{half + " " + half, "", "1", 0}, {nan + " " + half, "", "0", 0}},
 	opcode.Fbool: {{nan, "", "0", 0}, {half, "", "1", 0}}, opcode.Itof: {{"-3", "", fl(-3), 0}}, opcode.Utof: {{"-1", "", fl(1 << 64), 0}},
 	opcode.Ftoi: {{fl(-2.9), "", "-2", 0}, {fl(1e300), "", most, 0}, {nan, "", "0", 0}}, opcode.F32: {{"1069547520", "", fl(1.5), 0}},
+	opcode.Narrow: {{"-5 -1", "int", "-5", 0}, {"-5 0", "uint", "-5", 0}, {"0 1", "int", "", outcome.TrapWide}, {"-1 0", "int", "", outcome.TrapWide},
+		{least + " 16384", "x87", fl(2), 0}, {"0 4611545280939032576", "quad", fl(1.5), 0}},
 	opcode.ToF32: {{fl(1.5), "", "1069547520", 0}, {fl(0.1), "", "1036831949", 0}, {fl(1e300), "", "2139095040", 0}},
 
 	opcode.Raise: {{"1 2 32768", "", "", outcome.TrapUser}}, opcode.PushX: {{"", "", "0 0 0", 0}},
@@ -132,7 +134,8 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.Stack: {{"8", "", `"3_frames"`, 0}}, opcode.Scmp: {{`"a" "b"`, "", "-1", 0}, {`"b" "a"`, "", "1", 0}, {`"a" "a"`, "", "0", 0}},
 	opcode.Seq: {{`"a" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}}, opcode.Sprefix: {{`"ab" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}},
 	opcode.Scat: {{`"a" "b"`, "", `"ab"`, 0}}, opcode.Sdec: {{"-12", "", `"-12"`, 0}}, opcode.Sudec: {{"-1", "", `"18446744073709551615"`, 0}}, opcode.Sfloat: {{half, "", `"0.5"`, 0}}, opcode.Shex: {{"-1", "", `"0xffffffffffffffff"`, 0}, {"0", "", `"0x0"`, 0}},
-	opcode.Slen: {{`"abc"`, "", "3", 0}}, opcode.Hash: {{`"a"`, "", fnv("a"), 0}, {`""`, "", fnv(""), 0}},
+	opcode.Swide: {{"-5 -1", "int", `"-5"`, 0}, {"-1 -1", "uint", `"340282366920938463463374607431768211455"`, 0}, {"0 4611545280939032576", "quad", `"1.5"`, 0}},
+	opcode.Slen:  {{`"abc"`, "", "3", 0}}, opcode.Hash: {{`"a"`, "", fnv("a"), 0}, {`""`, "", fnv(""), 0}},
 
 	opcode.PushGV: {{"", "0", "40", 0}}, opcode.PopGV: {{"5", "0", "", 0}}, opcode.AddGV: {{"5", "0", "", 0}},
 	opcode.IncGV: {{"", "0", "", 0}}, opcode.DecGV: {{"", "0", "", 0}}, opcode.FetchAddGV: {{"5", "0", "40", 0}},

@@ -190,6 +190,8 @@ func operandRange(p *Program, row *opcode.Row) (least, most int) {
 		return 0, int(runtime.NumTextFields) - 1
 	case opcode.KindOperand:
 		return int(rtvalue.KindText), int(rtvalue.KindStack)
+	case opcode.WideOperand:
+		return 0, int(rtvalue.NumWide) - 1
 	case opcode.ExitOperand:
 		return 0, int(outcome.ExitFacility)
 	case opcode.BaseOperand:

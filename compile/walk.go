@@ -369,6 +369,8 @@ func (w *walker) textSize(row *opcode.Row, c Command, sizes int64) int64 {
 		return 20
 	case opcode.FloatText:
 		return 32
+	case opcode.WideText:
+		return rtvalue.MaxWideText
 	case opcode.CellText:
 		return rtvalue.DefaultText
 	}

@@ -57,7 +57,7 @@ var exceptionCodes = [outcome.NumTraps]uint32{
 	outcome.TrapRead: ExAddress, outcome.TrapWrite: ExAddress, outcome.TrapDivide: ExDivide, outcome.TrapIndex: ExOperand, outcome.TrapLog: ExLog, outcome.TrapUser: ExUser,
 	outcome.TrapText: ExText, outcome.TrapKey: ExKey, outcome.TrapThis: ExThis, outcome.TrapRegister: ExRegister, outcome.TrapFull: ExFull,
 	outcome.TrapHeap: ExHeap, outcome.TrapHandle: ExHandle, outcome.TrapOffset: ExOffset, outcome.TrapErrno: ExRegister, outcome.TrapModule: ExRegister,
-	outcome.TrapRunTime: ExRegister,
+	outcome.TrapRunTime: ExRegister, outcome.TrapWide: ExOperand,
 }
 
 // Exception is what a handler finds on the stack. Code is on top.

@@ -13,7 +13,7 @@ import (
 func (m *Machine) operate(in *Inst) outcome.Trap {
 	switch groups[in.Op] {
 	case opcode.Floats:
-		return m.floats(in.Op)
+		return m.floats(in)
 	case opcode.Exceptions:
 		return m.exceptions(in)
 	case opcode.Loads:
@@ -53,9 +53,9 @@ func (m *Machine) operate(in *Inst) outcome.Trap {
 }
 
 // floats executes the rarer operations on floats.
-func (m *Machine) floats(op opcode.Op) outcome.Trap {
+func (m *Machine) floats(in *Inst) outcome.Trap {
 	p := m.top()
-	switch op {
+	switch in.Op {
 	case opcode.Frem:
 		b := m.pop()
 		p = m.top()
@@ -73,9 +73,26 @@ func (m *Machine) floats(op opcode.Op) outcome.Trap {
 		*p = math.Float64bits(float64(math.Float32frombits(uint32(*p))))
 	case opcode.ToF32:
 		*p = uint64(math.Float32bits(float32(float(*p))))
+	case opcode.Narrow:
+		return m.narrow(value.Wide(min(in.A, uint32(value.NumWide))))
 	default:
 		return outcome.TrapOp
 	}
+	return outcome.NoTrap
+}
+
+// narrow replaces the two words of a wide number by one.
+func (m *Machine) narrow(w value.Wide) outcome.Trap {
+	high := m.pop()
+	p := m.top()
+	if w >= value.NumWide {
+		return outcome.TrapOp
+	}
+	word, ok := w.Word(*p, high)
+	if !ok {
+		return outcome.TrapWide
+	}
+	*p = word
 	return outcome.NoTrap
 }
 

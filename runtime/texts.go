@@ -130,8 +130,24 @@ func (m textOps) texts(in *Inst) outcome.Trap {
 		}
 		m.pushText(len(value.AppendNumber(p[:0], float(m.pop()))), false)
 		return outcome.NoTrap
+	case opcode.Swide:
+		return m.wide(value.Wide(min(in.A, uint32(value.NumWide))))
 	}
 	return m.measure(in.Op)
+}
+
+// wide makes the digits of a wide number.
+func (m textOps) wide(w value.Wide) outcome.Trap {
+	high, low := m.pop(), m.pop()
+	p := m.room(value.MaxWideText)
+	switch {
+	case w >= value.NumWide:
+		return outcome.TrapOp
+	case p == nil:
+		return outcome.TrapText
+	}
+	m.pushText(len(w.Append(p[:0], low, high)), false)
+	return outcome.NoTrap
 }
 
 // pushConst pushes a reference to a constant text.

@@ -58,11 +58,12 @@ func (r *Resolver) listNames(s Spec, f *module.File) ([]Listed, error) {
 	var lines []Listed
 	seen := map[string]bool{}
 	for _, m := range s.names(f) {
-		if seen[m.Name] {
+		name := f.WithVersion(m.Name, m.Func) // without it the line would mean other functions, too
+		if seen[name] {
 			continue
 		}
-		seen[m.Name] = true
-		lines = append(lines, Listed{f.Path + ":" + m.Name, entryOf(f, m)})
+		seen[name] = true
+		lines = append(lines, Listed{f.Path + ":" + name, entryOf(f, m)})
 	}
 	if len(lines) == 0 {
 		return nil, r.noFunction(s, f)

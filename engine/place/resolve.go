@@ -256,7 +256,9 @@ func (r *Resolver) functions(s Spec, f *module.File) ([]Target, error) {
 	if s.File != "" {
 		var err error
 		if matches, err = r.inFile(s, f, matches); err != nil {
-			return nil, err
+			if matches, err = s.orVersion(f, err); err != nil {
+				return nil, err
+			}
 		}
 	}
 	var found []Target

@@ -60,7 +60,10 @@ func (s Spec) lookup(f *module.File) []symtab.Match {
 	if s.Of == Exported {
 		return f.Exports().Lookup(s.Name)
 	}
-	return f.Lookup(s.Name)
+	if found := f.Lookup(s.Name); len(found) > 0 {
+		return found
+	}
+	return s.ofVersion(f)
 }
 
 // names is lookup for listings.
@@ -68,12 +71,18 @@ func (s Spec) names(f *module.File) []symtab.Match {
 	if s.Of == Exported {
 		return f.Exports().Names(s.Name)
 	}
-	return f.Names(s.Name)
+	if found := f.Names(s.Name); len(found) > 0 {
+		return found
+	}
+	return s.ofVersion(f)
 }
 
 // noFunction returns the error for a specification that means no function of a file.
 func (r *Resolver) noFunction(s Spec, f *module.File) *NotFoundError {
 	e := &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name), Inlined: r.inlined(s, f), Stripped: stripped(f)}
+	if function, _, ok := cutVersion(s.Name); ok && len(f.Versioned(function)) > 0 {
+		e.Suggestions = f.Versioned(function)
+	}
 	if s.Of == Exported {
 		e.Suggestions, e.Inlined, e.Stripped = nil, nil, ""
 		e.NoExports = f.Exports().Empty()

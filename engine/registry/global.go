@@ -72,19 +72,32 @@ func (g *Globals) search(name string, in func(f *module.File, local string) (com
 		a, err := in(f, local)
 		var unknown *debuginfo.UnknownError
 		switch {
-		case err == nil && a.Base == compile.BaseThread:
-			return g.threadLocal(f, name, a)
-		case err == nil:
-			if a.Module = f.Path; a.Ref.Known() {
-				a.Ref.Module = f.Path
+		case err == nil && a.Wide != nil:
+			wide := *a.Wide
+			if wide.High, err = g.inProcess(f, name, wide.High); err != nil {
+				return a, err
 			}
-			return g.copied(f, a), nil
+			a.Wide = &wide
+			return g.inProcess(f, name, a)
+		case err == nil:
+			return g.inProcess(f, name, a)
 		case errors.Is(err, errNoVariable), errors.As(err, &unknown) && unknown.What == "variable":
 			continue
 		}
 		return a, err
 	}
 	return compile.Access{}, g.missing(name, local, files)
+}
+
+// inProcess makes an access that a file describes one that can be carried out in a process with the file.
+func (g *Globals) inProcess(f *module.File, name string, a compile.Access) (compile.Access, error) {
+	if a.Base == compile.BaseThread {
+		return g.threadLocal(f, name, a)
+	}
+	if a.Module = f.Path; a.Ref.Known() {
+		a.Ref.Module = f.Path
+	}
+	return g.copied(f, a), nil
 }
 
 // copied returns the access to a library's variable, or to the program's copy of it.

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"gotap/arch"
+	"gotap/engine/isa"
 	"gotap/engine/registry/hit"
 	"gotap/engine/registry/retprobe"
 	"gotap/engine/remote/memory"
@@ -90,7 +91,12 @@ func (v *view) ArgFloat(n int) (float64, bool) {
 }
 
 // FloatWord implements runtime.Thread.
-func (v *view) FloatWord(n int) (uint64, bool) { return v.regs.FloatWord(n) }
+func (v *view) FloatWord(n int) (uint64, bool) {
+	if n >= isa.FloatStack && n < isa.FloatControl {
+		return v.regs.FloatStackWord(n, v.stub.isQEMU)
+	}
+	return v.regs.FloatWord(n)
+}
 
 // Field implements runtime.Thread. A field that only the target's kernel knows is 0, because a stub does not report
 // it; so is the address of a fault.

@@ -89,6 +89,7 @@ const (
 	Ftoi                  // ( w -- w ) toward zero, saturating; NaN gives 0
 	F32                   // ( w -- w ) the low 32 bits as a float
 	ToF32                 // ( w -- w ) a float rounded to 32 bits, as they are in memory
+	Narrow                // ( w w -- w ) l h: a number of 16 bytes as a word; an integer that does not fit traps
 	Raise                 // ( w w w -- ) p2 p1 code: raises an exception; ends without a handler
 	PushX                 // ( -- w w w ) p2 p1 code of the exception caught last, zeros for none
 	TraceVars             // ( w w -- ) i n: traces show n variables of an array from i on for this frame
@@ -137,6 +138,7 @@ const (
 	Sudec                 // ( w -- s ) decimal digits of an unsigned word
 	Sfloat                // ( w -- s ) a float's digits
 	Shex                  // ( w -- s ) hexadecimal digits of an unsigned word, after 0x
+	Swide                 // ( w w -- s ) l h: the digits of a number of 16 bytes
 	Slen                  // ( s -- w ) length in bytes
 	Hash                  // ( s -- w ) 64-bit FNV-1a
 	PushGV                // ( -- w ) a shared variable

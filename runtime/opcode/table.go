@@ -99,6 +99,7 @@ var Table = [...]Row{
 	{"Ftoi", "ftoi", 0x55, NoOperand, "w", "w", Floats, 0, Any, NeedFloat, "toward zero, saturating; NaN gives 0"},
 	{"F32", "f32", 0x56, NoOperand, "w", "w", Floats, 0, Any, NeedFloat, "the low 32 bits as a float"},
 	{"ToF32", "tof32", 0x57, NoOperand, "w", "w", Floats, 0, Any, NeedFloat, "a float rounded to 32 bits, as they are in memory"},
+	{"Narrow", "narrow", 0x45, WideOperand, "ww", "w", Floats, 0, Any, NeedFloat, "l h: a number of 16 bytes as a word; an integer that does not fit traps"},
 	// Exceptions and the trace, 0x58.
 	{"Raise", "rx", 0x58, NoOperand, "www", "", Exceptions, Ends, Any, NeedExceptions, "p2 p1 code: raises an exception; ends without a handler"},
 	{"PushX", "push x", 0x59, NoOperand, "", "www", Exceptions, 0, Any, NeedExceptions, "p2 p1 code of the exception caught last, zeros for none"},
@@ -152,6 +153,7 @@ var Table = [...]Row{
 	{"Sudec", "sudec", 0x8c, NoOperand, "w", "s", Texts, 0, DigitsText, NeedText, "decimal digits of an unsigned word"},
 	{"Sfloat", "sfloat", 0x88, NoOperand, "w", "s", Texts, 0, FloatText, NeedFloat | NeedText, "a float's digits"},
 	{"Shex", "shex", 0x8b, NoOperand, "w", "s", Texts, 0, DigitsText, NeedText, "hexadecimal digits of an unsigned word, after 0x"},
+	{"Swide", "swide", 0x8d, WideOperand, "ww", "s", Texts, 0, WideText, NeedFloat | NeedText, "l h: the digits of a number of 16 bytes"},
 	{"Slen", "slen", 0x89, NoOperand, "s", "w", Texts, 0, Length, NeedText, "length in bytes"},
 	{"Hash", "hash", 0x8a, NoOperand, "s", "w", Texts, 0, Any, NeedText, "64-bit FNV-1a"},
 

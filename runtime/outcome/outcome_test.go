@@ -28,7 +28,7 @@ func TestTrapsAreErrors(t *testing.T) {
 
 // TestNumbers: other executors and the arena use these numbers.
 func TestNumbers(t *testing.T) {
-	if ExitPlain != 0 || ExitFacility != 5 || NoTrap != 0 || TrapRead != 2 || TrapUser != 13 || TrapModule != 20 || TrapRunTime != 21 {
+	if ExitPlain != 0 || ExitFacility != 5 || NoTrap != 0 || TrapRead != 2 || TrapUser != 13 || TrapModule != 20 || TrapRunTime != 21 || TrapWide != 22 {
 		t.Error("a number has changed its meaning")
 	}
 }

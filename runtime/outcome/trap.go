@@ -28,6 +28,7 @@ const (
 	TrapErrno         // the process has no C library, or its errno cannot be found
 	TrapModule        // the process does not have the module
 	TrapRunTime       // the processor time of the thread is not known
+	TrapWide          // an integer of 128 bits that does not fit into a word
 	NumTraps
 )
 
@@ -39,7 +40,7 @@ var trapTexts = [NumTraps]string{
 	TrapOp: "not an operation", TrapUser: "raised by the program", TrapFull: "what it adds to is full", TrapLog: "no room in the log",
 	TrapHeap: "no room in the heap", TrapHandle: "no such block of the heap", TrapOffset: "outside its block of the heap",
 	TrapErrno: "cannot find errno: no C library that has one", TrapModule: "the module is not in the process",
-	TrapRunTime: "the processor time of the thread is not known",
+	TrapRunTime: "the processor time of the thread is not known", TrapWide: "the number does not fit into 64 bits",
 }
 
 // String returns the text of the trap in messages.

@@ -11,7 +11,7 @@
 // # Concurrency
 //
 // Values are plain data, and no function here has a state. AppendNumber, FloatToInt and the functions of words are in
-// the path of a hit, and do not allocate.
+// the path of a hit, and do not allocate. Wide's functions allocate: a processor's wide numbers are rare.
 //
 // # Reasons
 //

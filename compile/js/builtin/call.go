@@ -235,6 +235,9 @@ func skip(s *Call) *tree.Expr {
 	}
 	to := s.fetch.OnStack(a, s.at)
 	switch {
+	case a.Wide != nil:
+		s.Errorf(s.at, "let it run, and change its inputs", "a result of more than 8 bytes cannot be changed")
+		return tree.Poison(s.at)
 	case to == nil && a.Type == compile.TypeF64:
 		s.Errorf(s.at, "let it run, and change its inputs", "a floating result is not in a register that can be changed")
 		return tree.Poison(s.at)

@@ -244,7 +244,7 @@ func (it *item) record(prefix string, o *ast.ObjectLiteral, seen map[string]bool
 // of no use once the thread goes on.
 func (it *item) field(v ast.Expression) *tree.Expr {
 	o := it.s.reader.Operand(v)
-	if a, ok := it.s.path(o, it.s.reader.At(v)); ok && it.s.fetch.IsComposite(a) {
+	if a, ok := it.s.path(o, it.s.reader.At(v)); ok && it.s.fetch.IsComposite(a) && !it.s.fetch.IsLongFloat(a) {
 		operand.UseType(o)
 		whole := it.s.fetch.Pretty(a, it.s.reader.At(v))
 		if bare, ok := it.s.fetch.Chars(a, it.s.reader.At(v)); ok && whole.Kind != tree.KindBad {

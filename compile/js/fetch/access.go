@@ -17,7 +17,7 @@ func (f *Fetcher) Access(a compile.Access, at diag.Span) *tree.Expr { return f.a
 
 // access is Access of a path, which may start from a value that the program has, and have indexes.
 func (f *Fetcher) access(of Path, a compile.Access, at diag.Span) *tree.Expr {
-	if slices.ContainsFunc(a.Checks, func(c compile.Check) bool { return c.Chosen }) {
+	if a.Wide != nil || slices.ContainsFunc(a.Checks, func(c compile.Check) bool { return c.Chosen }) {
 		return f.once(of, at, func(of Path) *tree.Expr { return f.accessOnce(of, a, at) })
 	}
 	return f.accessOnce(of, a, at)
@@ -25,6 +25,10 @@ func (f *Fetcher) access(of Path, a compile.Access, at diag.Span) *tree.Expr {
 
 // accessOnce is access of a path whose indexes may be used several times.
 func (f *Fetcher) accessOnce(of Path, a compile.Access, at diag.Span) *tree.Expr {
+	if a.Wide != nil {
+		low, high := f.wideParts(of, a, at)
+		return tree.ApplyA(at, wideKind(a.Wide), opcode.Narrow, uint32(a.Wide.Encoding), low, high)
+	}
 	var e *tree.Expr
 	if a.Base == compile.BaseValue && of.Of != nil {
 		e = of.Of.Value

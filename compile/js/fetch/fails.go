@@ -36,7 +36,7 @@ func (f *Fetcher) Fails(at diag.Span) *tree.Expr {
 	}
 	access, known, err := f.State.Unit.Place.ReturnType()
 	switch {
-	case err != nil || access.Type == compile.TypeVoid || !ok || !r.e.Kind.Integer():
+	case err != nil || access.Type == compile.TypeVoid || !ok || !r.e.Kind.Integer() || r.wide:
 		return tree.Boolean(at, false)
 	case known && access.Shape != nil && (access.Shape.Kind == compile.ShapePointer || access.Shape.Kind == compile.ShapeText):
 		return f.Ops.Keep(at, []*tree.Expr{r.e}, func(kept []*tree.Expr) *tree.Expr {

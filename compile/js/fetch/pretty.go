@@ -51,7 +51,7 @@ func (f *Fetcher) IsComposite(a Path) bool {
 		return false
 	}
 	switch access.Shape.Kind {
-	case compile.ShapeStruct, compile.ShapeArray, compile.ShapeChars:
+	case compile.ShapeStruct, compile.ShapeArray, compile.ShapeChars, compile.ShapeWide, compile.ShapeComplex:
 		return true
 	}
 	return false
@@ -236,11 +236,17 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	if kind == compile.ShapeArray && (err == nil || access.Shape.Len > 0) { // one in registers has no address, but elements
 		return p.elements(a, access.Shape.Len, depth+1)
 	}
+	if kind == compile.ShapeComplex {
+		return p.complex(a, depth)
+	}
 	if err != nil {
 		return tree.Text(p.at, UnknownText)
 	}
 	if p.leaves++; p.leaves > prettyLeaves {
 		return tree.Text(p.at, prettyMore)
+	}
+	if access.Wide != nil {
+		return p.wide(a, access)
 	}
 	e := p.f.access(a, access, p.at)
 	switch kind {

@@ -41,7 +41,7 @@ func (f *Fetcher) Result(at diag.Span) (r Result, ok bool) {
 	case unknown != nil:
 		return Result{e: tree.ApplyA(at, tree.KindInt, opcode.ArgF, runtime.NoNumber), Unknown: unknown}, true
 	case ok:
-		return Result{e: f.Access(a, at), high: highHalf(a), at: f.OnStack(a, at)}, true
+		return Result{e: f.Access(a, at), high: highHalf(a), at: f.OnStack(a, at), wide: a.Wide != nil}, true
 	case a.Type == compile.TypeVoid:
 		return Result{}, false
 	}
@@ -75,6 +75,7 @@ type Result struct {
 	e    *tree.Expr
 	high string   // the register with its upper half; "": it is in one
 	at   *onStack // on the stack, where Go has it on some processors; nil: in registers
+	wide bool     // it has more than 8 bytes
 
 	Index   int                    // which of several results
 	Unknown *compile.NoNumberError // why it is not a number
@@ -132,6 +133,9 @@ func (r Result) Set(f *Fetcher, at diag.Span, v *tree.Expr) *tree.Expr {
 		return tree.Poison(at)
 	case r.Unknown != nil:
 		f.Errorf(at, "change the values that it is computed from", "%v", r.Unknown)
+		return tree.Poison(at)
+	case r.wide:
+		f.Errorf(at, "change the values that it is computed from", "a result of more than 8 bytes cannot be changed")
 		return tree.Poison(at)
 	case r.at != nil && !r.at.Whole:
 		f.Errorf(at, "write.u32(c.ret, …) and the like change what it is made of", "the result is more than one number")

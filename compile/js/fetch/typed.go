@@ -124,7 +124,7 @@ func (f *Fetcher) LaterResult(n int, at diag.Span) (r Result, ok bool) {
 		unknown := &compile.NoNumberError{Err: err}
 		return Result{e: tree.ApplyA(at, tree.KindInt, opcode.ArgF, runtime.NoNumber), Unknown: unknown, Index: n}, true
 	}
-	return Result{e: f.Access(a, at), high: highHalf(a), at: f.OnStack(a, at), Index: n}, true
+	return Result{e: f.Access(a, at), high: highHalf(a), at: f.OnStack(a, at), wide: a.Wide != nil, Index: n}, true
 }
 
 // once computes what a path starts from, and its indexes, for an expression that uses the path several times.

@@ -20,7 +20,7 @@ type cLanguage struct {
 	packed bool // what is made now is in a packed struct, where compilers err with vectors
 }
 
-// cScalars are types with the range of their values. Those without a range are no numbers of up to 8 bytes.
+// cScalars are types with the range of their values. Those without a range are in wideScalars, or no numbers.
 var cScalars = []struct {
 	name   string
 	lo, hi int64
@@ -30,7 +30,8 @@ var cScalars = []struct {
 	{"unsigned short", 0, 65535, false}, {"int", -1 << 31, 1<<31 - 1, false}, {"unsigned", 0, 1<<32 - 1, false},
 	{"long long", -1 << 61, 1 << 61, false}, {"unsigned long", 0, 1 << 61, false}, {"bool", 0, 1, false},
 	{"enum colour", 0, 2, false}, {"float", -1000, 1000, true}, {"double", -1 << 19, 1 << 19, true},
-	{"long double", 0, 0, false}, {"__int128", 0, 0, false}, {"_Complex float", 0, 0, false}, {"_Complex double", 0, 0, false},
+	{"long double", 0, 0, false}, {"__float128", 0, 0, false}, {"__int128", 0, 0, false}, {"unsigned __int128", 0, 0, false},
+	{"_Complex float", 0, 0, false}, {"_Complex double", 0, 0, false}, {"_Complex long double", 0, 0, false},
 	{"void *", 0, 1 << 40, false}, {"const char *", 0, 1 << 40, false}, {"quad", 0, 0, false}, {"pair2", 0, 0, false},
 }
 
@@ -88,13 +89,8 @@ func (g *cLanguage) scalar(path []string) (ctype, literal string) {
 	case s.name == "quad", s.name == "pair2":
 		g.values = append(g.values, scalarAt(path, ""))
 		return s.name, map[string]string{"quad": "(quad){1, 2, 3, 4}", "pair2": "(pair2){1, 2}"}[s.name]
-	case s.lo == s.hi && s.name == "long double":
-		n := strconv.Itoa(g.rnd.Intn(1000)) + ".5"
-		g.values = append(g.values, value{path, "", n})
-		return s.name, n + "L"
 	case s.lo == s.hi:
-		g.values = append(g.values, scalarAt(path, ""))
-		return s.name, strconv.Itoa(g.rnd.Intn(1000))
+		return s.name, wideScalars[s.name](g, path)
 	}
 	n := s.lo + g.rnd.Int63n(s.hi-s.lo+1)
 	want := strconv.FormatInt(n, 10)
@@ -147,8 +143,13 @@ func (g *cLanguage) aggregate(path []string, depth int) (ctype, literal string) 
 			fields, values = append(fields, fmt.Sprintf("signed %s : %d", field, width)), append(values, strconv.FormatInt(n, 10))
 			continue
 		case n == 2:
+			before := len(g.values)
 			typ, lit := g.scalar(append(at, "0"))
-			g.values = append(g.values, scalarAt(append(slices.Clone(at), "1"), g.values[len(g.values)-1].want))
+			for _, v := range g.values[before:] { // of a complex number there are two
+				v.path = slices.Clone(v.path)
+				v.path[len(at)] = "1"
+				g.values = append(g.values, v)
+			}
 			fields, values = append(fields, typ+" "+field+"[2]"), append(values, "{"+lit+", "+lit+"}")
 			continue
 		}
@@ -228,7 +229,7 @@ func (g *cLanguage) sources(functions []generated) map[string]string {
 	if g.cpp {
 		head, ext = cClassText, ".cc"
 	}
-	head += "enum colour { RED, GREEN, BLUE };\ntypedef float quad __attribute__((vector_size(16)));\ntypedef int pair2 __attribute__((vector_size(8)));\n" + g.types.String()
+	head += wideText + "enum colour { RED, GREEN, BLUE };\ntypedef float quad __attribute__((vector_size(16)));\ntypedef int pair2 __attribute__((vector_size(8)));\n" + g.types.String()
 	var callees, declared, calls strings.Builder
 	for _, f := range functions {
 		callees.WriteString(f.text)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	rtvalue "gotap/runtime/value"
 )
 
 // goLanguage writes Go.
@@ -39,7 +41,11 @@ func (g *goLanguage) scalar(path []string) (typ, literal string) {
 	case s.name == "bool":
 		literal = strconv.FormatBool(n != 0)
 	case strings.HasPrefix(s.name, "complex"):
-		literal, want = "5+7i", ""
+		re, im := float64(g.rnd.Intn(2000))-999.5, float64(g.rnd.Intn(1000))+0.25
+		literal = fmt.Sprintf("%g+%gi", re, im)
+		g.values = append(g.values, scalarAt(append(slices.Clone(path), rtvalue.RealPart), strconv.FormatFloat(re, 'g', -1, 64)),
+			scalarAt(append(slices.Clone(path), rtvalue.ImaginaryPart), strconv.FormatFloat(im, 'g', -1, 64)))
+		return s.name, literal
 	case strings.HasPrefix(s.name, "float"):
 		want = strconv.FormatFloat(float64(n)+0.5, 'g', -1, 64)
 		literal = strconv.FormatFloat(float64(n)+0.5, 'f', 1, 64)

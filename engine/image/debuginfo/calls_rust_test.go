@@ -43,7 +43,9 @@ func (g *rustLanguage) scalar(path []string) (typ, literal string) {
 	case "char":
 		literal = strconv.QuoteRune(rune(n))
 	case "i128", "u128":
-		literal, want = "77_"+s.name, ""
+		low, high := wideWords(g.rnd)
+		want = wideIntText(low, high, s.name == "i128")
+		literal = "(" + want + "_" + s.name + ")"
 	default:
 		literal = want + "_" + s.name
 		if n < 0 {

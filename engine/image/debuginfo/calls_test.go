@@ -24,11 +24,11 @@ import (
 // refused with a reason. gdb says the same of what it can read, or the generator is wrong.
 
 // value is a scalar that a generated call passes or returns: how a script names it, and what it is; "" for one that is
-// not a number of up to 8 bytes.
+// not a number.
 type value struct {
 	path []string
 	want string
-	near string // of a result that is not such a number: what may be read, as long double is on the x87 stack
+	bits uint // of a floating-point number that is compared as such: those of its significand
 }
 
 // scalarAt is a scalar that is read as it was written.
@@ -153,14 +153,14 @@ func compareFunctions(t *testing.T, tc *toolchain, p *program, functions []gener
 		for _, v := range f.args {
 			a, err := p.info.Access(addr, v.path)
 			compareGenerated(t, p, entry, a, err, v, seed, f, sum)
-			agreesWithGDB(t, body, strings.Join(indexed(v.path), ""), v, f, sum)
+			agreesWithGDB(t, body, v.inC(""), v, f, sum)
 		}
 		for i, list := range f.results {
 			for _, v := range list {
 				a, err := p.info.ResultAccess(addr, i, v.path...)
 				back.entry = entry
 				compareGenerated(t, p, back, a, err, v, seed, f, sum)
-				agreesWithGDB(t, back, strings.Join(indexed(append([]string{"result"}, v.path...)), ""), v, f, sum)
+				agreesWithGDB(t, back, v.inC("result"), v, f, sum)
 			}
 		}
 	}
@@ -184,8 +184,8 @@ func indexed(path []string) (parts []string) {
 func compareGenerated(t *testing.T, p *program, s *stop, a compile.Access, err error, v value, seed int64, f generated, sum *comparison) {
 	t.Helper()
 	got := ""
-	if err == nil && (a.Shape == nil || a.Shape.Kind < compile.ShapeChars) {
-		got, err = s.eval(a)
+	if err == nil && isNumber(a) {
+		got, err = s.evalText(a)
 	}
 	switch {
 	case err != nil && v.want == "":
@@ -196,7 +196,7 @@ func compareGenerated(t *testing.T, p *program, s *stop, a compile.Access, err e
 		if unknown := new(debuginfo.UnknownError); errors.As(err, &unknown) {
 			t.Errorf("seed %d: %s: %v", seed, f.text, err)
 		}
-	case sameNumber(got, v.want), v.want == "" && v.near != "" && a.Reg == "st0" && sameNumber(got, v.near):
+	case v.same(got):
 		sum.equal++
 	default:
 		if sum.wrong++; sum.wrong < 8 {
@@ -212,7 +212,7 @@ func agreesWithGDB(t *testing.T, s *stop, expression string, v value, f generate
 	if s == nil || s.Values[expression] == nil || v.want == "" {
 		return
 	}
-	if sameNumber(*s.Values[expression], v.want) {
+	if v.same(*s.Values[expression]) {
 		sum.gdb++
 	} else {
 		sum.odd++
@@ -248,10 +248,10 @@ func (p *program) calls(t *testing.T, tc *toolchain, functions []generated) map[
 		places = append(places, fmt.Sprintf("%s=%d", f.symbol, p.entryOf(t, f.symbol)))
 		var list []string
 		for _, v := range f.args {
-			list = append(list, strings.Join(indexed(v.path), ""))
+			list = append(list, v.inC(""))
 		}
 		for _, v := range slices.Concat(f.results...) {
-			list = append(list, strings.Join(indexed(append([]string{"result"}, v.path...)), ""))
+			list = append(list, v.inC("result"))
 		}
 		asked = append(asked, f.symbol+"="+strings.Join(list, ","))
 	}

@@ -196,7 +196,9 @@ func (c *declaring) describe(off dwarf.Offset, ok bool, depth int) (d DeclaredTy
 	case ctype.Void:
 		d.Kind = DeclaredNothing
 	case ctype.Int, ctype.Float, ctype.Enum:
-		d.Kind = DeclaredNumber
+		if partNames(t) == nil {
+			d.Kind = DeclaredNumber
+		}
 	case ctype.Struct, ctype.Union:
 		return c.structure(t)
 	case ctype.Reference:

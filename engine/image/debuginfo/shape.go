@@ -27,7 +27,16 @@ func (w *walk) shape(t *ctype.Type) *compile.Shape {
 		return w.arrayShape(t)
 	case ctype.Pointer:
 		return w.pointerShape(t)
+	case ctype.Complex:
+		return &compile.Shape{Kind: compile.ShapeComplex}
+	case ctype.Float:
+		if isWide(t) {
+			return &compile.Shape{Kind: compile.ShapeWide}
+		}
 	case ctype.Int:
+		if isWide(t) {
+			return &compile.Shape{Kind: compile.ShapeWide}
+		}
 		if t.Char && t.Size == 1 {
 			return &compile.Shape{Kind: compile.ShapeChar}
 		}

@@ -11,6 +11,7 @@ import (
 	"gotap/compile"
 	"gotap/engine/image/debuginfo/ctype"
 	"gotap/engine/image/debuginfo/location"
+	"gotap/runtime/value"
 )
 
 // walk follows a path from a variable to the value it names.
@@ -85,6 +86,9 @@ func (w *walk) step(name string) error {
 	if ok, err := w.pseudo(t, name); ok {
 		return err
 	}
+	if ok, err := w.halves(t, name); ok {
+		return err
+	}
 	return w.member(t, name)
 }
 
@@ -105,6 +109,9 @@ func (w *walk) follow(t *ctype.Type) (*ctype.Type, error) {
 
 // member moves to a member of t.
 func (w *walk) member(t *ctype.Type, name string) error {
+	if have := partNames(t); have != nil {
+		return &UnknownError{Name: name, In: w.declared(), What: "part", Have: have, Near: spelling.Near(name, have)}
+	}
 	if t.Kind != ctype.Struct && t.Kind != ctype.Union {
 		return &AccessError{Name: w.name + "." + name, Reason: w.name + " is " + w.in.types.Declare(w.typ, w.ok, "", 0) + ", which has no members"}
 	}
@@ -296,7 +303,7 @@ func (w *walk) row(t *ctype.Type, off, size int64) error {
 
 // finish returns the access to the value that the walk has reached.
 func (w *walk) finish() (compile.Access, error) {
-	text := w.in.types.Declare(w.typ, w.ok, strings.Repeat("*", w.pointers), 0)
+	text := w.declared()
 	t, err := w.stripped()
 	if err != nil {
 		return compile.Access{}, err
@@ -317,6 +324,14 @@ func (w *walk) finish() (compile.Access, error) {
 	a.Ctype = strings.TrimSpace(text)
 	a.Ref, a.Checks = w.ref(t), w.checks
 	return a, nil
+}
+
+// declared returns the type that the walk has reached, as the source has it.
+func (w *walk) declared() string {
+	if w.rest != nil && w.rest.Kind != ctype.Array {
+		return w.rest.Name
+	}
+	return w.in.types.Declare(w.typ, w.ok, strings.Repeat("*", w.pointers), 0)
 }
 
 // ref returns the reference to the type t of the value that the walk has reached; zero for numbers, whose names say
@@ -360,13 +375,19 @@ func (w *walk) value(t *ctype.Type) (compile.Access, error) {
 			return a, w.whole(t)
 		}
 		return a, err
-	case ctype.Void, ctype.Complex, ctype.Vector, ctype.Other:
+	case ctype.Complex:
+		return compile.Access{}, fmt.Errorf("its type is %s, which is not one number; its parts are .%s and .%s",
+			w.declared(), value.RealPart, value.ImaginaryPart)
+	case ctype.Void, ctype.Vector, ctype.Other:
 		return compile.Access{}, fmt.Errorf("its type is %s, which is not a number", w.in.types.Declare(w.typ, w.ok, "", 0))
 	}
 	if w.place.Reg == location.FloatTop && t.Kind == ctype.Float {
 		a := w.place.Access()
 		a.Type = compile.TypeF64
 		return a, nil
+	}
+	if isWide(t) {
+		return w.wide(t)
 	}
 	if size != 1 && size != 2 && size != 4 && size != 8 {
 		return compile.Access{}, fmt.Errorf("its type has %d bytes; at most 8 can be read", size)

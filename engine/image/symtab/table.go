@@ -91,6 +91,7 @@ type Table struct {
 	subsets   subsets                   // until symbols is called
 	symbols   func() *symbols           // of all tables
 	exported  func() map[exportKey]bool // functions
+	versions  func() versions           // of exported functions
 	demangled symname.Cache
 }
 
@@ -98,6 +99,7 @@ type Table struct {
 func New(o Origin) *Table {
 	t := &Table{origin: o}
 	t.subsets.tables, t.symbols, t.exported = sync.OnceValue(t.readRaw), sync.OnceValue(t.read), sync.OnceValue(t.readExports)
+	t.versions = sync.OnceValue(t.readVersions)
 	return t
 }
 

@@ -224,6 +224,15 @@ func TestFloatTop(t *testing.T) {
 		if v, ok := f.FloatTop(func() bool { return physical }); !ok || v != want {
 			t.Errorf("physical: %v: %v, not %v", physical, v, want)
 		}
+		low, ok := f.FloatStackWord(isa.FloatStack, func() bool { return physical })
+		high, ok2 := f.FloatStackWord(isa.FloatStack+1, func() bool { return physical })
+		if !ok || !ok2 || low != 1<<63 || high != map[bool]uint64{false: 0x3fff, true: 0x4000}[physical] {
+			t.Errorf("physical: %v: %#x %#x", physical, high, low)
+		}
+		below, ok := f.FloatStackWord(isa.FloatStack+2*3, func() bool { return physical }) // fr3: st3, or st0
+		if !ok || below != map[bool]uint64{false: 0, true: 1 << 63}[physical] {
+			t.Errorf("physical: %v: %#x", physical, below)
+		}
 	}
 }
 

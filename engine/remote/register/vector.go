@@ -117,21 +117,41 @@ func (f *File) FloatWord(n int) (v uint64, ok bool) {
 // QEMU numbers them physically, wherever the top is: physical reports which of them the stub does, and is called only
 // if it matters. ok is false if the stub does not show the stack.
 func (f *File) FloatTop(physical func() bool) (v float64, ok bool) {
-	b := f.layout
-	if len(b.float) == 0 {
-		return 0, false
-	}
-	top := 0
-	if physical() {
-		flags, ok := f.register(b.flags)
-		if !ok {
-			return 0, false
-		}
-		top = int(value(flags) >> 11 & 7)
-	}
-	data, ok := f.register(b.float[top])
+	data, ok := f.floatStack(0, physical)
 	if !ok {
 		return 0, false
 	}
 	return ptrace.Extended(data), true
+}
+
+// FloatStackWord is FloatWord for the stack of x86's floating-point unit. physical is as for FloatTop.
+func (f *File) FloatStackWord(n int, physical func() bool) (v uint64, ok bool) {
+	n -= isa.FloatStack
+	if n < 0 || n >= 2*8 {
+		return 0, false
+	}
+	data, ok := f.floatStack(n/2, physical)
+	if !ok || len(data) < 10 {
+		return 0, false
+	}
+	if n%2 != 0 {
+		return value(data[8:10]), true
+	}
+	return value(data[:8]), true
+}
+
+// floatStack returns the number on the stack of the floating-point unit that is n below the top.
+func (f *File) floatStack(n int, physical func() bool) (data []byte, ok bool) {
+	b := f.layout
+	if len(b.float) == 0 {
+		return nil, false
+	}
+	if physical() {
+		flags, ok := f.register(b.flags)
+		if !ok {
+			return nil, false
+		}
+		n += int(value(flags) >> 11 & 7)
+	}
+	return f.register(b.float[n%len(b.float)])
 }

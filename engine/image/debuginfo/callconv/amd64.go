@@ -22,6 +22,9 @@ type amd64Slots struct {
 
 func (cc amd64) param(ret *ctype.Type, params []*ctype.Type, _ bool) (location.Place, error) {
 	var s amd64Slots
+	if cc.isAmbiguous(ret) {
+		return location.Place{}, ErrUnknown
+	}
 	if cc.inMemory(ret) {
 		s.ints++ // the address of the result
 	}
@@ -32,7 +35,7 @@ func (cc amd64) param(ret *ctype.Type, params []*ctype.Type, _ bool) (location.P
 		}
 		before := s.stack
 		p = cc.next(&s, t)
-		if p.Base != compile.BaseFrame || int64(before)%16 == 0 || cc.byReference(t, 0) {
+		if p.Base != compile.BaseFrame || int64(before)%max(16, cc.alignOf(t, 0)) == 0 || cc.byReference(t, 0) {
 			continue
 		}
 		switch {
@@ -54,7 +57,20 @@ func (cc amd64) inMemory(ret *ctype.Type) bool {
 		return true
 	}
 	c := cc.classify(ret)
-	return c.memory && !(ret.Kind == ctype.Vector) && !(ret.Kind == ctype.Complex)
+	return c.memory && ret.Kind != ctype.Vector && !cc.isComplexX87(ret)
+}
+
+// isAmbiguous reports whether t is a complex number that may be a long double or a __float128: clang calls both
+// "complex", and they are returned in different places.
+func (cc amd64) isAmbiguous(t *ctype.Type) bool {
+	m := cc.entries.Machine()
+	return t.Kind == ctype.Complex && t.Size == 32 && !t.IsX87(m) && !t.IsQuad(m)
+}
+
+// isComplexX87 reports whether t is a complex long double, whose parts are returned on the stack of the floating-point
+// unit.
+func (cc amd64) isComplexX87(t *ctype.Type) bool {
+	return t.Kind == ctype.Complex && t.Size == 32 && t.IsX87(cc.entries.Machine())
 }
 
 // next places one argument.
@@ -116,8 +132,10 @@ func (s *amd64Slots) registers(c *amd64Classes) location.Place {
 		case classSSE:
 			pieces = append(pieces, location.Piece{Size: 8, Place: location.InRegister(amd64Floats[s.floats])})
 			s.floats++
+		case classSSEUp: // in the same register
+			pieces[len(pieces)-1].Size += 8
 		default:
-			pieces = append(pieces, location.Piece{Size: 8, Absent: true}) // the upper half of a vector, or padding
+			pieces = append(pieces, location.Piece{Size: 8, Absent: true}) // padding
 		}
 	}
 	return location.Join(pieces)
@@ -128,6 +146,12 @@ func (cc amd64) result(t *ctype.Type, _ bool) (location.Place, error) {
 		p := location.InRegister("rax") // the address that the caller passed
 		p.Memory = true
 		return p, nil
+	}
+	switch {
+	case cc.isAmbiguous(t):
+		return location.Place{}, ErrUnknown
+	case cc.isComplexX87(t):
+		return location.InFloatStack(2), nil
 	}
 	c := cc.classify(t)
 	ints, floats := []string{"rax", "rdx"}, []string{"xmm0", "xmm1"}
@@ -141,7 +165,9 @@ func (cc amd64) result(t *ctype.Type, _ bool) (location.Place, error) {
 			pieces = append(pieces, location.Piece{Size: 8, Place: location.InRegister(floats[0])})
 			floats = floats[1:]
 		case classX87:
-			return location.InRegister(location.FloatTop), nil
+			return location.InFloatStack(1), nil
+		case classSSEUp:
+			pieces[len(pieces)-1].Size += 8
 		default:
 			pieces = append(pieces, location.Piece{Size: 8, Absent: true})
 		}

@@ -152,7 +152,7 @@ func (cc amd64) walkFloat(c *amd64Classes, t *ctype.Type, off, size int64) {
 	switch {
 	case size <= 8:
 		c.merge(off, classSSE)
-	case t.Name == "_Float128" || t.Name == "__float128":
+	case t.IsQuad(cc.entries.Machine()):
 		c.merge(off, classSSE)
 		c.merge(off+8, classSSEUp)
 	default:

@@ -1,8 +1,6 @@
 package callconv
 
 import (
-	"strconv"
-
 	"gotap/engine/image/debuginfo/ctype"
 	"gotap/engine/image/debuginfo/location"
 )
@@ -67,16 +65,9 @@ func (s *arm64Slots) vector(elem int64, count int, size int64) location.Place {
 	return p
 }
 
-// arm64Vectors returns the place of elements in registers from v(at). Of an element of 16 bytes, the low 8 can be read.
+// arm64Vectors returns the place of elements in registers from v(at).
 func arm64Vectors(at int, elem int64, count int) location.Place {
-	var pieces []location.Piece
-	for i := range count {
-		pieces = append(pieces, location.Piece{Size: min(8, elem), Place: location.InRegister("v" + strconv.Itoa(at+i))})
-		if elem > 8 {
-			pieces = append(pieces, location.Piece{Size: elem - 8, Absent: true})
-		}
-	}
-	return location.Join(pieces)
+	return location.Join(location.InRegisters("v", at, count, elem))
 }
 
 func (cc arm64) result(t *ctype.Type, _ bool) (location.Place, error) {

@@ -70,9 +70,13 @@ func (cl *classes) alignOfMembers(t *ctype.Type, depth int) int64 {
 
 // mayBePacked reports whether t has an alignment of more than a word because of its members alone. The debug
 // information does not say whether it is packed, which takes the alignment away, and its size and offsets need not show
-// it.
+// it. A declared alignment below that of a member may be what is left, or what the declaration asked for in vain.
 func (cl *classes) mayBePacked(t *ctype.Type) bool {
-	return (t.Kind == ctype.Struct || t.Kind == ctype.Union) && t.Align == 0 && cl.alignOf(t, 0) > cl.entries.Word()
+	if t.Kind != ctype.Struct && t.Kind != ctype.Union {
+		return false
+	}
+	align := cl.alignOf(t, 0)
+	return t.Align < align && align > cl.entries.Word()
 }
 
 // isPacked reports whether a member of t is at an offset that its type is not aligned to.

@@ -51,6 +51,8 @@ func (cc i386) inMemory(ret *ctype.Type) bool {
 
 func (cc i386) result(t *ctype.Type, _ bool) (location.Place, error) {
 	switch {
+	case t.Kind == ctype.Float && t.IsX87(cc.entries.Machine()):
+		return location.InFloatStack(1), nil
 	case t.Kind == ctype.Float:
 		return location.InRegister(location.FloatTop), nil
 	case cc.inMemory(t):

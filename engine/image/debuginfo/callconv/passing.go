@@ -2,8 +2,10 @@ package callconv
 
 import (
 	"debug/dwarf"
+	"debug/elf"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gotap/engine/image/debuginfo/ctype"
 )
@@ -64,6 +66,9 @@ func (cl *classes) passingClass(t *ctype.Type, depth int) error {
 	case cl.byReferenceAlways(t, 0):
 		return nil
 	}
+	if depth == 0 && cl.isQuadAlone(t, 0) {
+		return errDisagree
+	}
 	members, err := cl.types.Members(t)
 	if err != nil {
 		return err
@@ -84,6 +89,28 @@ func (cl *classes) passingClass(t *ctype.Type, depth int) error {
 		return ErrUnknown
 	}
 	return nil
+}
+
+// isQuadAlone reports whether a class of x86-64 has a __float128 and nothing behind it. GCC passes it in a register,
+// clang on the stack.
+func (cl *classes) isQuadAlone(t *ctype.Type, depth int) bool {
+	if cl.entries.Machine() != elf.EM_X86_64 || cl.types.Size(t) != 16 || depth > ctype.MaxNesting {
+		return false
+	}
+	switch t.Kind {
+	case ctype.Float:
+		return t.IsQuad(elf.EM_X86_64)
+	case ctype.Array:
+		elem, err := cl.types.Strip(t.Elem, t.HasElem)
+		return err == nil && cl.isQuadAlone(elem, depth+1)
+	case ctype.Struct, ctype.Union:
+		members, err := cl.types.Members(t)
+		return err == nil && slices.ContainsFunc(members, func(m ctype.Member) bool {
+			inner, err := cl.types.Strip(m.Type, true)
+			return err == nil && cl.isQuadAlone(inner, depth+1)
+		})
+	}
+	return false
 }
 
 // passingArray is passing for an array, which is part of a class. Only GCC in C++ passes a class that ends in an array

@@ -40,6 +40,17 @@ func InRegisters(prefix string, first, count int, size int64) (pieces []Piece) {
 	return pieces
 }
 
+// InFloatStack returns the place of numbers of 80 bits on the stack of x86's floating-point unit, from its top on. Each
+// has 16 bytes, of which the last 6 are not used.
+func InFloatStack(count int) Place {
+	var pieces []Piece
+	for i := range count {
+		name := "fr" + strconv.Itoa(i)
+		pieces = append(pieces, Piece{Size: 8, Place: InRegister(name)}, Piece{Size: 8, Place: InRegister(name + "h")})
+	}
+	return Join(pieces)
+}
+
 // Pointed returns the place that the pointer in p points to, as for an argument passed by reference. word is the size
 // of a pointer.
 func (p Place) Pointed(word int) Place {

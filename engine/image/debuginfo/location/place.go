@@ -2,6 +2,8 @@ package location
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"gotap/compile"
 )
@@ -125,9 +127,23 @@ func (p Place) Part(off, size int64) (Place, error) {
 		p.Value >>= 8 * off
 		return p, nil
 	}
+	if off == 8 && size <= 8 && p.isVector() {
+		p.Reg += "h" // the upper half has a name of its own
+		return p, nil
+	}
 	if p.shift/8+off+max(size, 0) > 8 || p.shift/8+off >= 8 {
 		return Place{}, fmt.Errorf("it is beyond the 8 bytes of a register that can be read")
 	}
 	p.shift += 8 * off
 	return p, nil
+}
+
+// isVector reports whether p is a whole vector register of 16 bytes: xmm0, v0.
+func (p Place) isVector() bool {
+	digits, ok := strings.CutPrefix(p.Reg, "xmm")
+	if !ok {
+		digits, ok = strings.CutPrefix(p.Reg, "v")
+	}
+	_, err := strconv.ParseUint(digits, 10, 8)
+	return ok && err == nil && p.Base == compile.BaseReg && p.shift == 0 && len(p.steps) == 0
 }

@@ -26,8 +26,11 @@ def registers():
     mask = (1 << 64) - 1
     regs = {n: str(int(gdb.parse_and_eval("(unsigned long long)$" + n)) & mask) for n in names}
     for n in range(15):
-        regs["xmm%d" % n] = str(int(gdb.parse_and_eval("$xmm%d.v2_int64[0]" % n)) & mask)
-    regs["st0"] = repr(float(gdb.parse_and_eval("$st0")))
+        for half in range(2):
+            regs["xmm%d" % n + "h" * half] = str(int(gdb.parse_and_eval("$xmm%d.v2_int64[%d]" % (n, half))) & mask)
+    for n, line in enumerate(run("info registers st0 st1").splitlines()):
+        raw = int(line.rpartition("(raw ")[2].rstrip(")"), 16)
+        regs["fr%d" % n], regs["fr%dh" % n] = str(raw & mask), str(raw >> 64)
     return regs
 
 
@@ -59,12 +62,17 @@ def number(v):
         if t.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
             v = v.referenced_value()
             t = v.type.strip_typedefs()
+        if t.sizeof > 8 and t.code in (gdb.TYPE_CODE_FLT, gdb.TYPE_CODE_INT):
+            return v.format_string()  # gdb gives Python no more than 8 bytes
         return repr(float(v)) if t.code == gdb.TYPE_CODE_FLT else str(int(v))
     except (gdb.error, OverflowError):
         return None
 
 
 def value(expression):
+    for part, function in ((".real", "$_creal"), (".imag", "$_cimag")):
+        if expression.endswith(part):
+            expression = "%s(%s)" % (function, expression[: -len(part)])
     try:
         return number(gdb.parse_and_eval(expression))
     except gdb.error:
