@@ -1,6 +1,7 @@
 package place
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -77,6 +78,9 @@ func NoCall(s Spec, names []string) *NotFoundError {
 // has code.
 type Inlined func(name string) (file string, line int, ok bool)
 
+// Names finds functions that have no code of their own because all calls of theirs were inlined.
+type Names func() []string
+
 // NotFoundError is the error for a specification that matches nothing in the modules searched.
 type NotFoundError struct {
 	Spec        Spec
@@ -84,6 +88,7 @@ type NotFoundError struct {
 	Searched    []string  // paths of modules, in order; of all modules when What is NoModule
 	Suggestions []string  // similar names, nearest first; lines that have code
 	Inlined     []Inlined // finds inlined functions of that name, called by Hint
+	Matching    []Names   // finds inlined functions that a pattern matches, called by Hint
 	Stripped    string    // the first module searched that is stripped, with its build ID if it has one; else ""
 	Static      string    // the only module searched, when it is a program without libraries
 	NoExports   bool      // none of the modules exports a function, and exported ones are wanted
@@ -149,7 +154,7 @@ func (e *NotFoundError) Hint() string {
 			return fmt.Sprintf("%s is inlined: its code is part of its callers'; @%s:%d is a line of it", e.Spec.Name, file, line)
 		}
 	}
-	if hint := e.foreignHint(); hint != "" {
+	if hint := cmp.Or(e.foreignHint(), e.matchingHint()); hint != "" {
 		return hint
 	}
 	var hints []string
@@ -167,6 +172,25 @@ func (e *NotFoundError) Hint() string {
 		hints = append(hints, waitsFor)
 	}
 	return strings.Join(hints, " ")
+}
+
+// matchingHint names functions that the pattern would mean if their calls had not been inlined, three at most.
+func (e *NotFoundError) matchingHint() string {
+	var names []string
+	for _, find := range e.Matching {
+		names = append(names, find()...)
+	}
+	const most = 3
+	switch n := len(names); {
+	case n == 0:
+		return ""
+	case n == 1:
+		return names[0] + " is inlined, which a pattern does not find: write its name"
+	case n <= most:
+		return strings.Join(names, ", ") + " are inlined, which a pattern does not find: write their names"
+	default:
+		return fmt.Sprintf("%s and %d more are inlined, which a pattern does not find: write their names", strings.Join(names[:most], ", "), n-most)
+	}
 }
 
 // foreignHint returns the hint for a place in the syntax of another tracer.

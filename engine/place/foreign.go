@@ -2,6 +2,8 @@ package place
 
 import (
 	"strings"
+
+	"gotap/engine/image/symname"
 )
 
 // This file translates the place syntax of other tracers to hints.
@@ -43,9 +45,9 @@ func foreignName(name string) string {
 		return "write MODULE:FUNCTION"
 	case strings.HasSuffix(name, "@plt"):
 		return "probe the function in the library: libc:" + strings.TrimSuffix(name, "@plt")
-	case strings.ContainsAny(name, "{}"):
+	case strings.ContainsAny(name, "{}") && !symname.IsGlob(name):
 		return `write several places as a list: ["malloc", "free"]`
-	case strings.ContainsRune(name, ',') && !strings.ContainsAny(name, "(<"): // not a C++ name
+	case strings.ContainsRune(name, ',') && !strings.ContainsAny(name, "(<{"): // no C++ name, nor {a,b}
 		return `write several places as a list: ["malloc", "free"]`
 	case isFrida && module != "" && function != "" && function[0] != '=':
 		return "write " + module + ":" + function

@@ -65,6 +65,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 			missing.NoExports = nf.NoExports && (i == 0 || missing.NoExports)
 			missing.What, missing.Suggestions = nf.What, addOnce(missing.Suggestions, nf.Suggestions)
 			missing.Inlined = append(missing.Inlined, nf.Inlined...)
+			missing.Matching = append(missing.Matching, nf.Matching...)
 			if i == 0 { // the program itself or the named module, because most libraries are stripped
 				missing.Stripped, missing.NoLines = nf.Stripped, nf.NoLines
 			}
@@ -242,6 +243,22 @@ func (r *Resolver) inlined(s Spec, f *module.File) []Inlined {
 			return in.Inlined(name)
 		}
 		return "", 0, false
+	}}
+}
+
+// matching returns a function that searches the debug information for inlined functions that a pattern matches, or nil
+// for names.
+func (r *Resolver) matching(s Spec, f *module.File) []Names {
+	if r.Lines == nil || !symname.IsGlob(s.Name) {
+		return nil
+	}
+	return []Names{func() []string {
+		lines, err := r.Lines(f)
+		in, can := lines.(interface{ InlinedNames() []string })
+		if !can || err != nil {
+			return nil
+		}
+		return slices.DeleteFunc(in.InlinedNames(), func(name string) bool { return !symname.Glob(s.Name, name) })
 	}}
 }
 

@@ -79,12 +79,12 @@ func (s Spec) names(f *module.File) []symtab.Match {
 
 // noFunction returns the error for a specification that means no function of a file.
 func (r *Resolver) noFunction(s Spec, f *module.File) *NotFoundError {
-	e := &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name), Inlined: r.inlined(s, f), Stripped: stripped(f)}
+	e := &NotFoundError{Spec: s, What: NoFunction, Searched: []string{f.Path}, Suggestions: f.Suggest(s.Name), Inlined: r.inlined(s, f), Matching: r.matching(s, f), Stripped: stripped(f)}
 	if function, _, ok := cutVersion(s.Name); ok && len(f.Versioned(function)) > 0 {
 		e.Suggestions = f.Versioned(function)
 	}
 	if s.Of == Exported {
-		e.Suggestions, e.Inlined, e.Stripped = nil, nil, ""
+		e.Suggestions, e.Inlined, e.Matching, e.Stripped = nil, nil, nil, ""
 		e.NoExports = f.Exports().Empty()
 	}
 	return e

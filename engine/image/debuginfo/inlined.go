@@ -3,6 +3,7 @@ package debuginfo
 import (
 	"debug/dwarf"
 	"path"
+	"slices"
 
 	"gotap/engine/image/debuginfo/entry"
 )
@@ -22,6 +23,22 @@ func (in *Info) Inlined(name string) (file string, line int, ok bool) {
 		}
 	}
 	return path.Base(file), head, true
+}
+
+// InlinedNames returns the names of all functions that were inlined, with namespaces, once each and in order: those of
+// units that can be read. It reads everything, so it is for error messages only.
+func (in *Info) InlinedNames() (names []string) {
+	var err error
+	defer in.guard(&err)()
+	if in.entries.Load() != nil {
+		return nil
+	}
+	for _, u := range in.entries.Units() {
+		of, _ := in.inlines.survey.InlinedNames(u)
+		names = append(names, of...)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // longestHead is how many lines behind the name of a function its first statement is searched.

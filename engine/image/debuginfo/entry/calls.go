@@ -234,12 +234,34 @@ func (sv Survey) inlinedAs(found []dwarf.Offset, name string) (named []*dwarf.En
 		if err != nil {
 			return nil, err
 		}
-		how, _ := e.Val(dwarf.AttrInline).(int64)
-		if (how == inlInlined || how == inlDeclaredInlined) && sv.rd.QualifiedName(e) == name {
+		if wasInlined(e) && sv.rd.QualifiedName(e) == name {
 			named = append(named, e)
 		}
 	}
 	return named, nil
+}
+
+// InlinedNames returns the names of the functions of a unit that were inlined, with namespaces and classes.
+func (sv Survey) InlinedNames(u *Unit) (names []string, err error) {
+	var found []dwarf.Offset
+	err = sv.rd.TopLevel(u, func(e *dwarf.Entry) (enter bool) {
+		if wasInlined(e) {
+			found = append(found, e.Offset)
+		}
+		return IsNamedScope(e.Tag)
+	})
+	for _, at := range found {
+		if e, err := sv.rd.At(at); err == nil {
+			names = append(names, sv.rd.QualifiedName(e))
+		}
+	}
+	return names, err
+}
+
+// wasInlined reports whether an entry describes a function that was inlined.
+func wasInlined(e *dwarf.Entry) bool {
+	how, _ := e.Val(dwarf.AttrInline).(int64)
+	return how == inlInlined || how == inlDeclaredInlined
 }
 
 // scanInlined returns the functions that may be what Inlined returns: their names without scopes end the name. ok is
