@@ -27,7 +27,7 @@ func TestForeignPlaces(t *testing.T) {
 		"shop.c:10":                            "@shop.c:10,",
 		`process("shop").function("order")`:    "write MODULE:FUNCTION",
 		"printf@plt":                           "libc:printf",
-		"{order":                         "as a list",
+		"{order":                               "as a list",
 		"order,walk":                           "as a list",
 		"libc!malloc":                          "write libc:malloc",
 		"operator!=":                           "",

@@ -47,18 +47,6 @@ func manyFiles(t *testing.T) (paths []string) {
 	return paths
 }
 
-// run runs a tool and returns what it prints.
-func run(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command(name, args...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v: %v", cmd, err)
-	}
-	return string(out)
-}
-
 // open opens a file until the end of the test.
 func open(t *testing.T, path string) *module.File {
 	t.Helper()
