@@ -156,7 +156,7 @@ func TestFloats(t *testing.T) {
 	if got := bell(can, append(divide, opV(opcode.PushR, (runtime.FloatWords+7)<<16))...); !slices.Equal(got, []uint32{1}) {
 		t.Errorf("with another register of floats it rings at %d", got)
 	}
-	for _, in := range []runtime.Inst{opA(opcode.ArgF, 1), opA(opcode.ArgF, runtime.NoNumber), op(opcode.Frem), opV(opcode.AggFloat, o.series)} {
+	for _, in := range []runtime.Inst{opA(opcode.ArgF, 1), opA(opcode.ArgF, runtime.NoNumber), op(opcode.Frem), opA(opcode.Narrow, 2), opV(opcode.AggFloat, o.series)} {
 		if got := bell(can, push(1), push(1), in); !slices.Equal(got, []uint32{2}) {
 			t.Errorf("%s rings at %d", opcode.RowOf(in.Op).Name, got)
 		}

@@ -39,7 +39,7 @@ func (p *planner) lacks(pc int) string {
 	case opcode.Texts:
 		return p.lacksText(pc, row)
 	case opcode.Floats:
-		if p.floats() && in.Op != opcode.Frem {
+		if p.floats() && IsFloat(in.Op) {
 			return ""
 		}
 	case opcode.Loads:

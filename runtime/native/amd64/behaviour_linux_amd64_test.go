@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"syscall"
 	"testing"
 
@@ -268,5 +269,42 @@ func TestReentrantKeys(t *testing.T) {
 	h.Take()
 	if n := h.Len(); n != 0 {
 		t.Errorf("%d keys remain in use", n)
+	}
+}
+
+// TestNativeOperationsHaveCode: there is code for each operation that a plan takes for native, alone in a program.
+// Those on objects are in the programs of TestRandomPrograms, which goes on until each was executed.
+func TestNativeOperationsHaveCode(t *testing.T) {
+	w := newWorld(t)
+	checked := 0
+	for op := range opcode.NumOps {
+		row := opcode.RowOf(op)
+		if row == nil || !slices.Contains([]opcode.Group{opcode.Inline, opcode.Floats, opcode.Loads, opcode.Access, opcode.Context}, row.Group) {
+			continue
+		}
+		const operand = 1
+		var list []runtime.Inst
+		pops, _ := row.Effect(operand)
+		for range pops {
+			list = append(list, runtime.Inst{Op: opcode.PushD, V: 1})
+		}
+		at := len(list)
+		jump := uint32(at + 1) // to the instruction behind it, for those that jump
+		list = append(list, runtime.Inst{Op: op, A: operand}, runtime.Inst{Op: opcode.Exit}, runtime.Inst{Op: opcode.Exit})
+		if row.Operand == opcode.LabelOperand {
+			list[at].A = jump
+		}
+		plan, err := native.PlanOf(&runtime.Code{Insts: list, Bounded: true}, w.arena, Features, w.inTracee())
+		if err != nil || plan.Ops[at].Verdict != native.Native {
+			continue
+		}
+		site := w.site(Site{Addr: codeAddr, Flags: true, RedZone: true, Tail: func(uint64) ([]byte, error) { return []byte{0xcc}, nil }})
+		if _, err := Emit([]native.Program{{Run: plan}}, site); err != nil {
+			t.Errorf("%s: %v", row.Name, err)
+		}
+		checked++
+	}
+	if checked < 80 {
+		t.Errorf("only %d operations are native", checked)
 	}
 }

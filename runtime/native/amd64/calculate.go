@@ -67,8 +67,15 @@ func (p *part) calculate(in *runtime.Inst) {
 		if in.A < 64 {
 			p.lowBits(int(in.A), in.Op == opcode.Ext)
 		}
+	default:
+		p.Fail(noCodeError(in.Op))
 	}
 }
+
+// noCodeError reports an operation that a plan takes for native.
+type noCodeError opcode.Op
+
+func (e noCodeError) Error() string { return "there is no code for " + opcode.RowOf(opcode.Op(e)).Name }
 
 // within rings unless the top word is below n, unsigned.
 func (p *part) within(n uint64) {

@@ -154,6 +154,8 @@ func (p *part) calculateFloat(op opcode.Op) {
 		x := p.target()
 		p.MovWord32(x, vectorA)
 		p.result(x)
+	default:
+		p.Fail(noCodeError(op))
 	}
 }
 

@@ -119,20 +119,20 @@ func (e *encoder) Finish() ([]byte, error) {
 		d := e.labels[f.to] - (f.at + f.size)
 		switch {
 		case e.labels[f.to] == unbound:
-			e.fail(errors.New("a label has no place"))
+			e.Fail(errors.New("a label has no place"))
 		case f.size == 4:
 			binary.LittleEndian.PutUint32(e.code[f.at:], uint32(d))
 		case d == int(int8(d)):
 			e.code[f.at] = byte(d)
 		default:
-			e.fail(errForward)
+			e.Fail(errForward)
 		}
 	}
 	return e.code, e.err
 }
 
-// fail records the first error.
-func (e *encoder) fail(err error) {
+// Fail records the first error, which Finish returns.
+func (e *encoder) Fail(err error) {
 	if e.err == nil {
 		e.err = err
 	}
@@ -242,7 +242,7 @@ func (e *encoder) encode(in instruction, field Reg, o Operand) {
 		next := e.at + uint64(len(e.code)) + 4 + uint64(in.imm)
 		d := int64(o.addr - next)
 		if d < math.MinInt32 || d > math.MaxInt32 {
-			e.fail(ErrReach)
+			e.Fail(ErrReach)
 		}
 		e.Imm32(int32(d))
 	}
