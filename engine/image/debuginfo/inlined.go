@@ -13,7 +13,11 @@ import (
 // have code in each copy. ok is false when there is no such function or the debug information cannot be read. Inlined
 // reads everything, so it is for error messages only.
 func (in *Info) Inlined(name string) (file string, line int, ok bool) {
-	file, head := in.inlinedHead(name)
+	file, head := func() (string, int) {
+		var err error
+		defer in.guard(&err)() // until AddrsOf below
+		return in.inlines.headOf(name)
+	}()
 	if file == "" {
 		return "", 0, false
 	}
@@ -44,20 +48,18 @@ func (in *Info) InlinedNames() (names []string) {
 // longestHead is how many lines behind the name of a function its first statement is searched.
 const longestHead = 20
 
-// inlinedHead returns where such a function is defined, or "".
-func (in *Info) inlinedHead(name string) (file string, line int) {
-	var err error
-	defer in.guard(&err)()
-	if in.entries.Load() != nil {
+// headOf returns where such a function is defined, or "".
+func (is *inlines) headOf(name string) (file string, line int) {
+	if is.entries.Load() != nil {
 		return "", 0
 	}
-	for _, u := range in.entries.Units() {
-		found, err := in.inlines.survey.Inlined(u, name)
+	for _, u := range is.entries.Units() {
+		found, err := is.survey.Inlined(u, name)
 		if err != nil {
 			return "", 0
 		}
 		if len(found) > 0 {
-			return in.inlines.declared(u, found[0])
+			return is.declared(u, found[0])
 		}
 	}
 	return "", 0
