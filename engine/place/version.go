@@ -22,8 +22,9 @@ func (s Spec) ofVersion(f *module.File) []symtab.Match {
 	return nil
 }
 
-// orVersion returns the functions of FUNCTION@NAME where NAME is no file with the function: those of a version. So the
-// names of files come first, which were there first; versions with the name of a file are not in use.
+// orVersion returns the functions that FUNCTION@NAME means if no source file NAME has the function: then NAME is a
+// version. A file of this name is preferred, because the notation for files is older. No version in use has the name of
+// a source file.
 func (s Spec) orVersion(f *module.File, missing error) ([]symtab.Match, error) {
 	if found := f.VersionsOf(s.File).Lookup(s.Name); len(found) > 0 {
 		return found, nil

@@ -237,8 +237,8 @@ func (c *Executor) makeStub(t *Thread, p *space.Point) error {
 	return nil
 }
 
-// hasStub reports whether the native code that was written last for a point runs these programs, for a jump in the room
-// that the point has now. Its room may have been found anew since, because of another probe.
+// hasStub reports whether the native code that was written last for a point still fits: it runs these programs, and its
+// jump replaces the instructions that the point's jump replaces now. Another probe may have changed which those are.
 func hasStub(p *space.Point, runs []space.Run) bool {
 	code, w := &p.Jump.Code, &p.Jump.Window
 	return code.Addr == w.Addr && code.Len == w.Arch.JumpLen() && (code.Via != nil) == (p.Jump.Pads != nil) && slices.Equal(p.Jump.Runs, runs)

@@ -30,11 +30,12 @@ func (in *Info) Inlined(name string) (file string, line int, ok bool) {
 }
 
 // InlinedNames returns the names of all functions that were inlined, with namespaces, once each and in order: those of
-// units that can be read. It reads everything, so it is for error messages only.
+// units that can be read. It reads the outermost entries of all units, so it is for error messages only, and it returns
+// none of a file with more than maxNamed bytes of debug information.
 func (in *Info) InlinedNames() (names []string) {
 	var err error
 	defer in.guard(&err)()
-	if in.entries.Load() != nil {
+	if in.entries.Load() != nil || in.entries.Size() > maxNamed {
 		return nil
 	}
 	for _, u := range in.entries.Units() {
