@@ -36,7 +36,7 @@ gotap ctl sessions lists them.`,
 	f := c.PersistentFlags()
 	f.IntVar(&k.Session, "session", 0, "the session: the number of the gotap run process, or the one that sessions lists")
 	f.StringVarP(&k.format, "format", "f", "text", "text or json")
-	c.RegisterFlagCompletionFunc("format", words("text", "json"))
+	c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	f.BoolVarP(&k.Quiet, "quiet", "q", false, "no status")
 	c.AddCommand(k.sessionsVerb(), k.queryVerb(), k.getvarsVerb(), k.setVerb(), k.resetVerb(), k.insertVerb(), k.removeVerb(),
 		k.nameVerb("enable", "Arm the probes of a name or a pattern again"), k.nameVerb("disable", "Disarm the probes of a name or a pattern; they stay registered"), k.stopVerb())

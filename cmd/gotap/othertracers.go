@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,21 +78,24 @@ func explainCommand(root *cobra.Command, err error) error {
 
 func commandHint(root *cobra.Command, name string) string {
 	_, isSample := samples.Find(name)
-	switch ext := filepath.Ext(name); {
-	case ext == ".js" || ext == ".ts" || ext == ".dpdf" || ext == ".ppdf" || isSample:
+	switch {
+	case slices.Contains(scriptEndings, filepath.Ext(name)) || isSample:
 		return "gotap run " + name
 	case isProgram(name) && otherCommands[name] == "":
-		return programHint(name)
+		if isFile(name) {
+			name = "./" + name
+		}
+		return fmt.Sprintf("gotap trace -- %s shows its calls, gotap list %[1]s its functions, gotap run SAMPLE -- %[1]s runs a sample of gotap samples", name)
 	case otherCommands[name] != "":
 		return otherCommands[name]
 	}
 	return nearCommand(root, name)
 }
 
-// programHint says what can be done with a program.
-func programHint(name string) string {
-	if !strings.Contains(name, "/") && isFile(name) {
-		name = "./" + name
+// implied adds the command that arguments imply: the path of a program means gotap trace.
+func implied(args []string) []string {
+	if len(args) == 0 || !strings.Contains(args[0], "/") || slices.Contains(scriptEndings, filepath.Ext(args[0])) || !isProgram(args[0]) {
+		return args
 	}
-	return fmt.Sprintf("gotap trace -- %s shows its calls, gotap list %[1]s its functions, gotap run SAMPLE -- %[1]s runs a sample of gotap samples", name)
+	return append([]string{"trace", "--"}, args...)
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"gotap/cmd/gotap/completion"
 	"gotap/cmd/gotap/status"
+	"gotap/script"
 )
 
 // newRoot builds a new command tree for each call, so that tests share nothing.
@@ -36,7 +38,9 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 	root.SetHelpCommand(newHelp())
 	root.DisableSuggestions = true // explainCommand makes them
 	addTopics(root)
-	addCompletion(w, root)
+	completion.Add(root, func(args []string, text string, given bool) []script.Option {
+		return scriptOptions(w, args, text, given)
+	})
 	root.InitDefaultCompletionCmd()
 	explainArguments(root)
 	return root

@@ -38,7 +38,7 @@ PATTERN is a place as in probe(): 'read*', libc:malloc, 'Shop::*', ./libx.so:run
 the main program. Arguments and results have the types of the debug information, or of prototypes that gotap knows; other functions
 show registers. The tree is one of threads, in programs of Go with debug information one of goroutines: server/g18 is number 18.
 
-  gotap trace -- ./prog                       every function of the program itself
+  gotap trace -- ./prog                       every function of the program itself; so does gotap ./prog
   gotap trace 'order*' check -x order_log -- ./prog
   gotap trace --from a.out 'libc:*' -- ls     what the program itself calls in the C library (a.out is the main program)
   gotap trace 'syscall:*' --failed -p 4711    system calls that fail, of a running process

@@ -42,7 +42,7 @@ func (w World) dispatch() error {
 		return status.With(status.Failure, demo.Run(lasts))
 	}
 	root := newRoot(&w)
-	root.SetArgs(w.Args)
+	root.SetArgs(implied(w.Args))
 	return explainCommand(root, root.Execute())
 }
 

@@ -1,4 +1,7 @@
-package main
+// Package completion completes arguments and values of flags in the shell. A shell calls it by a hidden command of
+// package cobra, for each press of the tab key: in a process of its own, from one goroutine. It reports no errors: there
+// is just no completion.
+package completion
 
 import (
 	"fmt"
@@ -17,22 +20,24 @@ import (
 	"gotap/engine/place"
 	"gotap/engine/place/catalog"
 	"gotap/samples"
+	"gotap/script"
 	"gotap/script/output/format"
 )
 
-// This file completes arguments and values of flags in the shell. Nothing here reports an error: there is just no
-// completion.
+// Options returns the options that a script declares, none when it does not load: the script of a command's arguments,
+// or, if given, a text.
+type Options func(args []string, text string, given bool) []script.Option
 
-// addCompletion registers completions for arguments.
-func addCompletion(w *World, root *cobra.Command) {
+// Add registers completions for the commands below root.
+func Add(root *cobra.Command, options Options) {
 	for _, path := range []string{"run", "record", "check", "dis", "explain", "build", "test", "ctl insert"} {
 		if c, _, err := root.Find(strings.Fields(path)); err == nil {
 			c.ValidArgsFunction = completeScript
-			completeFlags(w, c)
+			addFlags(c, options)
 		}
 	}
 	if c, _, err := root.Find([]string{"ctl"}); err == nil {
-		completeFlags(w, c)
+		addFlags(c, options)
 	}
 	for path, complete := range map[string]cobra.CompletionFunc{
 		"samples": completeSample, "list": completePlace, "trace": completePlace, "clean": completePid, "init": completeDirectory, "man": completeDirectory,
@@ -40,18 +45,18 @@ func addCompletion(w *World, root *cobra.Command) {
 	} {
 		if c, _, err := root.Find(strings.Fields(path)); err == nil {
 			c.ValidArgsFunction = complete
-			completeFlags(w, c)
+			addFlags(c, options)
 		}
 	}
 }
 
-// completeFlags registers completions for the values of a command's flags.
-func completeFlags(w *World, c *cobra.Command) {
+// addFlags registers completions for the values of a command's flags.
+func addFlags(c *cobra.Command, options Options) {
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"follow": words("none", "threads", "children"), "format": words(format.Names()...), "missing": words("error", "warn", "ignore"),
-		"engine": words("auto", "inline", "emulate", "step"), "affinity": words(affinityAuto, affinityOff), "for": words("1s", "10s", "1m"), "budget": words("5", "10", "25"),
+		"engine": words("auto", "inline", "emulate", "step"), "affinity": words("auto", "off"), "for": words("1s", "10s", "1m"), "budget": words("5", "10", "25"),
 		"topic": words("start", "functions", "memory", "threads", "files", "network", "languages", "process", "changing", "kernels"),
-		"pid":   completePid, "container": completeContainer, "arg": completeArgument(w), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),
+		"pid":   completePid, "container": completeContainer, "arg": completeArgument(options), "eval": words(), "max-probes": words(), "ready-fd": words(), "remote": words(),
 		"listen": words("9100"), "listen-token": words(), "otlp": words("http://localhost:4318"), "label": words("host=", "program=", "container=", "script="),
 	} {
 		if c.Flag(name) != nil {
@@ -180,14 +185,14 @@ func completeProbe() cobra.CompletionFunc {
 }
 
 // completeArgument offers the options of the script that is on the line already.
-func completeArgument(w *World) cobra.CompletionFunc {
+func completeArgument(options Options) cobra.CompletionFunc {
 	return func(c *cobra.Command, args []string, typed string) (list []cobra.Completion, _ cobra.ShellCompDirective) {
 		const keep = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		if name, _, given := strings.Cut(typed, "="); given {
 			return []cobra.Completion{name + "="}, cobra.ShellCompDirectiveDefault
 		}
 		eval, _ := c.Flags().GetString("eval")
-		for _, o := range scriptOptions(w, args, eval, c.Flags().Changed("eval")) {
+		for _, o := range options(args, eval, c.Flags().Changed("eval")) {
 			list = append(list, cobra.CompletionWithDesc(o.Name+"=", fmt.Sprintf("%s (%s)", o.Help, o.Type)))
 		}
 		return list, keep
