@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -127,7 +128,7 @@ func TestInlineShares(t *testing.T) {
 func TestInlineSharesAttached(t *testing.T) {
 	w := inlineWorld(t, FollowThreads)
 	file := filepath.Join(t.TempDir(), "go")
-	p := start(t, program(t, "shares.c"), "late", "40", file)
+	p := start(t, program(t, "shares.c"), "late", strconv.Itoa(scaled(10, 40)), file)
 	p.out.ReadString('\n')
 	if err := w.Attach(p.pid()); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ const Done = "gotap guest done: "
 // kernelOptions are for the kernel. They switch its defences against Meltdown and Spectre off, which would be emulated
 // as well: with separate page tables for the kernel (kpti), which a random base of the kernel (kaslr) entails, QEMU
 // empties its translation cache at each system call. Traced programs do not see any of it.
-const kernelOptions = "console=ttyAMA0 quiet panic=-1 nokaslr kpti=off mitigations=off"
+const kernelOptions = "console=ttyAMA0 quiet panic=-1 nokaslr kpti=off mitigations=off init_on_alloc=0 hardened_usercopy=off lsm= audit=0 cgroup_disable=memory randomize_kstack_offset=off"
 
 // clock makes the machine's time a function of the instructions that it has executed, two nanoseconds each. Where it
 // idles, its time jumps to the next timer: waiting costs nothing, and on a busy host the time limits of tests do not
