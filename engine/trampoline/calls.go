@@ -402,11 +402,15 @@ func (t *Thread) answerCall(b *bell, rung, frame []uint64) {
 		switch {
 		case !ok: // somebody has written to the arena
 			b.run.Placement.Probe.Miss()
+			return
 		case b.run.Ends == nil:
 			t.parts.Hit.ContinueCall(b.run.Placement, this, &t.stack.rung)
 		default:
 			now := ptrace.Now()
 			t.parts.Hit.ContinueLeave(b.run.Placement, hit.Call{This: this, Elapsed: now - min(f.Time, now), SP: f.SP}, &t.stack.rung)
+		}
+		if b.changes() {
+			t.endProgram(b, f)
 		}
 	}
 }

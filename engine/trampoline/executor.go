@@ -42,6 +42,16 @@ type spaceCode struct {
 	reads spaceReads // what native code reads
 }
 
+// Maps implements space.Native.
+func (n *spaceCode) Maps(addr uint64, size int) bool {
+	for _, i := range n.jumps.islands {
+		if addr < i.Base+inline.IslandSize && addr+uint64(size) > i.Base || addr < i.Arena+i.ArenaSize && addr+uint64(size) > i.Arena {
+			return true
+		}
+	}
+	return false
+}
+
 // codeIn returns what is in an address space.
 func codeIn(sp *space.Space) *spaceCode {
 	n, ok := sp.Native.(*spaceCode)
@@ -115,7 +125,7 @@ func (c *Executor) examine(p *space.Point) error {
 			return err
 		}
 	}
-	return c.findRoom(p)
+	return cmp.Or(c.findRoom(p), fitsChanges(p))
 }
 
 // fitsCalls returns why native code cannot follow the calls that begin or end at a point.
