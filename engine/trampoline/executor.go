@@ -5,14 +5,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"gotap/engine/backend"
 	"gotap/engine/executor"
 	"gotap/engine/image/module"
 	"gotap/engine/inline"
 	"gotap/engine/registry"
-	"gotap/engine/registry/retprobe"
 	"gotap/engine/space"
 	"gotap/runtime/opcode"
 	"gotap/runtime/ranges"
@@ -74,7 +72,6 @@ var (
 	errAtReturn    = errors.New("the predicate runs at the return")
 	errFrom        = errors.New("calls are counted by where they come from")
 	ErrWatched     = errors.New("data is watched")
-	errGo          = errors.New("calls of a function of Go are followed by their goroutine")
 	errNoFile      = errors.New("it is in no file")
 	errNoArena     = errors.New("the memory of the programs cannot be shared")
 	errOccupied    = errors.New("another probe is in the bytes that the jump would replace")
@@ -99,9 +96,6 @@ func (c *Executor) Fits(at executor.Place) error {
 func (c *Executor) mayFit(p *space.Point) error {
 	if err := cmp.Or(p.Jump.Dropped, c.noJumps); err != nil {
 		return err
-	}
-	if slices.ContainsFunc(p.Exits, func(f *retprobe.Function) bool { return f.Entry().At.(*space.Point) == p }) {
-		return errBoth
 	}
 	return c.fitsJump(p)
 }
