@@ -187,7 +187,8 @@ func (c *Executor) fitsExit(p *space.Point) error {
 		return err
 	}
 	if entry := f.Entry().At.(*space.Point); entry != p { // else the function begins with its return
-		return c.examine(entry)
+		_, err := c.examine(entry)
+		return err
 	}
 	return nil
 }

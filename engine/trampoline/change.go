@@ -32,10 +32,10 @@ func runOf(r *space.Run) *runtime.Code {
 	return r.Placement.Code.Enter
 }
 
-// fitsChanges returns why programs at a point must not change the target. A record that was written before another
+// fitsChanges returns why programs at a point must not change the target if its jump is in a room. A record that was written before another
 // program changes a register could be of an instruction that faults for it.
-func fitsChanges(p *space.Point) error {
-	if p.Jump.Window.Operand == nil || !keepsRecords(p) {
+func fitsChanges(p *space.Point, r *space.Room) error {
+	if r.Window.Operand == nil || !keepsRecords(p) {
 		return nil
 	}
 	for _, pl := range p.Enters {

@@ -89,7 +89,16 @@ func (c *Executor) Fits(at executor.Place) error {
 	if c.set.Strategy == backend.Mixed {
 		return cmp.Or(c.patcher.Breakpoints().Fits(p), c.mayFit(p))
 	}
-	return c.examine(p)
+	return c.settle(p)
+}
+
+// settle is examine for a point that gets its jump where that has turned out to fit.
+func (c *Executor) settle(p *space.Point) error {
+	room, err := c.examine(p)
+	if err == nil {
+		p.Jump.Room = room
+	}
+	return err
 }
 
 // mayFit returns why a place gets no jump, whatever its programs and instructions are.
@@ -100,9 +109,20 @@ func (c *Executor) mayFit(p *space.Point) error {
 	return c.fitsJump(p)
 }
 
-// examine returns why a place gets no jump. It plans the programs and looks at the instructions. The first place of a
-// file has all code of the file decoded.
-func (c *Executor) examine(p *space.Point) error {
+// examine finds the room of a place's jump, or why it gets none. It plans the programs and looks at the instructions,
+// and changes nothing. The first place of a file has all code of the file decoded.
+func (c *Executor) examine(p *space.Point) (room space.Room, err error) {
+	if err := c.fitsPrograms(p); err != nil {
+		return room, err
+	}
+	if room, err = c.roomOf(p); err != nil {
+		return room, err
+	}
+	return room, fitsChanges(p, &room)
+}
+
+// fitsPrograms returns why a place gets no jump, wherever that would be.
+func (c *Executor) fitsPrograms(p *space.Point) error {
 	if err := c.mayFit(p); err != nil {
 		return err
 	}
@@ -119,7 +139,7 @@ func (c *Executor) examine(p *space.Point) error {
 			return err
 		}
 	}
-	return cmp.Or(c.findRoom(p), fitsChanges(p))
+	return nil
 }
 
 // fitsCalls returns why native code cannot follow the calls that begin or end at a point.
@@ -232,7 +252,7 @@ func (c *Executor) warm(p *space.Point) bool {
 		p.Jump.Cold = 1 // the next hit asks again
 		return false
 	}
-	if c.examine(p) != nil {
+	if c.settle(p) != nil {
 		p.Jump.Waits, p.By = false, c.patcher.Breakpoints()
 		return false
 	}
@@ -248,7 +268,8 @@ func (c *Executor) Unfit(p *space.Point) error {
 	case p.By == executor.Executor(c):
 		return c.stops(p)
 	}
-	return c.examine(p)
+	_, err := c.examine(p)
+	return err
 }
 
 // stops returns why the programs of a place that waits for its jump will not get it; nil if they will, or if that is
@@ -258,7 +279,8 @@ func (c *Executor) stops(p *space.Point) error {
 		return nil
 	}
 	if !p.Jump.Judged {
-		p.Jump.Judged, p.Jump.Unfit = true, c.examine(p)
+		_, err := c.examine(p)
+		p.Jump.Judged, p.Jump.Unfit = true, err
 	}
 	return p.Jump.Unfit
 }
@@ -267,7 +289,7 @@ func (c *Executor) stops(p *space.Point) error {
 // its next hit if its programs still fit.
 func (c *Executor) Replace(at executor.Place) error {
 	p := at.(*space.Point)
-	if p.Jump.In && c.fitsJump(p) == nil && occupied(p) == nil && hasStub(p, nativeRuns(p)) {
+	if p.Jump.In && c.fitsJump(p) == nil && occupied(p, &p.Jump.Room) == nil && hasStub(p, nativeRuns(p)) {
 		return nil
 	}
 	c.removeJumps([]*space.Point{p})
@@ -387,22 +409,24 @@ func (c *Executor) DropAll(why error) {
 // Uncover implements Jumps. A place whose jump is removed gets a short one instead, if that leaves the address free.
 func (c *Executor) Uncover(sp *space.Space, addr uint64) {
 	for at := addr - farthest; at != addr+1; at++ {
-		if q := sp.Starts[at]; q != nil && q.Addr != addr && covers(q, addr) && (q.Jump.In || q.Jump.Waits) {
+		if q := sp.Starts[at]; q != nil && q.Addr != addr && covers(q, &q.Jump.Room, addr) && (q.Jump.In || q.Jump.Waits) {
 			c.removeJumps([]*space.Point{q})
 			c.giveRoom(q)
 			q.Jump.Runs = nil
-			if c.fitsRoom(q, inline.ShortSiteOf) != nil || covers(q, addr) {
+			room, err := c.freeRoom(q, inline.ShortSiteOf)
+			if err != nil || covers(q, &room, addr) {
 				c.drop(q, errOccupied)
 				continue
 			}
+			q.Jump.Room = room
 			c.await(q)
 		}
 	}
 }
 
-// covers reports whether no other point may be at an address because of the jump of a point.
-func covers(p *space.Point, addr uint64) bool {
-	return p.Jump.Window.Addr <= addr && addr < p.JumpEnd()
+// covers reports whether no other point may be at an address if the jump of a point is in a room.
+func covers(p *space.Point, r *space.Room, addr uint64) bool {
+	return r.Window.Addr <= addr && addr < r.End(p.Addr)
 }
 
 // keepsRecords reports whether a program of the point logs something, or asks for something to be done at its end. A

@@ -218,11 +218,13 @@ func (c *Executor) giveRoom(p *space.Point) {
 // makeStub writes native code for a point, unless it has been written for an attempt that failed, and has the crash
 // handler restore all bytes that the jump displaces.
 func (c *Executor) makeStub(t *Thread, p *space.Point) error {
-	if err := occupied(p); err != nil {
+	if occupied(p, &p.Jump.Room) != nil {
 		p.Jump.Runs = nil
-		if err := c.findRoom(p); err != nil {
+		room, err := c.roomOf(p)
+		if err != nil {
 			return err
 		}
+		p.Jump.Room = room
 	}
 	if runs := nativeRuns(p); !hasStub(p, runs) {
 		if err := c.writeStub(t, p, runs); err != nil {
