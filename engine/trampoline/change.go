@@ -21,7 +21,7 @@ import (
 
 var (
 	errWhenChanges = errors.New("its predicate changes the target")
-	errMayFault    = errors.New("it changes registers, by which the instruction there may fault, and a record is written")
+	errMayFault    = errors.New("one program writes a record, and another one changes registers, by which the instruction may fault")
 )
 
 // runOf returns the program of a placement that runs natively; nil if there is none.
@@ -32,18 +32,25 @@ func runOf(r *space.Run) *runtime.Code {
 	return r.Placement.Code.Enter
 }
 
-// fitsChanges returns why programs at a point must not change the target if its jump is in a room. A record that was written before another
-// program changes a register could be of an instruction that faults for it.
+// fitsChanges returns why programs at a point must not change the target if its jump is in a room. A record that one of
+// them has written could be of an instruction that faults because another one changes a register afterwards.
 func fitsChanges(p *space.Point, r *space.Room) error {
-	if r.Window.Operand == nil || !keepsRecords(p) {
+	if r.Window.Operand == nil {
 		return nil
 	}
+	wrote := false
 	for _, pl := range p.Enters {
-		if code := pl.Code.Enter; code != nil && slices.ContainsFunc(code.Insts, func(in runtime.Inst) bool { return in.Op == opcode.PopR }) {
+		if wrote && setsRegister(pl.Code.Enter) {
 			return errMayFault
 		}
+		wrote = wrote || writesRecord(pl.Code.Enter)
 	}
 	return nil
+}
+
+// setsRegister reports whether a program changes a register; nil changes nothing.
+func setsRegister(code *runtime.Code) bool {
+	return code != nil && slices.ContainsFunc(code.Insts, func(in runtime.Inst) bool { return in.Op == opcode.PopR })
 }
 
 // completeHit ends a hit of which a program may have changed the target. The registers are those of the place.

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gotap/engine/backend"
 	"gotap/engine/executor"
@@ -12,6 +13,7 @@ import (
 	"gotap/engine/inline"
 	"gotap/engine/registry"
 	"gotap/engine/space"
+	"gotap/runtime"
 	"gotap/runtime/opcode"
 	"gotap/runtime/ranges"
 )
@@ -432,13 +434,13 @@ func covers(p *space.Point, r *space.Room, addr uint64) bool {
 // keepsRecords reports whether a program of the point logs something, or asks for something to be done at its end. A
 // stop does that when the instruction has completed; native code, which comes before the instruction, does it at once.
 func keepsRecords(p *space.Point) bool {
+	return slices.ContainsFunc(p.Enters, func(pl *registry.Placement) bool { return writesRecord(pl.Code.Enter) })
+}
+
+// writesRecord says that of a program; nil writes none.
+func writesRecord(code *runtime.Code) bool {
 	const needs = opcode.NeedLog | opcode.NeedEvent | opcode.NeedHold | opcode.NeedDump | opcode.NeedStop | opcode.NeedFacility
-	for _, pl := range p.Enters {
-		if pl.Code.Enter != nil && pl.Code.Enter.Needs&needs != 0 {
-			return true
-		}
-	}
-	return false
+	return code != nil && code.Needs&needs != 0
 }
 
 // siteIn finds the site of a place in a process. With around, the jump may be in front of the place.
