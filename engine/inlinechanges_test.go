@@ -82,7 +82,7 @@ func TestInlineChanges(t *testing.T) {
 
 // test has one engine run it. follows says that calls are followed to their return by the probe that changes them.
 func (c change) test(t *testing.T, path string, engine Engine, follows bool) {
-	const calls, threads = 3000, 2
+	const calls, threads = 1200, 2
 	const rare = calls / 100 * threads
 	w := newWorld(t, Config{Engine: engine, Follow: FollowThreads})
 	tg := w.launch(path, fmt.Sprint(calls), fmt.Sprint(threads))
