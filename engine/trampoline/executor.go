@@ -114,34 +114,22 @@ func (c *Executor) mayFit(p *space.Point) error {
 // examine finds the room of a place's jump, or why it gets none. It plans the programs and looks at the instructions,
 // and changes nothing. The first place of a file has all code of the file decoded.
 func (c *Executor) examine(p *space.Point) (room space.Room, err error) {
-	if err := c.fitsPrograms(p); err != nil {
-		return room, err
+	if err = c.mayFit(p); err == nil && c.set.Strategy == backend.Mixed {
+		err = c.mayNotRing(p)
 	}
-	if room, err = c.roomOf(p); err != nil {
-		return room, err
+	if err == nil {
+		err = c.fitsCalls(p)
 	}
-	return room, fitsChanges(p, &room)
-}
-
-// fitsPrograms returns why a place gets no jump, wherever that would be.
-func (c *Executor) fitsPrograms(p *space.Point) error {
-	if err := c.mayFit(p); err != nil {
-		return err
+	for i := 0; err == nil && i < len(p.Enters); i++ {
+		err = c.fitsNative(p, p.Enters[i])
 	}
-	if c.set.Strategy == backend.Mixed {
-		if err := c.mayNotRing(p); err != nil {
-			return err
-		}
+	if err == nil {
+		room, err = c.roomOf(p)
 	}
-	if err := c.fitsCalls(p); err != nil {
-		return err
+	if err == nil {
+		err = fitsChanges(p, &room)
 	}
-	for _, pl := range p.Enters {
-		if err := c.fitsNative(p, pl); err != nil {
-			return err
-		}
-	}
-	return nil
+	return room, err
 }
 
 // fitsCalls returns why native code cannot follow the calls that begin or end at a point.
