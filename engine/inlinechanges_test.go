@@ -128,3 +128,34 @@ func (c change) test(t *testing.T, path string, engine Engine, follows bool) {
 		t.Errorf("stats: %+v", s)
 	}
 }
+
+// TestInlineChangesDetach attaches to busy threads, whose registers programs replace by themselves, and detaches from
+// them, also while one of them has rung.
+func TestInlineChangesDetach(t *testing.T) {
+	t.Parallel()
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	p := start(t, program(t, "short.c"), "spin", "4")
+	before := text(t, p.pid())
+	for i := range rounds(6, 200) {
+		w := newWorld(t, Config{Engine: Inline, Follow: FollowThreads})
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		n, left := w.counter(), w.counter()
+		rare := append(clears()[:5*50], pushArg, setWord(x86.RDI))
+		for _, f := range shorts {
+			if f != "empty" {
+				w.probe(f, Handlers{Enter: w.seldom([]runtime.Inst{pushArg}, rare...), Leave: w.seldom([]runtime.Inst{pushRet}, pushRet, setWord(x86.RAX),
+					runtime.Inst{Op: opcode.IncGV, V: left.offset()})})
+			}
+			w.probe(f, Handlers{Enter: w.counts(n)})
+		}
+		w.Start()
+		eventually(t, "hits without a stop", func() bool { return n.get() > 10000 && left.get() > 20 && w.Stats().Inline > len(shorts) })
+		if err := w.Close(i%2 == 0); err != nil {
+			t.Fatalf("round %d: %v", i, err)
+		}
+		untouched(t, p.pid(), before)
+	}
+	want(t, "output", p.end(), "spin bad=0")
+}
