@@ -39,6 +39,7 @@ type crashPlan struct {
 	Engine  Engine
 	Threads bool // only threads are followed, no children
 	InPlace bool
+	Counts  bool          // programs count in shares of threads
 	Armed   string        // a file to make when all is armed
 	At      tracee.Moment // kind of moment at which the session kills itself
 	AtStep  int           // the number of that moment, counted from 1; 0: the session does not kill itself
@@ -104,6 +105,12 @@ func beCrashed(text string) {
 		}
 		if i%2 == 1 { // which native code cannot execute
 			code.Insts = append([]runtime.Inst{{Op: opcode.Field, A: uint32(runtime.FieldUid)}, {Op: opcode.Drop, A: 1}}, code.Insts...)
+		}
+		if plan.Counts {
+			_, _, _, code = countsInShares(arena, func(insts ...runtime.Inst) *runtime.Code {
+				code.Insts = append(insts, code.Insts[len(code.Insts)-1])
+				return code
+			})
 		}
 		s.Add(ProbeSpec{ID: uint32(i + 1), Name: text, Specs: []place.Spec{spec}, Optional: true,
 			Compile: func(PlaceInfo) (Handlers, error) { return Handlers{Enter: code}, nil }})

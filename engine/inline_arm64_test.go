@@ -56,6 +56,49 @@ func TestInlineARM64Doorbell(t *testing.T) {
 	}
 }
 
+// TestInlineARM64Changes: what programs change at one call of a hundred is changed, whatever the stub has saved, and
+// programs that follow see it.
+func TestInlineARM64Changes(t *testing.T) {
+	const calls, rare = 1000, 10
+	const x0 = 0
+	store := func(off int64) []runtime.Inst {
+		return []runtime.Inst{pushSP, pushWord(off), {Op: opcode.Sub}, pushWord(0), {Op: opcode.Store64}}
+	}
+	var stores []runtime.Inst
+	for off := int64(8); off <= 256; off += 8 {
+		stores = append(stores, store(off)...)
+	}
+	for name, c := range map[string]struct {
+		enter, leave  []runtime.Inst
+		bad, argument int64
+	}{
+		"a register":              {enter: []runtime.Inst{pushArg, pushWord(5), {Op: opcode.Add}, setWord(x0)}, bad: rare, argument: 5},
+		"below the stack pointer": {enter: stores},
+		"a result":                {leave: []runtime.Inst{pushWord(1e6), {Op: opcode.SetRet}}, bad: rare},
+		"skip":                    {enter: []runtime.Inst{pushWord(3), {Op: opcode.Skip}}, bad: rare},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newInlineWorld(t, FollowThreads)
+			tg := w.launch(program(t, "plain.c"), fmt.Sprint(calls))
+			before, behind := w.counter(), w.counter()
+			w.probe("work", Handlers{Enter: w.sums(before, opcode.Arg, 0)})
+			h := Handlers{Enter: w.seldom([]runtime.Inst{pushArg}, c.enter...)}
+			if c.leave != nil {
+				h = Handlers{Leave: w.seldom([]runtime.Inst{pushRet, pushWord(1), {Op: opcode.Shr}}, c.leave...)}
+			}
+			w.probe("work", h)
+			w.probe("work", Handlers{Enter: w.sums(behind, opcode.Arg, 0)})
+			w.run()
+			want(t, "output", tg.output(), fmt.Sprintf("plain bad=%d\n", c.bad))
+			want(t, "arguments before", before.get(), calls*(calls-1)/2)
+			want(t, "arguments behind", behind.get(), calls*(calls-1)/2+c.argument*rare)
+			if q, s := w.Query(), w.Stats(); q[1].Hits != calls || s.Inline == 0 || s.Hits > 200 {
+				t.Errorf("query %+v, stats %+v", q, s)
+			}
+		})
+	}
+}
+
 // TestInlineARM64Logs: a program that logs under a condition stops only then, and the record is that of a stop.
 func TestInlineARM64Logs(t *testing.T) {
 	w := newInlineWorld(t, FollowThreads)

@@ -2,8 +2,11 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"math/rand"
 	"testing"
+
+	"gotap/engine/space"
 )
 
 // TestInlineRoom: a place whose jump would replace the instruction of another probe gets a shorter one, whichever of
@@ -50,6 +53,48 @@ func TestInlineRoom(t *testing.T) {
 			want(t, "output", p.end(), "spin bad=0")
 		})
 	}
+}
+
+// TestInlineQuestions: to ask whether the return of a function gets a jump leaves the room of the entry's jump as it is,
+// although that would be another one now: a probe is about to be placed among the instructions that the jump replaces.
+func TestInlineQuestions(t *testing.T) {
+	w := inlineWorld(t, FollowThreads)
+	p := start(t, program(t, "short.c"), "spin", "4")
+	if err := w.Attach(p.pid()); err != nil {
+		t.Fatal(err)
+	}
+	n := w.counter()
+	w.probe("wide", Handlers{Enter: w.counts(n), Leave: w.counts(n)})
+	w.Start()
+	eventually(t, "both jumps", func() bool { return w.Stats().Inline == 2 })
+	err := w.do(func() error {
+		for sp := range w.spaces() {
+			for addr, exit := range maps.Clone(sp.ByAddr) {
+				if len(exit.Exits) == 0 {
+					continue
+				}
+				entry := exit.Exits[0].Entry().At.(*space.Point)
+				inside, err := w.patcher.PointAt(sp, entry.Jump.Window.Insns[1].Addr, nil)
+				if err != nil {
+					return err
+				}
+				inside.Queued = true
+				before := fmt.Sprintf("%+v", entry.Jump.Room)
+				err = w.natives.Fits(exit)
+				want(t, fmt.Sprintf("the room, when %#x had been asked for (%v)", addr, err), fmt.Sprintf("%+v", entry.Jump.Room), before)
+				inside.Queued = false
+				n = nil
+			}
+		}
+		return nil
+	})
+	if err != nil || n != nil {
+		t.Errorf("%v, or no return", err)
+	}
+	if err := w.Close(false); err != nil {
+		t.Fatal(err)
+	}
+	want(t, "output", p.end(), "spin bad=0")
 }
 
 // TestInlineRoomShared places, toggles and removes probes at random that share the room of short functions and their

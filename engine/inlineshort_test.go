@@ -9,7 +9,7 @@ import (
 )
 
 // shorts are the functions of testdata/short.c.
-var shorts = []string{"same", "next", "both", "zero", "twice", "room"}
+var shorts = []string{"same", "next", "both", "zero", "twice", "room", "empty"}
 
 // TestInlineShort counts the calls and returns of functions that are shorter than a jump: as many as the program has
 // made, while signals interrupt it and it forks. Their entries stop nothing.
@@ -51,6 +51,37 @@ func TestInlineShort(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestInlineEmpty follows the calls of a function whose only instruction is its return: each has its own storage, and
+// its end comes after its beginning. With rings, what happens at the beginning stops the thread.
+func TestInlineEmpty(t *testing.T) {
+	for _, rings := range []bool{false, true} {
+		t.Run(fmt.Sprint(rings), func(t *testing.T) {
+			w := inlineWorld(t, FollowThreads)
+			tg := w.launch(program(t, "short.c"), "calls", "1000", "timer")
+			before, behind := w.counter(), w.counter()
+			if rings {
+				w.probe("empty", Handlers{Enter: w.rings(w.counter(), before)})
+			}
+			c, err := w.follow("empty")
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.probe("empty", Handlers{Enter: w.counts(behind)})
+			w.run()
+			var made, bad int64
+			if _, err := fmt.Sscanf(tg.output(), "rounds=%d bad=%d", &made, &bad); err != nil || bad != 0 {
+				t.Fatalf("output %q", tg.output())
+			}
+			want(t, "calls, returns, calls with the storage of another", fmt.Sprint(c.entered.get(), c.left.get(), c.mixed.get()), fmt.Sprint(made, made, 0))
+			want(t, "hits behind", behind.get(), made)
+			q, s := w.Query()[0], w.Stats()
+			if q.Strategy["inline, returns by return sites"] != 1 || !rings && int64(s.Hits) > made/2 {
+				t.Errorf("%+v, %d stops of %d calls", q, s.Hits, made)
+			}
+		})
 	}
 }
 

@@ -67,3 +67,20 @@ func TestMixedHeedsRings(t *testing.T) {
 		})
 	}
 }
+
+// TestMixedReturns: the return of a function gets its jump although that has to be in front of the return, so that the
+// thread that hits the breakpoint there is behind the jump. Only returns stop the thread by then.
+func TestMixedReturns(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	w := newWorld(t, Config{Engine: Mixed, Follow: FollowThreads})
+	tg := w.launch(program(t, "changed.c"), "20000")
+	calls, results := w.counter(), w.counter()
+	w.probe("plus", Handlers{Enter: w.counts(calls), Leave: w.sums(results, opcode.Retval, 0)})
+	w.run()
+	want(t, "output", tg.output(), "sum 399980000 signals 0\n")
+	want(t, "calls", calls.get(), 20000)
+	want(t, "sum of results", results.get(), 399980000)
+	if st := w.Stats(); st.Inline != 2 || st.Hits > 10000 {
+		t.Errorf("%d jumps, %d stops", st.Inline, st.Hits)
+	}
+}

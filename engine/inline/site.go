@@ -19,6 +19,12 @@ type Site struct {
 	Go           bool // the place is in a function of Go, behind the check of its stack: see GoRoom
 }
 
+// Reasons why calls that are followed to their return stop threads at their ends.
+var (
+	ErrTail      = errors.New("the function ends in a jump to another one")
+	ErrGoroutine = errors.New("calls of a function of Go are followed by their goroutine")
+)
+
 // ErrOtherArch is the reason for programs of other processors.
 var ErrOtherArch = errors.New("native code is made for programs of x86-64 and of 64-bit ARM only")
 

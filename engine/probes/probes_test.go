@@ -77,8 +77,37 @@ func TestEnableFails(t *testing.T) {
 	p.Disabled = true
 	add(t, s, p)
 	m.refuse[0x20] = errors.New("no room")
-	if err := s.Enable(1); !errors.Is(err, m.refuse[0x20]) || m.planted(0x10) || s.Query()[0].State != "disabled" {
-		t.Errorf("%v; planted %v, %s", err, m.planted(0x10), s.Query()[0].State)
+	for range 2 {
+		err := s.Enable(1)
+		if q := s.Query()[0]; !errors.Is(err, m.refuse[0x20]) || m.planted(0x10) || q.State != "disabled" || !slices.Equal(q.Refused, []string{"cannot enable it: no room"}) {
+			t.Errorf("%v; planted %v, %+v", err, m.planted(0x10), q)
+		}
+	}
+	m.refuse[0x20] = nil
+	err := s.Enable(1)
+	if q := s.Query()[0]; err != nil || !m.planted(0x20) || q.State != "active" || len(q.Refused) > 0 {
+		t.Errorf("%v; planted %v, %+v", err, m.planted(0x20), q)
+	}
+}
+
+// TestOthersStay: a new probe that fails at a place leaves the disabled probes there as they were, those of patterns as
+// well.
+func TestOthersStay(t *testing.T) {
+	m, s := newMachine()
+	named, matched := spec(1, "f"), spec(2, "*f")
+	named.Disabled, matched.Disabled = true, true
+	add(t, s, named)
+	add(t, s, matched)
+	m.refuse[0x10] = errors.New("no room")
+	if err := s.Add(spec(3, "f")); !errors.Is(err, m.refuse[0x10]) {
+		t.Fatal(err)
+	}
+	m.refuse[0x10] = nil
+	for id := range uint32(2) {
+		err := s.Enable(id + 1)
+		if q := s.Query()[id]; err != nil || q.State != "active" || q.Places != 1 || len(q.Refused) > 0 {
+			t.Errorf("%v; %+v", err, q)
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func (s *Set) registerEach(list []*registry.Probe, all bool) registry.Failures {
 			}
 		}
 	})
-	for pr, err := range unplanted(lost) {
+	for pr, err := range unplanted(list, lost) {
 		if s.Drop(pr); s.tracer.Replacing() {
 			err = ErrReplacing
 		}
@@ -113,10 +113,10 @@ func (s *Set) registerEach(list []*registry.Probe, all bool) registry.Failures {
 	return failed
 }
 
-// unplanted deals with points that could not be planted: the calls of functions that are left there are watched by
-// their return addresses, and of the probes that are entered there those that named the place outright have failed. The
-// result has their errors.
-func unplanted(lost map[*retprobe.Point]error) registry.Failures {
+// unplanted deals with points that could not be planted for new probes: the calls of functions that are left there are
+// watched by their return addresses, and of the new probes that are entered there those that named the place outright
+// have failed. The result has their errors. Other probes that are entered there are disabled, and stay so.
+func unplanted(added []*registry.Probe, lost map[*retprobe.Point]error) registry.Failures {
 	of := registry.Failures{}
 	for p, err := range lost {
 		p.LoseExit()
@@ -124,6 +124,9 @@ func unplanted(lost map[*retprobe.Point]error) registry.Failures {
 			continue
 		}
 		for _, pl := range slices.Clone(p.Enters) {
+			if !slices.Contains(added, pl.Probe) {
+				continue
+			}
 			if pl.Probe.Spec.Patterns() {
 				pl.Probe.Refuse(pl.Target.Name + ": " + err.Error())
 				p.Detach(pl.Probe)
@@ -218,7 +221,10 @@ func (s *Set) SetEnabled(pr *registry.Probe, on bool) error {
 			err = errors.Join(err, lost)
 		}
 	}
-	if err != nil && on {
+	if !on {
+		return err
+	}
+	if pr.Unable = err; err != nil {
 		pr.Enabled = false
 		s.Disarm(pr)
 	}

@@ -29,6 +29,7 @@ type Probe struct {
 	Exhausted bool           // it was disabled because its programs ran out of fuel
 	Window    uint64         // number of hits when the present window of the budget began
 	Refused   []string       // added by Refuse
+	Unable    error          // why it was not enabled when that was asked for last; nil: it was
 	Last      map[string]int // the number of its places in the last process that ended, by strategy
 	Samples   Samples
 	Work      Work
@@ -136,7 +137,9 @@ func (pr *Probe) State(where map[string]int, others int) State {
 	case pr.Removed:
 		st.State = "removed"
 	case !pr.Enabled:
-		st.State = "disabled"
+		if st.State = "disabled"; pr.Unable != nil {
+			st.Refused = append(st.Refused, "cannot enable it: "+pr.Unable.Error())
+		}
 	case st.Places == 0:
 		st.State = "pending"
 	}

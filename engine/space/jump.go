@@ -7,18 +7,29 @@ import (
 	"gotap/engine/registry"
 )
 
+// Room is where a jump of a point fits.
+type Room struct {
+	Window arch.Window // the instructions that the jump replaces
+	Before int         // those of them that come before the place; their jump is in front of it
+	Pads   []uint64    // where a short jump can continue, best first; nil: the jump is not short
+	InGo   bool        // the place is in a function of Go
+}
+
+// End returns the end of the bytes in which no point but that at an address may be: those of the jump, and the
+// instructions that its native code runs before the programs.
+func (r *Room) End(addr uint64) uint64 {
+	return max(r.Window.Addr+uint64(r.Window.Arch.JumpLen()), addr)
+}
+
 // Jump is a point's part in running its programs without a stop.
 type Jump struct {
-	Window   arch.Window // the instructions that the jump replaces; they are known once it fits
-	Before   int         // those of them that come before the place; their jump is in front of it
-	Pads     []uint64    // where a short jump can continue, best first; nil: the jump is not short
-	InGo     bool        // the place is in a function of Go
-	In       bool        // the jump is in the code
-	Half     bool        // in a child: the breakpoint is in the code, and behind it a part of the jump
-	Waits    bool        // it is to be written at a hit
-	Cold     int         // hits that are left until it is asked for, with Mixed; until then it may turn out not to fit
-	Judged   bool        // it is known whether it fits, although it has not been hit often: Unfit
-	Unfit    error       // Judged: why not; nil: it fits
+	Room           // that of its jump; it is known once that fits
+	In       bool  // the jump is in the code
+	Half     bool  // in a child: the breakpoint is in the code, and behind it a part of the jump
+	Waits    bool  // it is to be written at a hit
+	Cold     int   // hits that are left until it is asked for, with Mixed; until then it may turn out not to fit
+	Judged   bool  // it is known whether it fits, although it has not been hit often: Unfit
+	Unfit    error // Judged: why not; nil: it fits
 	Code     inline.Jump
 	Runs     []Run  // what the stub runs, in its order; nil: the stub is not used again
 	Stub     uint64 // the address of the latest stub
@@ -48,11 +59,8 @@ func (q *Point) noteJump() {
 	q.Jump.Half = q.Jump.Code.IsHalf(now)
 }
 
-// JumpEnd returns the end of the bytes in which no other point may be: those of the jump, and the instructions that its
-// native code runs before the programs.
-func (p *Point) JumpEnd() uint64 {
-	return max(p.Jump.Window.Addr+uint64(p.Jump.Window.Arch.JumpLen()), p.Addr)
-}
+// JumpEnd returns the end of the bytes in which no other point may be because of the jump of this one.
+func (p *Point) JumpEnd() uint64 { return p.Jump.End(p.Addr) }
 
 // Springboard is a springboard in the code of an address space. It belongs to one address for good, whatever point is
 // there, and wherever the jumps of that point lead later.

@@ -32,7 +32,7 @@ type Space struct {
 	Unarmed bool // the modules are known, but no probe has been armed in them
 	Loader  LoaderWatch
 	slots   Slots
-	Native  any // what the executor that runs programs here without a stop has put into it
+	Native  Native // what the executor that runs programs here without a stop has put into it; nil: nothing
 	// Starts has the points that have or had a jump, by its address: by each, if it was not always the same. A thread may
 	// have stopped at an earlier one, and its stop be reported only later.
 	Starts map[uint64]*Point
@@ -114,8 +114,19 @@ func (sp *Space) Peek(addr uint64, p []byte) int {
 	return n
 }
 
-// OverBreakpoint reports whether any of n bytes at addr belongs to a breakpoint.
-func (sp *Space) OverBreakpoint(addr uint64, n int) bool {
+// Native is what an executor has put into an address space.
+type Native interface {
+	// Maps reports whether any of n bytes at an address is in memory that the executor has mapped there.
+	Maps(addr uint64, n int) bool
+}
+
+// Occupies reports whether any of n bytes at addr belongs to a breakpoint, a jump, or native code and its memory.
+func (sp *Space) Occupies(addr uint64, n int) bool {
+	return sp.overBreakpoint(addr, n) || sp.Native != nil && sp.Native.Maps(addr, n)
+}
+
+// overBreakpoint reports whether any of n bytes at addr belongs to a breakpoint or a jump.
+func (sp *Space) overBreakpoint(addr uint64, n int) bool {
 	if addr >= sp.hi || addr+uint64(n) <= sp.lo {
 		return false
 	}

@@ -123,8 +123,8 @@ func TestBreakpoint(t *testing.T) {
 	if got := sp.Code(at, len(code)); !bytes.Equal(got, code) {
 		t.Errorf("Code: %x", got)
 	}
-	if !sp.OverBreakpoint(at-3, 4) || sp.OverBreakpoint(at-3, 3) || sp.OverBreakpoint(at+1, 4) {
-		t.Error("OverBreakpoint is wrong at an edge")
+	if !sp.Occupies(at-3, 4) || sp.Occupies(at-3, 3) || sp.Occupies(at+1, 4) {
+		t.Error("Occupies is wrong at an edge")
 	}
 	if again, err := c.PointAt(sp, at, nil); again != p || err != nil {
 		t.Errorf("the second point: %v", err)

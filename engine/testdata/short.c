@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+void empty(void);
+long wide(long); /* not so short: its first three instructions are those that a jump replaces */
 long same(long), next(long), both(long), zero(long), twice(long), room(long);
 __asm__(".text\n.p2align 4\n"
 	".globl same\n.type same,@function\nsame: mov %edi,%eax\nret\n.size same,.-same\n"
@@ -21,6 +23,9 @@ __asm__(".text\n.p2align 4\n"
 	".globl twice\n.type twice,@function\ntwice: lea (%rdi,%rdi),%eax\n1: dec %eax\njs 1b\ninc %eax\nret\n.size twice,.-twice\n"
 	".nops 40\n.p2align 4\n"
 	".globl room\n.type room,@function\nroom: lea 2(%rdi),%eax\nret\n.size room,.-room\n"
+	".nops 20\n.p2align 4\n"
+	".globl wide\n.type wide,@function\nwide: mov %edi,%eax\ninc %eax\ndec %eax\nlea 0x12345(%rax),%eax\nsub $0x12345,%eax\nret\n.size wide,.-wide\n"
+	".globl empty\n.type empty,@function\nempty: ret\n.size empty,.-empty\n"
 	".nops 20\n.p2align 4\n");
 
 static volatile long bad, ticks;
@@ -28,7 +33,8 @@ static volatile int endless;
 
 static void round_of(long i)
 {
-	if (same(i) != i || next(i) != i + 1 || both(i) != i || zero(i) != 0 || twice(i + 1) != 2 * (i + 1) || room(i) != i + 2)
+	empty();
+	if (wide(i) != i || same(i) != i || next(i) != i + 1 || both(i) != i || zero(i) != 0 || twice(i + 1) != 2 * (i + 1) || room(i) != i + 2)
 		__atomic_add_fetch(&bad, 1, __ATOMIC_RELAXED);
 }
 

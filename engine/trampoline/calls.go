@@ -124,8 +124,6 @@ var (
 	errSeveral   = errors.New("several probes follow its calls")
 	errMaxActive = errors.New("the number of its calls in progress is limited")
 	errResult    = errors.New("the result in memory is used")
-	errBoth      = errors.New("the function begins with its return")
-	errTail      = errors.New("the function ends in a jump to another one")
 	errNoReturn  = errors.New("the function is not left by a plain return there")
 )
 
@@ -151,7 +149,7 @@ func (n *nativeCalls) fits(f *retprobe.Function) error {
 	case f.ByReturn():
 		return errLeaves
 	case f.Goroutine:
-		return errGo
+		return inline.ErrGoroutine
 	case len(leaves) != 1:
 		return errSeveral
 	}
@@ -181,14 +179,18 @@ func (c *Executor) fitsExit(p *space.Point) error {
 	case len(p.Exits) > 1:
 		return errSeveral
 	case f.Tail(&p.Point):
-		return errTail
+		return inline.ErrTail
 	case p.Site.Insn().Control != arch.Return:
 		return errNoReturn
 	}
 	if err := c.calls.fits(f); err != nil {
 		return err
 	}
-	return c.examine(f.Entry().At.(*space.Point))
+	if entry := f.Entry().At.(*space.Point); entry != p { // else the function begins with its return
+		_, err := c.examine(entry)
+		return err
+	}
+	return nil
 }
 
 // number returns the number by which native code knows a function that is entered at a point, for a placement.
@@ -402,11 +404,15 @@ func (t *Thread) answerCall(b *bell, rung, frame []uint64) {
 		switch {
 		case !ok: // somebody has written to the arena
 			b.run.Placement.Probe.Miss()
+			return
 		case b.run.Ends == nil:
 			t.parts.Hit.ContinueCall(b.run.Placement, this, &t.stack.rung)
 		default:
 			now := ptrace.Now()
 			t.parts.Hit.ContinueLeave(b.run.Placement, hit.Call{This: this, Elapsed: now - min(f.Time, now), SP: f.SP}, &t.stack.rung)
+		}
+		if b.changes() {
+			t.endProgram(b, f)
 		}
 	}
 }

@@ -17,9 +17,11 @@ import (
 type bell struct {
 	native.Bell
 	p     *space.Point
-	stub  uint64     // address of its stub
-	arena uint64     // where the stub finds the arena
-	run   *space.Run // nil: nothing is to run there
+	stub  uint64      // address of its stub
+	tail  uint64      // where the displaced instructions are
+	arena uint64      // where the stub finds the arena
+	run   *space.Run  // nil: nothing is to run there
+	rest  []space.Run // the runs that follow
 }
 
 // hangBells makes the doorbells of a stub known, to the session and to the crash handler.
@@ -28,7 +30,8 @@ func (c *Executor) hangBells(p *space.Point, stub uint64, s *native.Stub, arena 
 	var list []fallback.Displaced
 	for _, d := range s.Doorbells {
 		addr := stub + uint64(d.Offset)
-		codeIn(p.Space).jumps.bells[addr] = &bell{d, p, stub, arena, &p.Jump.Runs[d.Program]}
+		codeIn(p.Space).jumps.bells[addr] = &bell{
+			Bell: d, p: p, stub: stub, tail: stub + uint64(s.Tail), arena: arena, run: &p.Jump.Runs[d.Program], rest: p.Jump.Runs[d.Program+1:]}
 		list = append(list, fallback.Displaced{Addr: addr, Orig: m.silent, Trap: m.trap})
 	}
 	g.RecordAll(list, stopped)
@@ -110,20 +113,29 @@ func (t *Thread) answer(b *bell) {
 	default:
 		t.parts.Hit.Continue(b.run.Placement, &t.stack.rung)
 	}
-	if t.parts.Hit.Len() > 0 {
-		if (reader{t}).faults(b.p) {
-			t.parts.Hit.Faulted()
-		} else {
-			t.parts.Hit.Commit()
-		}
-	}
-	t.by.heedRing(b)
 	if b.Reads != nil {
 		reader{t}.missed(b.Reads, b.Reads.Address(rung[:], frame))
 	}
+	if b.changes() {
+		t.completeHit(b)
+		return
+	}
+	t.commitOrFault(b)
+	t.by.heedRing(b)
 	t.Regs = rung
 	*t.PC() = b.stub + uint64(next)
 	t.on.Finish()
+}
+
+// commitOrFault makes the logs of the hit visible, unless the instruction at the place is about to fault.
+func (t *Thread) commitOrFault(b *bell) {
+	switch {
+	case t.parts.Hit.Len() == 0:
+	case (reader{t}).faults(b.p):
+		t.parts.Hit.Faulted()
+	default:
+		t.parts.Hit.Commit()
+	}
 }
 
 // pass has the thread continue behind a doorbell with the next program.

@@ -12,8 +12,8 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/inline"
 	"gotap/engine/registry"
-	"gotap/engine/registry/retprobe"
 	"gotap/engine/space"
+	"gotap/runtime"
 	"gotap/runtime/opcode"
 	"gotap/runtime/ranges"
 )
@@ -42,6 +42,16 @@ type spaceCode struct {
 	reads spaceReads // what native code reads
 }
 
+// Maps implements space.Native.
+func (n *spaceCode) Maps(addr uint64, size int) bool {
+	for _, i := range n.jumps.islands {
+		if addr < i.Base+inline.IslandSize && addr+uint64(size) > i.Base || addr < i.Arena+i.ArenaSize && addr+uint64(size) > i.Arena {
+			return true
+		}
+	}
+	return false
+}
+
 // codeIn returns what is in an address space.
 func codeIn(sp *space.Space) *spaceCode {
 	n, ok := sp.Native.(*spaceCode)
@@ -64,7 +74,6 @@ var (
 	errAtReturn    = errors.New("the predicate runs at the return")
 	errFrom        = errors.New("calls are counted by where they come from")
 	ErrWatched     = errors.New("data is watched")
-	errGo          = errors.New("calls of a function of Go are followed by their goroutine")
 	errNoFile      = errors.New("it is in no file")
 	errNoArena     = errors.New("the memory of the programs cannot be shared")
 	errOccupied    = errors.New("another probe is in the bytes that the jump would replace")
@@ -82,7 +91,16 @@ func (c *Executor) Fits(at executor.Place) error {
 	if c.set.Strategy == backend.Mixed {
 		return cmp.Or(c.patcher.Breakpoints().Fits(p), c.mayFit(p))
 	}
-	return c.examine(p)
+	return c.settle(p)
+}
+
+// settle is examine for a point that gets its jump where that has turned out to fit.
+func (c *Executor) settle(p *space.Point) error {
+	room, err := c.examine(p)
+	if err == nil {
+		p.Jump.Room = room
+	}
+	return err
 }
 
 // mayFit returns why a place gets no jump, whatever its programs and instructions are.
@@ -90,32 +108,28 @@ func (c *Executor) mayFit(p *space.Point) error {
 	if err := cmp.Or(p.Jump.Dropped, c.noJumps); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(p.Exits, func(f *retprobe.Function) bool { return f.Entry().At.(*space.Point) == p }) {
-		return errBoth
-	}
 	return c.fitsJump(p)
 }
 
-// examine returns why a place gets no jump. It plans the programs and looks at the instructions. The first place of a
-// file has all code of the file decoded.
-func (c *Executor) examine(p *space.Point) error {
-	if err := c.mayFit(p); err != nil {
-		return err
+// examine finds the room of a place's jump, or why it gets none. It plans the programs and looks at the instructions,
+// and changes nothing. The first place of a file has all code of the file decoded.
+func (c *Executor) examine(p *space.Point) (room space.Room, err error) {
+	if err = c.mayFit(p); err == nil && c.set.Strategy == backend.Mixed {
+		err = c.mayNotRing(p)
 	}
-	if c.set.Strategy == backend.Mixed {
-		if err := c.mayNotRing(p); err != nil {
-			return err
-		}
+	if err == nil {
+		err = c.fitsCalls(p)
 	}
-	if err := c.fitsCalls(p); err != nil {
-		return err
+	for i := 0; err == nil && i < len(p.Enters); i++ {
+		err = c.fitsNative(p, p.Enters[i])
 	}
-	for _, pl := range p.Enters {
-		if err := c.fitsNative(p, pl); err != nil {
-			return err
-		}
+	if err == nil {
+		room, err = c.roomOf(p)
 	}
-	return c.findRoom(p)
+	if err == nil {
+		err = fitsChanges(p, &room)
+	}
+	return room, err
 }
 
 // fitsCalls returns why native code cannot follow the calls that begin or end at a point.
@@ -228,7 +242,7 @@ func (c *Executor) warm(p *space.Point) bool {
 		p.Jump.Cold = 1 // the next hit asks again
 		return false
 	}
-	if c.examine(p) != nil {
+	if c.settle(p) != nil {
 		p.Jump.Waits, p.By = false, c.patcher.Breakpoints()
 		return false
 	}
@@ -244,7 +258,8 @@ func (c *Executor) Unfit(p *space.Point) error {
 	case p.By == executor.Executor(c):
 		return c.stops(p)
 	}
-	return c.examine(p)
+	_, err := c.examine(p)
+	return err
 }
 
 // stops returns why the programs of a place that waits for its jump will not get it; nil if they will, or if that is
@@ -254,7 +269,8 @@ func (c *Executor) stops(p *space.Point) error {
 		return nil
 	}
 	if !p.Jump.Judged {
-		p.Jump.Judged, p.Jump.Unfit = true, c.examine(p)
+		_, err := c.examine(p)
+		p.Jump.Judged, p.Jump.Unfit = true, err
 	}
 	return p.Jump.Unfit
 }
@@ -263,7 +279,7 @@ func (c *Executor) stops(p *space.Point) error {
 // its next hit if its programs still fit.
 func (c *Executor) Replace(at executor.Place) error {
 	p := at.(*space.Point)
-	if p.Jump.In && c.fitsJump(p) == nil && occupied(p) == nil && hasStub(p, nativeRuns(p)) {
+	if p.Jump.In && c.fitsJump(p) == nil && occupied(p, &p.Jump.Room) == nil && hasStub(p, nativeRuns(p)) {
 		return nil
 	}
 	c.removeJumps([]*space.Point{p})
@@ -383,34 +399,36 @@ func (c *Executor) DropAll(why error) {
 // Uncover implements Jumps. A place whose jump is removed gets a short one instead, if that leaves the address free.
 func (c *Executor) Uncover(sp *space.Space, addr uint64) {
 	for at := addr - farthest; at != addr+1; at++ {
-		if q := sp.Starts[at]; q != nil && q.Addr != addr && covers(q, addr) && (q.Jump.In || q.Jump.Waits) {
+		if q := sp.Starts[at]; q != nil && q.Addr != addr && covers(q, &q.Jump.Room, addr) && (q.Jump.In || q.Jump.Waits) {
 			c.removeJumps([]*space.Point{q})
 			c.giveRoom(q)
 			q.Jump.Runs = nil
-			if c.fitsRoom(q, inline.ShortSiteOf) != nil || covers(q, addr) {
+			room, err := c.freeRoom(q, inline.ShortSiteOf)
+			if err != nil || covers(q, &room, addr) {
 				c.drop(q, errOccupied)
 				continue
 			}
+			q.Jump.Room = room
 			c.await(q)
 		}
 	}
 }
 
-// covers reports whether no other point may be at an address because of the jump of a point.
-func covers(p *space.Point, addr uint64) bool {
-	return p.Jump.Window.Addr <= addr && addr < p.JumpEnd()
+// covers reports whether no other point may be at an address if the jump of a point is in a room.
+func covers(p *space.Point, r *space.Room, addr uint64) bool {
+	return r.Window.Addr <= addr && addr < r.End(p.Addr)
 }
 
 // keepsRecords reports whether a program of the point logs something, or asks for something to be done at its end. A
 // stop does that when the instruction has completed; native code, which comes before the instruction, does it at once.
 func keepsRecords(p *space.Point) bool {
+	return slices.ContainsFunc(p.Enters, func(pl *registry.Placement) bool { return writesRecord(pl.Code.Enter) })
+}
+
+// writesRecord says that of a program; nil writes none.
+func writesRecord(code *runtime.Code) bool {
 	const needs = opcode.NeedLog | opcode.NeedEvent | opcode.NeedHold | opcode.NeedDump | opcode.NeedStop | opcode.NeedFacility
-	for _, pl := range p.Enters {
-		if pl.Code.Enter != nil && pl.Code.Enter.Needs&needs != 0 {
-			return true
-		}
-	}
-	return false
+	return code != nil && code.Needs&needs != 0
 }
 
 // siteIn finds the site of a place in a process. With around, the jump may be in front of the place.

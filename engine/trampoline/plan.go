@@ -22,6 +22,9 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	if m.texts && !p.Jump.InGo { // Go's stacks have little room
 		at.Texts = textMemory
 	}
+	if native.Changes(code.When) {
+		return program, errWhenChanges
+	}
 	if code.When != nil && r.Ends == nil {
 		if program.When, err = native.PlanOf(code.When, c.set.Arena, m.features, at); err != nil {
 			return program, err

@@ -82,8 +82,8 @@ func nearIsland(p *space.Point) *inline.Island {
 	return codeIn(p.Space).jumps.near(p.Addr, inline.FormOf(p.Space.ABI.Machine).Reach)
 }
 
-// Promote turns breakpoints of the thread's address space into jumps, at a hit of p, and reports whether the thread now
-// has to run the jump at p.
+// Promote turns breakpoints of the thread's address space into jumps, at a hit of p, and reports whether native code now
+// runs the programs: the thread has to continue where its program counter is.
 func (t *Thread) Promote(p *space.Point) bool {
 	c, sp := t.by, p.Space
 	if p.Jump.In {
@@ -99,11 +99,14 @@ func (t *Thread) Promote(p *space.Point) bool {
 		return false
 	}
 	t.enlist(t.ownData())
-	c.insertJumps(t, c.makeStubs(t, sp))
+	c.insertJumps(t, p, c.makeStubs(t, sp))
 	if c.set.Strategy == backend.Mixed { // those that warm up meanwhile get theirs together
 		codeIn(sp).jumps.retry = time.Now().Add(retryAfter)
 	}
-	return p.Jump.In && p.Jump.Before == 0
+	if p.Jump.In && p.Jump.Before > 0 { // the thread is behind the jump
+		*t.PC() = codeIn(sp).jumps.stubAt(p.Jump.Stub).behindHead
+	}
+	return p.Jump.In
 }
 
 // prepareIsland makes sure that there is memory for native code near a point.
@@ -215,11 +218,13 @@ func (c *Executor) giveRoom(p *space.Point) {
 // makeStub writes native code for a point, unless it has been written for an attempt that failed, and has the crash
 // handler restore all bytes that the jump displaces.
 func (c *Executor) makeStub(t *Thread, p *space.Point) error {
-	if err := occupied(p); err != nil {
+	if occupied(p, &p.Jump.Room) != nil {
 		p.Jump.Runs = nil
-		if err := c.findRoom(p); err != nil {
+		room, err := c.roomOf(p)
+		if err != nil {
 			return err
 		}
+		p.Jump.Room = room
 	}
 	if runs := nativeRuns(p); !hasStub(p, runs) {
 		if err := c.writeStub(t, p, runs); err != nil {
@@ -333,8 +338,9 @@ func (c *Executor) emitStub(t *Thread, p *space.Point, runs []space.Run, island 
 	return machineOf(p.Space).emit(t, p, programs, island, at)
 }
 
-// insertJumps writes the jumps of points whose native code has been written. t is at the breakpoint of one of them.
-func (c *Executor) insertJumps(t *Thread, points []*space.Point) {
+// insertJumps writes the jumps of points whose native code has been written. t is at the breakpoint of hit, which may be
+// one of them.
+func (c *Executor) insertJumps(t *Thread, hit *space.Point, points []*space.Point) {
 	if len(points) == 0 {
 		return
 	}
@@ -345,7 +351,7 @@ func (c *Executor) insertJumps(t *Thread, points []*space.Point) {
 		o.enlistEarly()
 	}
 	began := time.Now()
-	occupied, known := t.occupiedPlaces(points)
+	occupied, known := t.occupiedPlaces(hit, points)
 	var in []inline.Jump
 	byAddr := map[uint64]*space.Point{}
 	for _, p := range points {
@@ -372,9 +378,9 @@ func (c *Executor) insertJumps(t *Thread, points []*space.Point) {
 }
 
 // occupiedPlaces returns the addresses of those points where a thread stands behind the breakpoint, or a signal handler
-// may return there. ok is false if that is not known of a thread. t is at a breakpoint. All other threads are stopped
-// or asleep.
-func (t *Thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool, ok bool) {
+// may return there. ok is false if that is not known of a thread. t is at the breakpoint of hit, and will continue in the
+// native code if hit gets its jump. All other threads are stopped or asleep.
+func (t *Thread) occupiedPlaces(hit *space.Point, points []*space.Point) (occupied map[uint64]bool, ok bool) {
 	sp := points[0].Space
 	var ranges inline.Ranges
 	for _, p := range points {
@@ -398,6 +404,9 @@ func (t *Thread) occupiedPlaces(points []*space.Point) (occupied map[uint64]bool
 		pc, stack, known := o.standsAt()
 		if o == t {
 			pc, stack, known = *t.PC(), t.SP(), true
+			if hit.Jump.Before > 0 && slices.Contains(points, hit) {
+				pc = hit.Jump.Code.Addr
+			}
 		}
 		if !known && procfs.Ended(o.Tid) {
 			continue

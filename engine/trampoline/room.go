@@ -10,32 +10,38 @@ import (
 
 // The room of a jump: the instructions that it replaces, and the springboard that a short one leads to.
 
-// findRoom finds the instructions that a jump at a point replaces: as few as a short jump does, if another probe is
-// among the others. A short jump that is in the code, or is to be, stays one: a point may be examined meanwhile.
-func (c *Executor) findRoom(p *space.Point) error {
-	if p.Jump.Pads != nil && (p.Jump.In || p.Jump.Waits) && c.fitsRoom(p, inline.ShortSiteOf) == nil {
-		return nil
+// roomOf finds the instructions that a jump at a point replaces: as few as a short jump does, if another probe is
+// among the others. A short jump that is in the code, or is to be, stays one. It changes nothing: a point may be examined
+// while it has a jump.
+func (c *Executor) roomOf(p *space.Point) (space.Room, error) {
+	if p.Jump.Pads != nil && (p.Jump.In || p.Jump.Waits) {
+		if r, err := c.freeRoom(p, inline.ShortSiteOf); err == nil {
+			return r, nil
+		}
 	}
-	err := c.fitsRoom(p, inline.SiteOf)
-	if errors.Is(err, errOccupied) && p.Jump.Pads == nil && c.fitsRoom(p, inline.ShortSiteOf) == nil {
-		return nil
+	r, err := c.freeRoom(p, inline.SiteOf)
+	if errors.Is(err, errOccupied) && r.Pads == nil {
+		if short, err := c.freeRoom(p, inline.ShortSiteOf); err == nil {
+			return short, nil
+		}
 	}
-	return err
+	return r, err
 }
 
-// fitsRoom finds those instructions, and returns why a jump cannot be there.
-func (c *Executor) fitsRoom(p *space.Point, find findSite) error {
-	if err := c.findWindow(p, find); err != nil {
-		return err
+// freeRoom finds those instructions, and returns why a jump cannot be there.
+func (c *Executor) freeRoom(p *space.Point, find findSite) (space.Room, error) {
+	r, err := c.windowAt(p, find)
+	if err != nil {
+		return r, err
 	}
-	return occupied(p)
+	return r, occupied(p, &r)
 }
 
-// occupied returns why the jump of a point cannot be where it would be: another point is among the instructions that it
-// replaces, or another jump.
-func occupied(p *space.Point) error {
-	start, end := p.Jump.Window.Addr, p.JumpEnd()
-	if taken(p, start, end) || overSpringboard(p.Space, start, end) || p.Jump.Pads != nil && springboardFor(p) == 0 {
+// occupied returns why a jump of a point cannot be in a room: another point is among the instructions that it replaces,
+// or another jump.
+func occupied(p *space.Point, r *space.Room) error {
+	start, end := r.Window.Addr, r.End(p.Addr)
+	if taken(p, start, end) || overSpringboard(p.Space, start, end) || r.Pads != nil && springboardFor(p, r) == 0 {
 		return errOccupied
 	}
 	return nil
@@ -59,27 +65,27 @@ func taken(p *space.Point, start, end uint64) bool {
 // findSite is inline.SiteOf, or a function like it.
 type findSite func(f *module.File, vaddr uint64, around bool) (inline.Site, error)
 
-// findWindow finds the instructions that a jump at a point replaces.
-func (c *Executor) findWindow(p *space.Point, find findSite) error {
+// windowAt finds the instructions that a jump at a point replaces, whoever else is there.
+func (c *Executor) windowAt(p *space.Point, find findSite) (r space.Room, err error) {
 	m := module.Find(p.Space.Modules, p.Addr)
 	if m == nil || m.File == nil {
-		return errNoFile
+		return r, errNoFile
 	}
 	site, err := siteIn(p.Space, m, p.Addr, len(p.Exits) > 0 && len(p.Enters) == 0, find)
 	if err != nil {
-		return err
+		return r, err
 	}
 	if site.Window.Pushes && c.on.ShadowStacks() {
-		return errCallChecked
+		return r, errCallChecked
 	}
 	if err := site.Records(); err != nil && keepsRecords(p) {
-		return err
+		return r, err
 	}
-	p.Jump.Window, p.Jump.Before, p.Jump.InGo, p.Jump.Pads = site.Window, site.Before, site.Go, nil
+	r = space.Room{Window: site.Window, Before: site.Before, InGo: site.Go}
 	if site.Springboards != nil {
-		if p.Jump.Pads = padsIn(p.Space, m, &site); p.Jump.Pads == nil {
-			return errDiffers
+		if r.Pads = padsIn(p.Space, m, &site); r.Pads == nil {
+			return r, errDiffers
 		}
 	}
-	return nil
+	return r, nil
 }

@@ -29,14 +29,14 @@ func padsIn(sp *space.Space, m *module.Loaded, site *inline.Site) (pads []uint64
 	return pads
 }
 
-// springboardFor returns where the springboard of a point is or can be: nothing else is there. 0: nowhere.
-func springboardFor(p *space.Point) uint64 {
-	for _, at := range p.Jump.Pads {
+// springboardFor returns where the springboard of a point in a room is or can be: nothing else is there. 0: nowhere.
+func springboardFor(p *space.Point, r *space.Room) uint64 {
+	for _, at := range r.Pads {
 		if of := p.Space.Springboards[at]; of != nil && of.Of == p.Addr {
 			return at
 		}
 	}
-	for _, at := range p.Jump.Pads {
+	for _, at := range r.Pads {
 		if !overSpringboard(p.Space, at, at+inline.JumpSize) && !taken(p, at, at+inline.JumpSize) {
 			return at
 		}
@@ -56,7 +56,7 @@ func overSpringboard(sp *space.Space, start, end uint64) bool {
 
 // reserveSpringboard returns the springboard for a point whose jump is short.
 func reserveSpringboard(p *space.Point) (*inline.Springboard, error) {
-	at := springboardFor(p)
+	at := springboardFor(p, &p.Jump.Room)
 	if at == 0 {
 		return nil, errOccupied
 	}

@@ -12,7 +12,7 @@ import (
 
 // Instructions that fault in native code.
 //
-// The displaced instructions run at the end of a stub. If one faults, the program must see the fault at the
+// The displaced instructions run at the end of a stub, but for those in front of the place. If one faults, the program must see the fault at the
 // instruction's own address, and may repeat the instruction there. So the thread is moved to that address. Unless it is
 // the first one, the jump is there: then the place gets its breakpoint back for good, before the thread goes on.
 //
@@ -23,13 +23,14 @@ import (
 type stub struct {
 	start, end uint64
 	copies     []uint64 // the address of the copy of each of them
+	behindHead uint64   // the address behind the copies of those in front of the place
 	reads      []native.Read
 	p          *space.Point
 }
 
 // noteStub adds a stub. Stubs are written one behind the other, but there may be several areas for them.
 func (j *spaceJumps) noteStub(p *space.Point, at uint64, code *native.Stub) {
-	s := stub{start: at, end: at + uint64(len(code.Code)), p: p, reads: code.Reads}
+	s := stub{start: at, end: at + uint64(len(code.Code)), behindHead: at, p: p, reads: code.Reads}
 	note := func(begin uint64, offsets []int) {
 		for _, off := range offsets {
 			s.copies = append(s.copies, begin+uint64(off))
@@ -37,8 +38,9 @@ func (j *spaceJumps) noteStub(p *space.Point, at uint64, code *native.Stub) {
 	}
 	w := &p.Jump.Window
 	if n := p.Jump.Before; n > 0 {
-		_, offsets, _ := w.CopyFirst(n, at) // it has been copied once
+		head, offsets, _ := w.CopyFirst(n, at) // it has been copied once
 		note(at, offsets)
+		s.behindHead += uint64(len(head))
 	}
 	rest, tail := w.Rest(p.Jump.Before), at+uint64(code.Tail)
 	_, offsets, _ := rest.Copy(tail)

@@ -127,7 +127,7 @@ func (w *View) ReadMemory(addr uint64, p []byte) int {
 func (w *View) WriteMemory(addr uint64, p []byte) bool {
 	sp := w.Space
 	addr = w.Space.ABI.Address(addr)
-	if sp.OverBreakpoint(addr, len(p)) {
+	if sp.Occupies(addr, len(p)) {
 		return false
 	}
 	// Read-only pages of private memory are written through the kernel, as by a debugger.

@@ -183,6 +183,12 @@ func (k *Stack) FrameAt(this uint64) (Frame, bool) {
 	return k.frame(int(start))
 }
 
+// Finish tells that no program of a call runs any more.
+func (k *Stack) Finish(f Frame) {
+	time := &k.words[f.start+TimeAt/8]
+	atomic.StoreUint64(time, atomic.LoadUint64(time)&^Busy)
+}
+
 // noCall is the stack pointer of a frame that was removed but is not the newest: no call has it. Native code takes the
 // frame for one of a call further out.
 const noCall = ^uint64(0)

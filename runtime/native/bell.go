@@ -13,7 +13,8 @@ import (
 // The tracer calls State for the interpreter and Restore for the registers as they were at the place, which the
 // interpreter's Context must have. When the interpreter has finished the program, the thread continues at Resume, with
 // the registers that it had when the doorbell rang. After a predicate that let the hit pass, it continues at Pass
-// instead: native code then asks the gate and runs the program.
+// instead: native code then asks the gate and runs the program. After a program that Changes the target, the thread can
+// continue at the tail, with the registers of the place as they are then.
 //
 // If no tracer is left, a handler replaces the breakpoint by a nop. Behind it stands a way to the tail, on which no
 // other program runs.

@@ -13,9 +13,8 @@
 // how many steps were taken before each. Packages amd64 and arm64 make machine code of it; the plan itself belongs to
 // no architecture.
 //
-// Some programs are refused as a whole: those whose stack is circular, which has no depth, and those that change the
-// target, whose changes would have to reach registers that are saved. A Refused error names the operation and the
-// reason.
+// Some programs are refused as a whole: those whose stack is circular, which has no depth. A Refused error names the
+// operation and the reason.
 //
 // # Doorbells
 //
@@ -26,6 +25,14 @@
 // What a program has begun when a doorbell rings must fit a runtime.State, which has its words and what it has logged,
 // but here no part of a key. A key is built natively only if everything from its first part to its use can be undone by
 // forgetting it; a doorbell in between stands before the first part.
+//
+// # Changes
+//
+// Operations that change the target ring: stores to memory, new values of registers and results, signals, and functions
+// that are skipped. Native code has saved registers on the stack of the thread, so a new value would be lost, and a store
+// below the stack pointer could hit what it has saved. So when the interpreter has finished such a program, the thread
+// does not continue in native code where the doorbell rang, but at the tail of the stub, with the registers of the place.
+// The tracer runs the programs that follow.
 //
 // # The log
 //

@@ -161,11 +161,13 @@ func refuse(c *runtime.Code) error {
 		return &Refused{Reason: "the program is empty"}
 	case c.Wrap:
 		return &Refused{Reason: "its stack is circular"}
-	case runtime.NeedsOf(c)&opcode.NeedUnsafe != 0:
-		return &Refused{Reason: "it changes the target"}
 	}
 	return nil
 }
+
+// Changes reports whether a program may change the target. Native code does not: it rings before the operation that
+// does.
+func Changes(c *runtime.Code) bool { return c != nil && runtime.NeedsOf(c)&opcode.NeedUnsafe != 0 }
 
 // Doorbells returns those of Insts before which native code always stops.
 func (p *Plan) Doorbells() []uint32 {

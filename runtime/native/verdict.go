@@ -50,6 +50,8 @@ func (p *planner) lacks(pc int) string {
 		if _, ok := p.Probed(pc); ok && p.Place.Reads {
 			return ""
 		}
+	case opcode.Stores, opcode.Changes:
+		return row.Name + " changes the target, which is left to the interpreter"
 	}
 	return interpreted(row)
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 
 	"gotap/arch"
+	"gotap/engine/abi"
+	"gotap/engine/executor"
 	"gotap/engine/image/module"
 	"gotap/engine/inline"
 	"gotap/engine/place"
@@ -15,17 +17,22 @@ import (
 type Inline struct {
 	Not     error // why they cannot; nil: they can
 	Records error // why they cannot if they write records; nil: they can
+	Leave   error // of the entry of a function: why calls that are followed to their return stop there; nil: none does
 }
 
 // String returns it in words: "inline", "not inline: the function ends after 2 bytes", ….
 func (i *Inline) String() string {
+	text := "inline"
 	switch {
 	case i.Not != nil:
 		return "not inline: " + reason(i.Not)
 	case i.Records != nil:
-		return "inline, unless records are written: " + reason(i.Records)
+		text = "inline, unless records are written: " + reason(i.Records)
 	}
-	return "inline"
+	if i.Leave != nil {
+		text += "; leave stops threads: " + reason(i.Leave)
+	}
+	return text
 }
 
 var errChosen = errors.New("the loader chooses the implementation, which is known in a process")
@@ -34,7 +41,36 @@ func inlineAt(t place.Target) *Inline {
 	if t.IFunc {
 		return &Inline{Not: errChosen}
 	}
-	return InlineAt(t.File, registry.PlantedAt(t))
+	i := InlineAt(t.File, registry.PlantedAt(t))
+	if t.Entry() && i.Not == nil {
+		i.Leave = leaveOf(t)
+	}
+	return i
+}
+
+// leaveOf returns why a call of a function may stop its thread at the end.
+func leaveOf(t place.Target) error {
+	if registry.GoCompiled(t) != nil {
+		return inline.ErrGoroutine
+	}
+	set := abi.Of(t.File).ISA
+	body := executor.Body{ISA: set, Entry: t.Vaddr, Target: t, Module: &module.Loaded{File: t.File}, Code: func(addr uint64, n int) []byte {
+		code, _ := t.File.Code(addr, n)
+		return code
+	}}
+	exits, err := body.Exits()
+	if err != nil {
+		return err
+	}
+	for _, e := range exits {
+		if e.Tail {
+			return inline.ErrTail
+		}
+		if _, err := inline.SiteOf(t.File, e.Insn.Addr, true); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // InlineAt examines an address of a file, which must be the start of an instruction.

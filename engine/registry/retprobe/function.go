@@ -109,10 +109,12 @@ func (f *Function) dropExits() {
 	f.exits, f.tails = nil, nil
 }
 
-// SyncExits syncs the exits of the function.
+// SyncExits syncs the exits of the function, but for its entry if that is one.
 func (f *Function) SyncExits() (all error) {
 	for _, e := range f.exits {
-		all = errors.Join(all, e.At.Sync())
+		if e != f.entry {
+			all = errors.Join(all, e.At.Sync())
+		}
 	}
 	return all
 }

@@ -44,7 +44,8 @@
 //
 // Registers that the stub has written lie on the stack where native.Bell.Saved says; all others are untouched, and
 // vector registers are restored before the int3. When the program has ended, the tracer sets only the program counter,
-// to Resume or Pass, and lets the thread continue. The code there restores what was saved.
+// to Resume or Pass, and lets the thread continue. The code there restores what was saved. If the program may change the
+// target (native.Changes), the tracer sets all registers, and the thread continues at Stub.Tail.
 //
 // If the tracer dies, the kernel clears the owner in the control word, and stubs run only their tails. A thread that
 // finds an int3 nevertheless continues behind it once a handler has made it a nop, and gets to the tail.
