@@ -62,6 +62,7 @@ const (
 	Populate  Need = "MADV_POPULATE_WRITE, of Linux 5.14"
 	Watched   Need = "a processor whose hardware watchpoints are hit"
 	Rights    Need = "a kernel that tells which protection keys a thread may use"
+	Chromium  Need = "chromium"
 	Collector Need = "the modules of OpenTelemetry's Collector, in a long run (GOTAP_LONG)" // to build a program of them costs most of a minute
 	Time      Need = "a run that is not short (go test -short)"
 	RunTimes  Need = "a kernel that counts the run times of threads (CONFIG_SCHED_INFO)"
@@ -87,11 +88,12 @@ var checks = map[Need]func() bool{
 // ofKernel are needs that only another kernel, or another configuration of it, meets.
 var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, Rights: true, Cgroups: true}
 
-// Expected reports whether a need has to be met here: in continuous integration all are that packages can meet. Where a
-// run is short, that was asked for; and the modules of the Collector may be out of reach.
-func Expected(n Need) bool {
-	return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] && n != Time && n != Collector
-}
+// ofChoice are needs that continuous integration does without: time where a run is short, modules that may be out of
+// reach, and a browser, which is a large package for one test.
+var ofChoice = map[Need]bool{Time: true, Collector: true, Chromium: true}
+
+// Expected reports whether a need has to be met here: in continuous integration all are that packages can meet.
+func Expected(n Need) bool { return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] && !ofChoice[n] }
 
 // Have reports whether a need is met on this machine.
 func Have(n Need) bool {
