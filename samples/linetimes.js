@@ -20,7 +20,7 @@ import { show } from "gotap/table";
 import { duration } from "gotap/time";
 
 const named = option("file", "main.c", "the source file, as the debug information names it; with a range of lines: prog.c:10-30");
-const [, file, first, last] = /^(.*?)(?::(\d+)(?:-(\d+))?)?$/.exec(named);
+const [, file, first, last] = /^(.*?)(?::(\d+)(?:-(\d+))?)?$/.exec(named) ?? [];
 const from = Number(first ?? option("from", 1, "first line"));
 const to = Number(last ?? first ?? option("to", 50, "last line"));
 const longest = option("longest", 1000, "milliseconds: a longer time is one outside, and does not count") * 1000000;

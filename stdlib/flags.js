@@ -293,7 +293,7 @@ export const keyctlOp = n => one(n, ["GET_KEYRING_ID", "JOIN_SESSION_KEYRING", "
   "INSTANTIATE", "NEGATE", "SET_REQKEY_KEYRING", "SET_TIMEOUT", "ASSUME_AUTHORITY", "GET_SECURITY", "SESSION_TO_PARENT", "REJECT", "INSTANTIATE_IOV", "INVALIDATE", "GET_PERSISTENT",
   "DH_COMPUTE", "PKEY_QUERY", "PKEY_ENCRYPT", "PKEY_DECRYPT", "PKEY_SIGN", "PKEY_VERIFY", "RESTRICT_KEYRING", "MOVE", "CAPABILITIES", "WATCH_KEY"], "KEYCTL_");
 const keyRights = ["VIEW", "READ", "WRITE", "SEARCH", "LINK", "SETATTR"];
-export const keyPermissions = n => flags(n, Object.fromEntries([["POS", 24], ["USR", 16], ["GRP", 8], ["OTH", 0]].flatMap(([who, shift]) =>
+export const keyPermissions = n => flags(n, Object.fromEntries(Object.entries({ POS: 24, USR: 16, GRP: 8, OTH: 0 }).flatMap(([who, shift]) =>
   keyRights.map((right, k) => [`KEY_${who}_${right}`, 2 ** (shift + k)]))), "0", "KEY_");
 const keyDefaults = ["NO_CHANGE", "DEFAULT", "THREAD_KEYRING", "PROCESS_KEYRING", "SESSION_KEYRING", "USER_KEYRING", "USER_SESSION_KEYRING", "GROUP_KEYRING", "REQUESTOR_KEYRING"];
 export function keyDefault(n) {

@@ -131,7 +131,7 @@ function keys(at, back, operation, p, next, ret) {
   if (back === 0 && (operation === 1 || operation === 10)) words(at, 0, 0, p);
   if (back === 0 && at === 2 && (operation === 2 || operation === 12)) grab(at, 0, 0, p, min(next, 32), next);
   if (back === 0 && at === 1 && operation === 23) grab(at, 0, 0, p, 12, 12);
-  if (back === 1 && at === 2 && (operation === 6 || operation === 11 || operation === 17)) grab(at, 1, 0, p, min(min(ret, next), 32), min(ret, next));
+  if (back === 1 && at === 2 && (operation === 6 || operation === 11 || operation === 17)) grab(at, 1, 0, p, min(ret, next, 32), min(ret, next));
 }
 
 function scarce(k, back, kind, a, b, before, p, next, ret, limit) {
