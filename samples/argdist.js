@@ -43,4 +43,5 @@ if (type === "hist") {
 }
 const program = note;
 const { specs, not } = chosen(place);
-probe(specs, which === "ret" ? { leave(c) { program(c); }, not } : { enter(c) { program(c); }, not });
+const calls = probe(specs, which === "ret" ? { leave(c) { program(c); }, not } : { enter(c) { program(c); }, not });
+end(() => { if (calls.hits === 0) console.error(`argdist: ${place ? `${place} was not called` : "no function was called"}`); });

@@ -1,6 +1,7 @@
 // linetimes: how often does each source line of a range run, and how long until the next line of the range?
 // topic: functions
 //
+//   gotap run linetimes prog.c:10-30 -- ./prog
 //   gotap run linetimes --arg file=prog.c --arg from=10 --arg to=30 -- ./prog
 //
 // Needs debug information. The time of a line ends when the same thread reaches the next line of the range, so it includes calls.
@@ -18,9 +19,10 @@
 import { show } from "gotap/table";
 import { duration } from "gotap/time";
 
-const file = option("file", "main.c", "the source file, as the debug information names it");
-const from = option("from", 1, "first line");
-const to = option("to", 50, "last line");
+const named = option("file", "main.c", "the source file, as the debug information names it; with a range of lines: prog.c:10-30");
+const [, file, first, last] = /^(.*?)(?::(\d+)(?:-(\d+))?)?$/.exec(named) ?? [];
+const from = Number(first ?? option("from", 1, "first line"));
+const to = Number(last ?? first ?? option("to", 50, "last line"));
 const longest = option("longest", 1000, "milliseconds: a longer time is one outside, and does not count") * 1000000;
 const runs = count("runs", { keys: 1 }), time = sum("time", { keys: 1 });
 const at = perThread(0), line = perThread(0);

@@ -19,7 +19,7 @@
 //   [128, 256)             7 |                                                    |
 //   …
 
-import { ordered } from "gotap/table";
+import { ordered, counted } from "gotap/table";
 import { requests } from "gotap/memory";
 import { absent } from "gotap/module";
 
@@ -66,10 +66,10 @@ function byName(callers) {
 
 end(() => {
   const all = calls.take();
-  report({ name: "total", columns: ["calls"], rows: [[all]] }, `${all} blocks allocated`);
+  report({ name: "total", columns: ["calls"], rows: [[all]] }, `${counted(all, "block")} allocated`);
   size.print();
   const callers = byName(ordered(bytes.take()));
   const lines = callers.slice(0, top).map(c => `${String(c.bytes).padStart(12)}  ${c.name}`);
   report({ name: "callers", columns: ["caller", "bytes"], rows: callers.map(c => [c.name, c.bytes]) },
-    [`top ${lines.length} of ${callers.length} callers, by bytes`, ...lines].join("\n"));
+    [`top ${lines.length} of ${counted(callers.length, "caller")}, by bytes`, ...lines].join("\n"));
 });

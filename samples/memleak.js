@@ -16,7 +16,7 @@
 //   …
 
 import { allocations } from "gotap/memory";
-import { size } from "gotap/table";
+import { size, counted } from "gotap/table";
 
 const module = option("lib", "", "where malloc is; by default it is searched in the C library, jemalloc, tcmalloc, mimalloc and the program");
 const least = option("least", 0, "bytes: smaller blocks do not count");
@@ -62,9 +62,9 @@ end(() => {
   }
   const allocated = heap.allocated.get(), freed = heap.freed.get();
   report({ name: "heap", columns: ["blocks", "bytes", "allocated", "freed"], rows: [[blocks, bytes, allocated, freed]] },
-    `${blocks} blocks with ${size(bytes)} were not freed; ${allocated} allocated, ${freed} freed`);
+    `${counted(blocks, "block")} with ${size(bytes)} ${blocks === 1 ? "was" : "were"} not freed; ${allocated} allocated, ${freed} freed`);
   const most = [...groups].sort((a, b) => b[1].bytes - a[1].bytes);
-  const texts = most.slice(0, top).map(([text, g]) => `${g.blocks} blocks, ${size(g.bytes)}, asked for by\n${text}`);
+  const texts = most.slice(0, top).map(([text, g]) => `${counted(g.blocks, "block")}, ${size(g.bytes)}, asked for by\n${text}`);
   if (texts.length > 0) {
     report({ name: "leaks", columns: ["blocks", "bytes", "stack"], rows: most.map(([text, g]) => [g.blocks, g.bytes, text.trim().split(/\n */)]) }, texts.join("\n"));
   }

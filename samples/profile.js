@@ -39,5 +39,6 @@ end(() => {
     folded.set(line, (folded.get(line) ?? 0) + n);
   }
   const rows = ordered(folded).slice(0, top).map(([line, n]) => [line, place ? n * rate : n]);
-  if (rows.length > 0) report({ name: "stacks", columns: ["stack", place ? "hits" : "samples"], rows }, rows.map(row => row.join(" ")).join("\n"));
+  if (rows.length === 0) console.error(place ? `profile: no call of ${place} was seen` : `profile: no thread spent ${period} ${on === "cpu" ? "of processor time; --arg on=wall samples threads that wait, too" : "here"}`);
+  else report({ name: "stacks", columns: ["stack", place ? "hits" : "samples"], rows }, rows.map(row => row.join(" ")).join("\n"));
 });

@@ -22,5 +22,6 @@ end(() => {
   const rows = written.map(row => [row.pid, row.fd, row.path, row.written]);
   const texts = rows.map(([pid, fd, path, bytes]) => `descriptor ${fd} of ${pid}, ${path}: ${bytes} bytes`);
   if (rows.length > 0) report({ name: "written", columns: ["pid", "fd", "file", "bytes"], rows }, texts.join("\n"));
-  sizes.print();
+  if (rows.length > 0) sizes.print();
+  else console.error("writes: nothing was written");
 });

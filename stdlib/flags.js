@@ -16,8 +16,10 @@
 // signalfdFlags(n) inotifyMask(n) fallocateMode(n) spliceFlags(n) xattrFlags(n) memfdFlags(n) closeRangeFlags(n) syncRangeFlags(n) msyncFlags(n)
 // mlockFlags(n) mlockallFlags(n) resolveFlags(n) rwFlags(n) sealFlags(n) timerfdFlags(n) pidfdFlags(n) unmountFlags(n) mountFlags(n) leaseType(n) policy(n)
 // priorityWhich(n) ipcKey(n) ipcFlags(n) ipcCommand(n) shmFlags(n) membarrierCommand(n) persona(n) dumpable(n) notifyMask(n)
-// ioprioWhich(n) ioprio(n) seccompOp(n) seccompFlags(n) seccompMode(n) keyctlOp(n) keySerial(n) bpfCommand(n) uringEnter(n) uringRegister(n) landlockAccess(n)
-// fanotifyInit(n) fanotifyMark(n) fanotifyMask(n) perfFlags(n) quotaCommand(n) kcmpType(n) fsconfigCommand(n) mountAttributes(n) openTree(n) moveMount(n)
+// ioprioWhich(n) ioprio(n) seccompOp(n) seccompFlags(n) seccompMode(n) keyctlOp(n) keySerial(n) keyPermissions(n) keyDefault(n)
+// bpfCommand(n) bpfMapType(n) bpfProgramType(n) bpfAttachType(n) uringEnter(n) uringRegister(n) landlockAccess(n)
+// fanotifyInit(n) fanotifyMark(n) fanotifyMask(n) perfFlags(n) quotaCommand(n) quotaFormat(n) kcmpType(n) fsconfigCommand(n) mountAttributes(n) openTree(n) moveMount(n)
+// memoryPolicy(n)
 // flags(n, table, zero?, unknown?)                for tables of your own: { NAME: bit, … }
 // one(n, names, prefix?, unknown?)                a number's name in a list or object
 //
@@ -288,16 +290,42 @@ export const seccompFlags = n => flags(n, { SECCOMP_FILTER_FLAG_TSYNC: 1, SECCOM
   SECCOMP_FILTER_FLAG_TSYNC_ESRCH: 16, SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV: 32 }, "0", "SECCOMP_FILTER_FLAG_");
 export const seccompMode = n => one(n, ["DISABLED", "STRICT", "FILTER"], "SECCOMP_MODE_");
 export const keyctlOp = n => one(n, ["GET_KEYRING_ID", "JOIN_SESSION_KEYRING", "UPDATE", "REVOKE", "CHOWN", "SETPERM", "DESCRIBE", "CLEAR", "LINK", "UNLINK", "SEARCH", "READ",
-  "INSTANTIATE", "NEGATE", "SET_REQKEY_KEYRING", "SET_TIMEOUT", "ASSUME_AUTHORITY", "GET_SECURITY", "SESSION_TO_PARENT", "REJECT", "INSTANTIATE_IOV", "INVALIDATE", "GET_PERSISTENT"], "KEYCTL_");
+  "INSTANTIATE", "NEGATE", "SET_REQKEY_KEYRING", "SET_TIMEOUT", "ASSUME_AUTHORITY", "GET_SECURITY", "SESSION_TO_PARENT", "REJECT", "INSTANTIATE_IOV", "INVALIDATE", "GET_PERSISTENT",
+  "DH_COMPUTE", "PKEY_QUERY", "PKEY_ENCRYPT", "PKEY_DECRYPT", "PKEY_SIGN", "PKEY_VERIFY", "RESTRICT_KEYRING", "MOVE", "CAPABILITIES", "WATCH_KEY"], "KEYCTL_");
+const keyRights = ["VIEW", "READ", "WRITE", "SEARCH", "LINK", "SETATTR"];
+export const keyPermissions = n => flags(n, Object.fromEntries(Object.entries({ POS: 24, USR: 16, GRP: 8, OTH: 0 }).flatMap(([who, shift]) =>
+  keyRights.map((right, k) => [`KEY_${who}_${right}`, 2 ** (shift + k)]))), "0", "KEY_");
+const keyDefaults = ["NO_CHANGE", "DEFAULT", "THREAD_KEYRING", "PROCESS_KEYRING", "SESSION_KEYRING", "USER_KEYRING", "USER_SESSION_KEYRING", "GROUP_KEYRING", "REQUESTOR_KEYRING"];
+export function keyDefault(n) {
+  const at = Number(BigInt.asIntN(32, BigInt(n)));
+  return keyDefaults[at + 1] === undefined ? `${at} /* KEY_REQKEY_DEFL_??? */` : `KEY_REQKEY_DEFL_${keyDefaults[at + 1]}`;
+}
 export const keySerial = n => one(n, { "-1": "KEY_SPEC_THREAD_KEYRING", "-2": "KEY_SPEC_PROCESS_KEYRING", "-3": "KEY_SPEC_SESSION_KEYRING", "-4": "KEY_SPEC_USER_KEYRING",
   "-5": "KEY_SPEC_USER_SESSION_KEYRING", "-6": "KEY_SPEC_GROUP_KEYRING", "-7": "KEY_SPEC_REQKEY_AUTH_KEY", "-8": "KEY_SPEC_REQUESTOR_KEYRING" });
 export const bpfCommand = n => one(n, ["MAP_CREATE", "MAP_LOOKUP_ELEM", "MAP_UPDATE_ELEM", "MAP_DELETE_ELEM", "MAP_GET_NEXT_KEY", "PROG_LOAD", "OBJ_PIN", "OBJ_GET", "PROG_ATTACH", "PROG_DETACH",
   "PROG_TEST_RUN", "PROG_GET_NEXT_ID", "MAP_GET_NEXT_ID", "PROG_GET_FD_BY_ID", "MAP_GET_FD_BY_ID", "OBJ_GET_INFO_BY_FD", "PROG_QUERY", "RAW_TRACEPOINT_OPEN", "BTF_LOAD", "BTF_GET_FD_BY_ID",
   "TASK_FD_QUERY", "MAP_LOOKUP_AND_DELETE_ELEM", "MAP_FREEZE", "BTF_GET_NEXT_ID", "MAP_LOOKUP_BATCH", "MAP_LOOKUP_AND_DELETE_BATCH", "MAP_UPDATE_BATCH", "MAP_DELETE_BATCH", "LINK_CREATE",
   "LINK_UPDATE", "LINK_GET_FD_BY_ID", "LINK_GET_NEXT_ID", "ENABLE_STATS", "ITER_CREATE", "LINK_DETACH", "PROG_BIND_MAP"], "BPF_");
+export const bpfMapType = n => one(n, [
+  "UNSPEC", "HASH", "ARRAY", "PROG_ARRAY", "PERF_EVENT_ARRAY", "PERCPU_HASH", "PERCPU_ARRAY", "STACK_TRACE", "CGROUP_ARRAY", "LRU_HASH", "LRU_PERCPU_HASH", "LPM_TRIE",
+  "ARRAY_OF_MAPS", "HASH_OF_MAPS", "DEVMAP", "SOCKMAP", "CPUMAP", "XSKMAP", "SOCKHASH", "CGROUP_STORAGE", "REUSEPORT_SOCKARRAY", "PERCPU_CGROUP_STORAGE", "QUEUE", "STACK",
+  "SK_STORAGE", "DEVMAP_HASH", "STRUCT_OPS", "RINGBUF", "INODE_STORAGE", "TASK_STORAGE", "BLOOM_FILTER", "USER_RINGBUF"], "BPF_MAP_TYPE_");
+export const bpfProgramType = n => one(n, [
+  "UNSPEC", "SOCKET_FILTER", "KPROBE", "SCHED_CLS", "SCHED_ACT", "TRACEPOINT", "XDP", "PERF_EVENT", "CGROUP_SKB", "CGROUP_SOCK", "LWT_IN", "LWT_OUT", "LWT_XMIT", "SOCK_OPS",
+  "SK_SKB", "CGROUP_DEVICE", "SK_MSG", "RAW_TRACEPOINT", "CGROUP_SOCK_ADDR", "LWT_SEG6LOCAL", "LIRC_MODE2", "SK_REUSEPORT", "FLOW_DISSECTOR", "CGROUP_SYSCTL",
+  "RAW_TRACEPOINT_WRITABLE", "CGROUP_SOCKOPT", "TRACING", "STRUCT_OPS", "EXT", "LSM", "SK_LOOKUP", "SYSCALL"], "BPF_PROG_TYPE_");
+export const bpfAttachType = n => one(n, [
+  "CGROUP_INET_INGRESS", "CGROUP_INET_EGRESS", "CGROUP_INET_SOCK_CREATE", "CGROUP_SOCK_OPS", "SK_SKB_STREAM_PARSER", "SK_SKB_STREAM_VERDICT", "CGROUP_DEVICE", "SK_MSG_VERDICT",
+  "CGROUP_INET4_BIND", "CGROUP_INET6_BIND", "CGROUP_INET4_CONNECT", "CGROUP_INET6_CONNECT", "CGROUP_INET4_POST_BIND", "CGROUP_INET6_POST_BIND", "CGROUP_UDP4_SENDMSG",
+  "CGROUP_UDP6_SENDMSG", "LIRC_MODE2", "FLOW_DISSECTOR", "CGROUP_SYSCTL", "CGROUP_UDP4_RECVMSG", "CGROUP_UDP6_RECVMSG", "CGROUP_GETSOCKOPT", "CGROUP_SETSOCKOPT", "TRACE_RAW_TP",
+  "TRACE_FENTRY", "TRACE_FEXIT", "MODIFY_RETURN", "LSM_MAC", "TRACE_ITER", "CGROUP_INET4_GETPEERNAME", "CGROUP_INET6_GETPEERNAME", "CGROUP_INET4_GETSOCKNAME",
+  "CGROUP_INET6_GETSOCKNAME", "XDP_DEVMAP", "CGROUP_INET_SOCK_RELEASE", "XDP_CPUMAP", "SK_LOOKUP", "XDP", "SK_SKB_VERDICT", "SK_REUSEPORT_SELECT",
+  "SK_REUSEPORT_SELECT_OR_MIGRATE", "PERF_EVENT", "TRACE_KPROBE_MULTI", "LSM_CGROUP"], "BPF_");
 export const uringEnter = n => flags(n, { IORING_ENTER_GETEVENTS: 1, IORING_ENTER_SQ_WAKEUP: 2, IORING_ENTER_SQ_WAIT: 4, IORING_ENTER_EXT_ARG: 8, IORING_ENTER_REGISTERED_RING: 16 }, "0", "IORING_ENTER_");
 export const uringRegister = n => one(n, ["REGISTER_BUFFERS", "UNREGISTER_BUFFERS", "REGISTER_FILES", "UNREGISTER_FILES", "REGISTER_EVENTFD", "UNREGISTER_EVENTFD", "REGISTER_FILES_UPDATE",
-  "REGISTER_EVENTFD_ASYNC", "REGISTER_PROBE", "REGISTER_PERSONALITY", "UNREGISTER_PERSONALITY", "REGISTER_RESTRICTIONS", "REGISTER_ENABLE_RINGS"], "IORING_");
+  "REGISTER_EVENTFD_ASYNC", "REGISTER_PROBE", "REGISTER_PERSONALITY", "UNREGISTER_PERSONALITY", "REGISTER_RESTRICTIONS", "REGISTER_ENABLE_RINGS", "REGISTER_FILES2",
+  "REGISTER_FILES_UPDATE2", "REGISTER_BUFFERS2", "REGISTER_BUFFERS_UPDATE", "REGISTER_IOWQ_AFF", "UNREGISTER_IOWQ_AFF", "REGISTER_IOWQ_MAX_WORKERS", "REGISTER_RING_FDS",
+  "UNREGISTER_RING_FDS", "REGISTER_PBUF_RING", "UNREGISTER_PBUF_RING"], "IORING_", "IORING_REGISTER_");
 export const landlockAccess = n => flags(n, Object.fromEntries(["EXECUTE", "WRITE_FILE", "READ_FILE", "READ_DIR", "REMOVE_DIR", "REMOVE_FILE", "MAKE_CHAR", "MAKE_DIR", "MAKE_REG", "MAKE_SOCK",
   "MAKE_FIFO", "MAKE_BLOCK", "MAKE_SYM", "REFER", "TRUNCATE"].map((name, k) => [`LANDLOCK_ACCESS_FS_${name}`, 1 << k])), "0", "LANDLOCK_ACCESS_FS_");
 export function fanotifyInit(n) {
@@ -318,6 +346,7 @@ export function quotaCommand(n) {
   const all = Number(BigInt.asUintN(32, BigInt(n)));
   return `QCMD(${one(all >>> 8, quotas, "Q_")}, ${one(all & 255, ["USRQUOTA", "GRPQUOTA", "PRJQUOTA"], "", "???QUOTA")})`;
 }
+export const quotaFormat = n => one(n, { 1: "OLD", 2: "V0", 4: "V1" }, "QFMT_VFS_");
 export const kcmpType = n => one(n, ["FILE", "VM", "FILES", "FS", "SIGHAND", "IO", "SYSVSEM", "EPOLL_TFD"], "KCMP_");
 export const fsconfigCommand = n => one(n, ["SET_FLAG", "SET_STRING", "SET_BINARY", "SET_PATH", "SET_PATH_EMPTY", "SET_FD", "CMD_CREATE", "CMD_RECONFIGURE"], "FSCONFIG_");
 export const mountAttributes = n => flags(n, { MOUNT_ATTR_RDONLY: 1, MOUNT_ATTR_NOSUID: 2, MOUNT_ATTR_NODEV: 4, MOUNT_ATTR_NOEXEC: 8, MOUNT_ATTR_NOATIME: 0x10, MOUNT_ATTR_STRICTATIME: 0x20,
@@ -325,3 +354,8 @@ export const mountAttributes = n => flags(n, { MOUNT_ATTR_RDONLY: 1, MOUNT_ATTR_
 export const openTree = n => flags(n, { OPEN_TREE_CLONE: 1, OPEN_TREE_CLOEXEC: 0o2000000, AT_SYMLINK_NOFOLLOW: 0x100, AT_NO_AUTOMOUNT: 0x800, AT_EMPTY_PATH: 0x1000, AT_RECURSIVE: 0x8000 });
 export const moveMount = n => flags(n, { MOVE_MOUNT_F_SYMLINKS: 1, MOVE_MOUNT_F_AUTOMOUNTS: 2, MOVE_MOUNT_F_EMPTY_PATH: 4, MOVE_MOUNT_T_SYMLINKS: 0x10, MOVE_MOUNT_T_AUTOMOUNTS: 0x20,
   MOVE_MOUNT_T_EMPTY_PATH: 0x40, MOVE_MOUNT_SET_GROUP: 0x100 }, "0", "MOVE_MOUNT_");
+const policies = ["DEFAULT", "PREFERRED", "BIND", "INTERLEAVE", "LOCAL", "PREFERRED_MANY"];
+export function memoryPolicy(n) {
+  const all = Number(BigInt.asUintN(32, BigInt(n))), bits = all & 0xe000;
+  return one(all - bits, policies, "MPOL_") + (bits === 0 ? "" : `|${flags(bits, { MPOL_F_STATIC_NODES: 0x8000, MPOL_F_RELATIVE_NODES: 0x4000, MPOL_F_NUMA_BALANCING: 0x2000 })}`);
+}

@@ -163,7 +163,7 @@ export function signalText(e) {
 
 const sender = e => [`si_pid=${e.sender}`, `si_uid=${e.uid}`];
 function sentMembers(e, code) {
-  const value = [`si_int=${BigInt.asIntN(32, BigInt(e.value ?? 0))}`, `si_ptr=${pointer(e.value ?? 0)}`];
+  const value = BigInt(e.value ?? 0) === 0n ? [] : [`si_int=${BigInt.asIntN(32, BigInt(e.value ?? 0))}`, `si_ptr=${pointer(e.value ?? 0)}`];
   if (code === 0 || code === -6) return sender(e);
   if (code === -2) return [`si_timerid=${hex(e.timer)}`, `si_overrun=${e.overrun}`, ...value];
   return [...sender(e), ...value];
@@ -181,15 +181,26 @@ export const flockText = (b, owner = false) => `{l_type=${leaseType(u16At(b, 0))
   owner ? `, l_pid=${i32At(b, 24)}` : ""}}`;
 export const ownerText = b => `{type=${one(u32At(b, 0), ["TID", "PID", "PGRP"], "F_OWNER_")}, pid=${i32At(b, 4)}}`;
 
+// cloneFlags3 has the flags beyond 32 bits, too.
+function cloneFlags3(all) {
+  const names = all & 0xffffffffn ? [cloneFlags(all)] : [], rest = all >> 34n << 34n;
+  if (all & 0x100000000n) names.push("CLONE_CLEAR_SIGHAND");
+  if (all & 0x200000000n) names.push("CLONE_INTO_CGROUP");
+  if (rest !== 0n) names.push(hex(rest) + (names.length === 0 ? " /* CLONE_??? */" : ""));
+  return names.join("|") || "0";
+}
+
 // cloneText is the struct of clone3, which has more members the more the flags ask for.
 export function cloneText(b) {
   const n = k => u64At(b, 8 * k), has = bit => (n(0) & BigInt(bit)) !== 0n;
-  const members = [`flags=${cloneFlags(n(0))}`];
+  const members = [`flags=${cloneFlags3(n(0))}`];
   if (has(0x1000)) members.push(`pidfd=${pointer(n(1))}`);
   if (has(0x1200000)) members.push(`child_tid=${pointer(n(2))}`);
   if (has(0x100000)) members.push(`parent_tid=${pointer(n(3))}`);
   members.push(`exit_signal=${n(4) === 0n ? "0" : signalName(n(4))}`, `stack=${pointer(n(5))}`, `stack_size=${hex(n(6))}`);
   if (has(0x80000)) members.push(`tls=${pointer(n(7))}`);
+  if (b.length >= 80 && (n(8) !== 0n || n(9) !== 0n)) members.push(`set_tid=${pointer(n(8))}`, `set_tid_size=${n(9)}`);
+  if (b.length >= 88 && n(10) !== 0n) members.push(`cgroup=${n(10)}`);
   return `{${members.join(", ")}}`;
 }
 
@@ -277,6 +288,6 @@ export const fdSet = (b, n) => `[${members(b, n).join(" ")}]`;
 export const cpuSet = b => `[${members(b, 8 * b.length).join(" ")}]`;
 
 export const schedText = b => `{size=${u32At(b, 0)}, sched_policy=${policy(u32At(b, 4))}, sched_flags=${flags(u64At(b, 8), schedBits, "0", "SCHED_FLAG_")}, sched_nice=${i32At(b, 16)}, ` +
-  `sched_priority=${u32At(b, 20)}, sched_runtime=${u64At(b, 24)}, sched_deadline=${u64At(b, 32)}, sched_period=${u64At(b, 40)}}`;
+  `sched_priority=${u32At(b, 20)}, sched_runtime=${u64At(b, 24)}, sched_deadline=${u64At(b, 32)}, sched_period=${u64At(b, 40)}${u32At(b, 0) < 56 ? "" : `, sched_util_min=${u32At(b, 48)}, sched_util_max=${u32At(b, 52)}`}}`;
 const schedBits = { SCHED_FLAG_RESET_ON_FORK: 1, SCHED_FLAG_RECLAIM: 2, SCHED_FLAG_DL_OVERRUN: 4, SCHED_FLAG_KEEP_POLICY: 8, SCHED_FLAG_KEEP_PARAMS: 16, SCHED_FLAG_UTIL_CLAMP_MIN: 32,
   SCHED_FLAG_UTIL_CLAMP_MAX: 64 };

@@ -109,10 +109,8 @@ export function allocations(given) {
     }),
   ];
   const collected = probe("a.out:runtime.mallocgc", { enter(c) {}, optional: true, disabled: true });
-  absent("gotap/memory", probes, `malloc in ${o.module || "one of the usual places"}`);
-  end(() => {
-    if (collected.places > 0 && probes.every(p => p.hits === 0)) console.error("gotap/memory: Go's memory is freed by its garbage collector; the sample mallocs shows what is allocated");
-  });
+  absent("gotap/memory", probes, `malloc in ${o.module || "one of the usual places"}`, undefined,
+    () => collected.places > 0 && "Go's memory is freed by its garbage collector; the sample mallocs shows what is allocated");
   return { live, sizes, allocated, freed, probes };
 }
 

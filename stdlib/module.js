@@ -13,8 +13,9 @@
 // linked(library, names)             the places of a library's functions: in the library itself, or in a program that was
 //                                    linked with it statically, as node is with OpenSSL
 // inOrder(module, name, given, fn, needed)  [options, function] of two arguments in any order; with needed a missing function is an error
-// absent(module, probes, what, each)  reports at the end that none of the probes was ever hit: because the target lacks `what`, or because it has it
-//                                    and did not use it. The target has it if every probe of `each` has a place; without `each`, if any of probes has
+// absent(module, probes, what, each, why)  reports at the end that none of the probes was ever hit: because the target lacks `what`, or because it has it
+//                                    and did not use it. The target has it if every probe of `each` has a place; without `each`, if any of probes has.
+//                                    why() may return a text that is told instead
 //
 // Conventions of the library: importing a module places no probe; calling its functions may. Functions that place probes
 // take a place or an options object and return an object with `probes`, which can be disabled, and their aggregations. Where they take a
@@ -73,7 +74,7 @@ export const linked = (library, names) => names.flatMap(name => [`${library}:${n
 
 const waiting = new Map(); // probes by the line that reports that none was hit, so that the line is printed once
 
-export function absent(module, probes, what, each) {
+export function absent(module, probes, what, each, why) {
   const text = `${module}: nothing was seen; the target has to have ${what}`;
   const all = waiting.get(text);
   if (all) {
@@ -84,6 +85,11 @@ export function absent(module, probes, what, each) {
   end(() => {
     const all = waiting.get(text);
     if (all.some(p => p.hits > 0)) return;
+    const reason = why?.();
+    if (reason) {
+      console.error(`${module}: ${reason}`);
+      return;
+    }
     const has = each ? each.every(p => p.places > 0) : all.some(p => p.places > 0);
     console.error(has ? `${module}: nothing was seen; the target has ${what}, and called none of the functions probed` : text);
   });

@@ -14,13 +14,15 @@
 
 import * as names from "gotap/flags";
 import * as structs from "gotap/kernelstructs";
+import * as rare from "gotap/callstructs";
 
 const { quoted, pointer, u32At, u64At } = structs;
 
 // Kinds of memory. A kind above fixed(0) is a struct of so many bytes.
 const STRING = 1, BUFFER = 2, RESULT = 3, VECTOR = 4, STRINGS = 5, COUNTED = 6, MESSAGE = 7, SIZED = 8, FILLED = 9, POLLS = 10, EVENTS = 11, DIRENTS = 12, SETS = 13,
-  WORD = 14, EVENT = 15, LOCK = 16, NAME = 17, FRAME = 18, MASK = 19, PAGES = 20, PRIOR = 21, GROUPS = 22, NAMELEN = 23, MESSAGES = 24, PIDFD = 25, SEMS = 26, WAITED = 27;
-const fixed = bytes => 31 + bytes / 8;
+  WORD = 14, EVENT = 15, LOCK = 16, NAME = 17, FRAME = 18, MASK = 19, PAGES = 20, PRIOR = 21, GROUPS = 22, NAMELEN = 23, MESSAGES = 24, PIDFD = 25, SEMS = 26, WAITED = 27,
+  BPF = 28, IOVECS = 29, WAITERS = 30, REQUESTS = 31, RING = 32, OWN = 33, POLICY = 34, HANDLE = 35, KEYS = 36, RULE = 37, COMPLETIONS = 38, PATHNAME = 39, FILLEDRING = 40, NODES = 41;
+const fixed = bytes => 47 + bytes / 8;
 const eventSize = (readFile("/proc/sys/kernel/arch") ?? "x86_64").startsWith("x86") ? 12 : 16;
 
 export const typeOf = name => types[name];
@@ -88,6 +90,67 @@ function messages(at, p, count, limit) {
   }
 }
 
+function words(at, back, i, p) {
+  if (p !== 0 && readable(p)) emit({ at, back, i, text: str(p, 1024) });
+}
+
+// attributes reads union bpf_attr, and the texts it points to. The number of such a text is its offset there, plus one.
+function attributes(at, back, command, p, size, limit) {
+  grab(at, back, 0, p, min(size, 144), size);
+  if (size < 16) return;
+  if (command === 6 || command === 7 || command === 17) words(at, back, 1, u64(p));
+  if (command === 18) grab(at, back, 1, u64(p), min(u32(p + 16), limit), u32(p + 16));
+  if (command === 20 && size >= 24 && u32(p + 12) > 0) words(at, back, 17, u64(p + 16));
+  if (command === 5 && size >= 40) words(at, back, 17, u64(p + 16));
+  if (command === 5 && size >= 40 && u32(p + 28) > 0) words(at, back, 33, u64(p + 32));
+}
+
+// requests reads the structs that io_submit has pointers to, and what is to be written.
+function requests(at, p, count, limit) {
+  for (let i = 0; i < min(count, 8) && readable(p + 8 * i, 8); i++) {
+    const q = u64(p + 8 * i);
+    grab(at, 0, 2 * i, q, 64, 64);
+    if (!readable(q, 64)) continue;
+    const kind = u16(q + 16), size = u64(q + 32);
+    if (kind === 1) grab(at, 0, 2 * i + 1, u64(q + 24), min(size, limit), size);
+    if (kind > 6) grab(at, 0, 2 * i + 1, u64(q + 24), 16 * min(size, 8), 16 * size);
+  }
+}
+
+// ring reads what io_uring_register has for an operation.
+function ring(at, operation, p, count) {
+  if (operation === 0) grab(at, 0, 0, p, 16 * min(count, 16), 16 * count);
+  if (operation === 2 || operation === 4 || operation === 7) grab(at, 0, 0, p, 4 * min(count, 32), 4 * count);
+  if (operation !== 6 || !readable(p, 16)) return;
+  grab(at, 0, 0, p, 16, 16);
+  grab(at, 0, 1, u64(p + 8), 4 * min(count, 32), 4 * count);
+}
+
+// keys reads argument k of keyctl.
+function keys(at, back, operation, p, next, ret) {
+  if (back === 0 && (operation === 1 || operation === 10)) words(at, 0, 0, p);
+  if (back === 0 && at === 2 && (operation === 2 || operation === 12)) grab(at, 0, 0, p, min(next, 32), next);
+  if (back === 0 && at === 1 && operation === 23) grab(at, 0, 0, p, 12, 12);
+  if (back === 1 && at === 2 && (operation === 6 || operation === 11 || operation === 17)) grab(at, 1, 0, p, min(ret, next, 32), min(ret, next));
+}
+
+function scarce(k, back, kind, a, b, before, p, next, ret, limit) {
+  if (kind === 28) attributes(k, back, low(a), p, low(next), limit);
+  if (kind === 29) grab(k, back, 0, p, 16 * min(next, 16), 16 * next);
+  if (kind === 30) grab(k, back, 0, p, 24 * min(next, 16), 24 * next);
+  if (kind === 31) requests(k, p, b, limit);
+  if (kind === 32) ring(k, low(b), p, low(next));
+  if (kind === 33 && readable(p, 8)) grab(k, back, 0, p, u32(p + 4) === 0 ? 64 : min(max(u32(p + 4), 64), 136), 64);
+  if (kind === 34 && readable(p, 4)) grab(k, back, 0, p, u32(p) < 48 ? 48 : 56, 48);
+  if (kind === 35 && readable(p, 8)) grab(k, back, 0, p, 8 + min(u32(p), 128), 8);
+  if (kind === 36) keys(k, back, low(a), p, next, ret);
+  if (kind === 37) grab(k, back, 0, p, 12, 12);
+  if (kind === 38) grab(k, back, 0, p, 32 * min(ret, 16), 32 * ret);
+  if (kind === 39 && ((a >> 8) & 0xffffff) === 0x800002) words(k, back, 0, p);
+  if (kind === 41) grab(k, back, 0, p, 8 * min((next + 62) >> 6, 16), 8 * ((next + 62) >> 6));
+  if (kind === 40 && low(b) === 8) grab(k, back, 0, p, 16 + 8 * min(low(next), 64), 8);
+}
+
 export function takes(limit) {
   const events = eventSize;
   return (ctx, plan, back, a, b, c, d, e, f, ret) => {
@@ -131,7 +194,8 @@ export function takes(limit) {
       if (kind === 25 && (u64(p) & 0x1000) !== 0) grab(k, back, 0, u64(p + 8), 4, 4);
       if (kind === 26) grab(k, back, 0, p, 6 * min(next, 16), 6 * next);
       if (kind === 27 && ret > 0) grab(k, back, 0, p, 128, 128);
-      if (kind > 31) grab(k, back, 0, p, 8 * (kind - 31), 8 * (kind - 31));
+      if (kind > 27 && kind < 48) scarce(k, back, kind, a, b, before, p, next, ret, limit);
+      if (kind > 47) grab(k, back, 0, p, 8 * (kind - 47), 8 * (kind - 47));
     }
   };
 }
@@ -152,6 +216,9 @@ const read = (before, after, text) => ({
   },
 });
 const input = (bytes, text) => read(fixed(bytes), 0, text), output = (bytes, text) => read(0, fixed(bytes), text);
+
+// late is a type that strace reads when the call has returned, and shows as an address if it failed.
+const late = type => ({ ...type, text: (word, k, call) => call.ret < 0 ? pointer(word) : type.text(word, k, call) });
 
 const data = (b, parts, _call) => quoted(b, Number(parts[0].whole));
 const afterwards = (kind, quote = data) => ({
@@ -206,6 +273,9 @@ function optionText(b, parts, call) {
 }
 
 const modeOf = (word, k, call) => (BigInt(call.words[k - 1]) & (0o100n | 0o20000000n)) === 0n ? null : names.fileMode(word);
+
+const datedTime = b => `${structs.timevalText(b)} /* ${structs.dateText(u64At(b, 0)).replace("+", `${u64At(b, 8) === 0n ? "" : "." + String(u64At(b, 8)).padStart(6, "0")}+`)} */`;
+const nodesText = b => `[${Array.from({ length: b.length >> 3 }, (_, k) => u64At(b, 8 * k)).map(n => n === 0n ? "0".repeat(16) : "0x" + n.toString(16).padStart(14, "0")).join(", ")}]`;
 
 const future = { 0x3fffffff: "UTIME_NOW", 0x3ffffffe: "UTIME_OMIT" };
 function stamp(b) {
@@ -283,7 +353,7 @@ function prctlFirst(word, k, call) {
 // clone3 writes the numbers of the child and of its file descriptor.
 function cloned3(b, parts, call, k) {
   const set = call.ins[k]?.[0].data, told = [];
-  if (set === undefined) return pointer(call.words[k]);
+  if (set === undefined || set.length < 64) return pointer(call.words[k]);
   if (Number(call.ret) > 0) {
     if (call.outs[k]) told.push(`pidfd=[${u32At(call.outs[k][0].data, 0)}]`);
     if (u64At(set, 0) & 0x100000n) told.push(`parent_tid=[${call.ret}]`);
@@ -314,7 +384,7 @@ const types = {
   path: read(STRING, 0, (b, parts) => quoted(parts[0].text)), buf: { before: BUFFER, after: 0, text: (w, k, call) => call.ins[k] ? data(call.ins[k][0].data, call.ins[k]) : BigInt(call.words[k + 1]) === 0n && BigInt(w) !== 0n ? '""' : pointer(w) }, rbuf: afterwards(RESULT), rstr: afterwards(RESULT),
   cwd: afterwards(STRING, (b, parts) => quoted(parts[0].text)),
   random: afterwards(RESULT, (b, parts) => structs.hexQuoted(b, Number(parts[0].whole))), dirents: { before: 0, after: DIRENTS, text: (w, k, call) => `${pointer(w)}${call.ret >= 0 ? ` /* ${call.outs[k]?.[0].whole ?? 0} entries */` : ""}` },
-  rwflags: plain(names.rwFlags), openhow: read(SIZED, 0, structs.openHowText), closeflags: plain(names.closeRangeFlags), mlockflags: plain(names.mlockFlags), mlockallflags: plain(names.mlockallFlags),
+  rwflags: plain(names.rwFlags), openhow: read(SIZED, 0, (b, parts, call, k) => b.length < 24 ? pointer(call.words[k]) : structs.openHowText(b)), closeflags: plain(names.closeRangeFlags), mlockflags: plain(names.mlockFlags), mlockallflags: plain(names.mlockallFlags),
   msyncflags: plain(names.msyncFlags), pages: read(0, PAGES, b => `[${Array.from(b).join(", ")}]`), mmsg: read(0, MESSAGES, messagesText), sfdflags: plain(names.signalfdFlags),
   tsleft: { ...input(16, structs.timespecText), after: fixed(16), text: (w, k, call) => call.ins[k] ? structs.timespecText(call.ins[k][0].data) : pointer(w) },
   tvleft: { ...input(16, structs.timevalText), after: fixed(16), text: (w, k, call) => call.ins[k] ? structs.timevalText(call.ins[k][0].data) : pointer(w) },
@@ -329,7 +399,7 @@ const types = {
   pidfdflags: plain(names.pidfdFlags), nsflags: plain(n => names.cloneFlags(n)), mountflags: plain(names.mountFlags), umount: plain(names.unmountFlags),
   mountdata: read(STRING, 0, (b, parts) => quoted(parts[0].text)),
   archarg: { before: 0, after: fixed(8), text: (w, k, call) => /_GET_[FG]S$/.test(names.archOption(call.words[0])) && call.outs[k] ? `[${pointer(u64At(call.outs[k][0].data, 0))}]` : /^0x/.test(names.archOption(call.words[0])) ? hex(w) : pointer(w) },
-  iov: read(VECTOR, 0, (b, parts, call) => iovec(parts, small(call.words[2]))), riov: read(0, VECTOR, (b, parts, call) => iovec(parts, small(call.words[2]))),
+  iov: read(VECTOR, 0, (b, parts, call) => iovec(parts, small(call.words[2]))), riov: { before: IOVECS, after: VECTOR, text: (w, k, call) => call.outs[k] ? iovec(call.outs[k], Number(call.words[k + 1])) : call.ins[k] ? rare.vectorText(call.ins[k][0].data) : pointer(w) },
   argv: read(STRINGS, 0, (b, parts, call) => `[${parts.slice(0, 32).map(part => quoted(part.text, 0, call.size)).join(", ")}${parts.length > 32 ? ", ..." : ""}]`),
   envp: { before: COUNTED, after: 0, text: (w, k, call) => `${pointer(w)}${call.ins[k] ? ` /* ${call.ins[k][0].whole} var${Number(call.ins[k][0].whole) === 1 ? "" : "s"} */` : ""}` },
   msg: read(MESSAGE, 0, (b, parts) => messageText(b, parts)), rmsg: received, addr: read(SIZED, 0, (b, parts, call, k) => b.length < 2 ? pointer(call.words[k]) : structs.sockaddrText(b)),
@@ -344,7 +414,7 @@ const types = {
   itv: input(32, b => structs.itimerText(b)), ritv: output(32, b => structs.itimerText(b)), its: input(32, b => structs.itimerText(b, structs.timespecText)),
   rits: output(32, b => structs.itimerText(b, structs.timespecText)), rint: read(0, WORD, one), rlong: output(8, b => `[${u64At(b, 0)}]`),
   times: input(32, b => { const two = [stamp(b), stamp(b.slice(16))]; return `[${two.join(", ")}]`; }),
-  sigset: input(8, structs.sigsetText), rsigset: output(8, structs.sigsetText), sigaction: input(32, structs.sigactionText), rsigaction: output(32, structs.sigactionText),
+  lateset: late(input(8, structs.sigsetText)), latets: late(input(16, structs.timespecText)), sigset: input(8, structs.sigsetText), rsigset: output(8, structs.sigsetText), sigaction: input(32, structs.sigactionText), rsigaction: output(32, structs.sigactionText),
   frame: { before: FRAME, after: 0, text: (w, k, call) => call.ins[k] ? `{mask=${structs.sigsetText(call.ins[k][0].data)}}` : null },
   maskarg: { before: MASK, after: 0, text: (w, k, call) => BigInt(w) === 0n ? "NULL" : `{sigmask=${call.ins[k] ? structs.sigsetText(call.ins[k][0].data) : "NULL"}, sigsetsize=8}` },
   altstack: input(24, structs.sigaltstackText), raltstack: output(24, structs.sigaltstackText), siginfo: output(128, structs.siginfoText),
@@ -352,7 +422,7 @@ const types = {
   rusage: read(0, fixed(144), (b, parts, call, k) => call.name !== "getrusage" && Number(call.ret) === 0 && call.name === "wait4" ? pointer(call.words[k]) : structs.rusageText(b)),
   rlim: input(16, structs.rlimitText), rrlim: output(16, structs.rlimitText), utsname: output(384, structs.utsnameText), sysinfo: output(112, structs.sysinfoText),
   cpus: afterwards(RESULT, structs.cpuSet), offset: read(fixed(8), fixed(8), (b, parts, call, k) => `[${u64At(call.ins[k][0].data, 0)}] => [${u64At(b, 0)}]`), groups: { before: 0, after: GROUPS, text: (w, k, call) => call.outs[k] ? structs.intsText(call.outs[k][0].data) : Number(call.ret) === 0 && BigInt(w) !== 0n ? "[]" : pointer(w) },
-  clone: plain(cloned), clone3: read(fixed(88), PIDFD, cloned3),
+  clone: plain(cloned), clone3: read(SIZED, PIDFD, cloned3),
   futexop: plain(names.futexOp), futexval: plain((n, k, call) => /^(LOCK_PI|LOCK_PI2|UNLOCK_PI|TRYLOCK_PI)$/.test(futexName(call)) ? null : String(BigInt.asUintN(32, BigInt(n)))),
   futextime: { before: fixed(16), after: 0, text: (w, k, call) => isUnknown(call) ? hex(w) : waits.test(futexName(call)) ? call.ins[k] ? structs.timespecText(call.ins[k][0].data) : pointer(w) :
     moves.test(futexName(call)) ? int(w) : futexName(call) === "WAKE_BITSET" ? bitset(call.words[5]) : null },
@@ -362,10 +432,22 @@ const types = {
   prrest: plain((w, k, call) => prctlRest[names.prctlOption(call.words[0])] === undefined ? hex(w) : null),
   iopriowhich: plain(names.ioprioWhich), ioprio: plain(names.ioprio), persona: plain(names.persona), seccompop: plain(names.seccompOp),
   seccompflags: plain((w, k, call) => small(call.words[0]) === 1 ? names.seccompFlags(w) : hex(w)),
-  keyctl: plain(names.keyctlOp), key: plain(names.keySerial), keyarg: plain(keyArgument),
-  bpf: plain(names.bpfCommand), uringflags: plain(names.uringEnter), uringop: plain(names.uringRegister),
-  schedattr: input(48, structs.schedText), rschedattr: output(48, structs.schedText),
-  landlockattr: read(SIZED, 0, b => `{handled_access_fs=${names.landlockAccess(u64At(b, 0))}}`), landlockflags: plain(n => names.flags(n, { LANDLOCK_CREATE_RULESET_VERSION: 1 }, "0", "LANDLOCK_CREATE_RULESET_")),
+  keyctl: plain(names.keyctlOp), key: plain(names.keySerial), keyarg: { before: KEYS, after: KEYS, text: rare.keyArgument },
+  bpf: plain(names.bpfCommand), bpfattr: { before: BPF, after: BPF, text: rare.bpfArgument }, uringflags: plain(names.uringEnter), uringop: plain(names.uringRegister),
+  uring: { before: fixed(120), after: fixed(120), text: (w, k, call) => call.ins[k] ? rare.uringText(call.ins[k][0].data, call.outs[k]?.[0].data) : pointer(w) },
+  ringarg: { before: RING, after: FILLEDRING, text: rare.ringArgument }, addresses: read(IOVECS, 0, rare.vectorText), waiters: { before: WAITERS, after: 0,
+    text: (w, k, call) => call.ins[k] ? rare.waitersText(call.ins[k][0].data) : Number(call.words[k + 1]) === 0 && BigInt(w) !== 0n ? "[]" : pointer(w) },
+  perf: read(OWN, 0, rare.perfText), requests: { before: REQUESTS, after: 0, text: rare.requestList }, context: plain(pointer), rcontext: output(8, b => `[${pointer(u64At(b, 0))}]`),
+  completions: read(0, COMPLETIONS, rare.completionsText), cancelled: input(64, rare.cancelledText), handle: read(HANDLE, 0, b => rare.handleText(b)),
+  rhandle: { before: fixed(8), after: HANDLE, text: (w, k, call) => call.ins[k] ? rare.handleText((call.outs[k] ?? call.ins[k])[0].data, call.ins[k][0].data) : pointer(w) },
+  recursion: plain(n => names.flags(n, { AT_SYMLINK_NOFOLLOW: 0x100, AT_NO_AUTOMOUNT: 0x800, AT_EMPTY_PATH: 0x1000, AT_RECURSIVE: 0x8000 }, "0", "AT_")),
+  setattr: { before: fixed(32), after: 0, text: (w, k, call) => call.ins[k] && Number(call.words[k + 1]) >= 32 ? rare.mountAttrText(call.ins[k][0].data) : pointer(w) },
+  quotaid: plain((w, k, call) => ({ file: names.quotaFormat, id: unsigned })[rare.quotaForm(call)]?.(w) ?? null),
+  quotaarg: { before: PATHNAME, after: 0, text: (w, k, call) => rare.quotaForm(call) === "none" ? null : call.ins[k] ? quoted(call.ins[k][0].text) : pointer(w) },
+  rule: { before: RULE, after: 0, text: (w, k, call) => call.ins[k] && small(call.words[1]) === 1 ? rare.ruleText(call.ins[k][0].data) : pointer(w) },
+  schedattr: read(POLICY, 0, structs.schedText), rschedattr: read(0, POLICY, structs.schedText),
+  landlockattr: { before: SIZED, after: 0, text: (w, k, call) => call.ins[k] && Number(call.words[k + 1]) >= 8 ?
+    `{handled_access_fs=${names.landlockAccess(u64At(call.ins[k][0].data, 0))}${Number(call.words[k + 1]) > 8 ? ", ..." : ""}}` : pointer(w) }, landlockflags: plain(n => names.flags(n, { LANDLOCK_CREATE_RULESET_VERSION: 1 }, "0", "LANDLOCK_CREATE_RULESET_")),
   landlockrule: plain(n => names.one(n, { 1: "PATH_BENEATH", 2: "NET_PORT" }, "LANDLOCK_RULE_")),
   faninit: plain(names.fanotifyInit), fanmark: plain(names.fanotifyMark), fanmask: plain(names.fanotifyMask), perfflags: plain(names.perfFlags), quotacmd: plain(names.quotaCommand),
   userfault: plain(n => names.flags(n, { UFFD_USER_MODE_ONLY: 1, O_NONBLOCK: 0o4000, O_CLOEXEC: 0o2000000 })), opentree: plain(names.openTree), movemount: plain(names.moveMount),
@@ -373,19 +455,16 @@ const types = {
   fsvalue: read(STRING, 0, (b, parts, call, k) => [1, 3, 4].includes(small(call.words[1])) ? quoted(parts[0].text) : pointer(call.words[k])),
   fsmount: plain(n => names.flags(n, { FSMOUNT_CLOEXEC: 1 }, "0", "FSMOUNT_")), mountattr: plain(names.mountAttributes),
   fspick: plain(n => names.flags(n, { FSPICK_CLOEXEC: 1, FSPICK_SYMLINK_NOFOLLOW: 2, FSPICK_NO_AUTOMOUNT: 4, FSPICK_EMPTY_PATH: 8 }, "0", "FSPICK_")), kcmp: plain(names.kcmpType),
-  msgflg: plain(n => names.flags(n, { MSG_NOERROR: 0o10000, MSG_EXCEPT: 0o20000, MSG_COPY: 0o40000, IPC_NOWAIT: 0o4000 }, "0", "MSG_")),
-  mqattr: plain((w, k, call) => BigInt(call.words[1]) & 0o100n ? pointer(w) : null),
+  utimbuf: input(16, b => `{actime=${u64At(b, 0)} /* ${structs.dateText(u64At(b, 0))} */, modtime=${u64At(b, 8)} /* ${structs.dateText(u64At(b, 8))} */}`),
+  tvtimes: input(32, b => `[${datedTime(b)}, ${datedTime(b.slice(16))}]`), incaphead: input(8, structs.capHeadText), incapdata: input(24, structs.capDataText),
+  queue: input(32, rare.queueText), rqueue: output(32, rare.queueText), rpointer: output(8, b => `[${pointer(u64At(b, 0))}]`), rsize: output(8, b => `[${u64At(b, 0)}]`),
+  mempolicy: plain(names.memoryPolicy), rmempolicy: output(8, b => `[${names.memoryPolicy(u32At(b, 0))}]`), nodes: read(NODES, 0, nodesText), rnodes: read(0, NODES, nodesText),
+  mbindflags: plain(n => names.flags(n, { MPOL_MF_STRICT: 1, MPOL_MF_MOVE: 2, MPOL_MF_MOVE_ALL: 4 }, "0", "MPOL_")),
+  mempolicyflags: plain(n => names.flags(n, { MPOL_F_NODE: 1, MPOL_F_ADDR: 2, MPOL_F_MEMS_ALLOWED: 4 }, "0", "MPOL_")),
+  moduleflags: plain(n => names.flags(n, { MODULE_INIT_IGNORE_MODVERSIONS: 1, MODULE_INIT_IGNORE_VERMAGIC: 2, MODULE_INIT_COMPRESSED_FILE: 4 }, "0", "MODULE_INIT_")),
+  pageflags: plain(n => BigInt(n) === 0n ? "MAP_FILE" : names.mmapFlags(n)), msgflg: plain(n => names.flags(n, { MSG_NOERROR: 0o10000, MSG_EXCEPT: 0o20000, MSG_COPY: 0o40000, IPC_NOWAIT: 0o4000 }, "0", "MSG_")),
+  mqattr: { before: fixed(32), after: 0, text: (w, k, call) => BigInt(call.words[1]) & 0o100n ? call.ins[k] ? rare.queueText(call.ins[k][0].data) : pointer(w) : null },
 };
-
-// What the operations of keyctl take: a key, an int, a pointer, a length, or bits. The arguments of others are shown as four numbers.
-const keyctlTakes = { 0: "kd", 1: "p", 2: "kpu", 3: "k", 4: "kdd", 5: "kx", 6: "kpu", 7: "k", 8: "kk", 9: "kk", 11: "kpu", 15: "ku", 16: "k", 17: "kpu", 18: "", 21: "k", 22: "dk" };
-
-function keyArgument(word, k, call) {
-  const kinds = keyctlTakes[small(call.words[0])];
-  if (kinds === undefined) return hex(word);
-  const kind = { k: names.keySerial, d: int, p: pointer, u: unsigned, x: hex }[kinds[k - 1]];
-  return kind === undefined ? null : kind(word);
-}
 
 const wakeOps = ["SET", "ADD", "OR", "ANDN", "XOR"], comparisons = ["EQ", "NE", "LT", "LE", "GT", "GE"];
 

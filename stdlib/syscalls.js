@@ -41,7 +41,7 @@ ioctl: d ioctl ioarg; fcntl: d fcntl fcarg; dup: d; dup2: d d; dup3: d d pflags;
 socket: family stype protocol; socketpair: family stype protocol pair; connect,bind: d addr d; listen: d d; accept,getsockname,getpeername: d raddr addrlen; accept4: d raddr addrlen aflags
 shutdown: d shut; setsockopt: d level sockopt val d; getsockopt: d level sockopt rval addrlen; sendto: d buf u msgflags addr d; recvfrom: d rbuf u msgflags raddr addrlen
 sendmsg: d msg msgflags; recvmsg: d rmsg msgflags; sendmmsg: d mmsg u msgflags; recvmmsg: d mmsg u msgflags tv; poll: poll d d; ppoll: poll d tsleft sigset size; select: d set set set tvleft; pselect6: d set set set tsleft maskarg
-epoll_create: d; epoll_create1: pflags2; epoll_ctl: d epop d event; epoll_wait: d events d d; epoll_pwait: d events d d sigset size; epoll_pwait2: d events d ts sigset size; signalfd: d sigset size; signalfd4: d sigset size sfdflags; eventfd: d; eventfd2: d eflags
+epoll_create: d; epoll_create1: pflags2; epoll_ctl: d epop d event; epoll_wait: d events d d; epoll_pwait: d events d d lateset size; epoll_pwait2: d events d latets lateset size; signalfd: d sigset size; signalfd4: d sigset size sfdflags; eventfd: d; eventfd2: d eflags
 futex: p futexop futexval futextime futexaddr futexlast; clone: clone; clone3: clone3 d; fork: ; vfork: ; exit,exit_group: d; execve: path argv envp; execveat: at path argv envp atflags
 wait4: d status waitopts rusage; waitid: idtype d siginfo waitopts rusage; kill,tkill: d sig; tgkill: d d sig; getpid,gettid,getppid,getuid,geteuid,getgid,getegid,getpgrp,setsid,sched_yield,pause:
 getpgid,getsid: d; setpgid: d d; setuid,setgid,setfsuid,setfsgid: d; setreuid,setregid: d d; getgroups: d groups; setgroups: d ingroups; getresuid,getresgid: rint rint rint; setresuid,setresgid: d d d; alarm: d
@@ -54,7 +54,7 @@ vmsplice: d iov u splice; sync_file_range: d l l syncrange; removexattr,lremovex
 fadvise64: d l u fadvice; readahead: d l u; getxattr,lgetxattr: path path rbuf u; fgetxattr: d path rbuf u; setxattr,lsetxattr: path path buf u xattr; fsetxattr: d path buf u xattr; listxattr,llistxattr: path rbuf u
 flistxattr: d rbuf u; chroot: path; rt_sigaction: sig sigaction rsigaction size; rt_sigprocmask: how sigset rsigset size; rt_sigreturn: frame; rt_sigsuspend: sigset size
 rt_sigpending: rsigset size; sigaltstack: altstack raltstack; rt_sigtimedwait: sigset waited ts size; rt_sigqueueinfo: d sig insiginfo; rt_tgsigqueueinfo: d d sig insiginfo; arch_prctl: archop archarg; prctl: prctl prname prrest prrest prrest; set_tid_address: p
-set_robust_list: p u; get_robust_list: d p p; rseq: x x x x; prlimit64: d resource rlim rrlim; getrlimit: resource rrlim; setrlimit: resource rlim; getrusage: who rusage
+set_robust_list: p u; get_robust_list: d rpointer rsize; rseq: x x x x; prlimit64: d resource rlim rrlim; getrlimit: resource rrlim; setrlimit: resource rlim; getrusage: who rusage
 getrandom: random u grnd; uname: utsname; sysinfo: sysinfo; getpriority: prio d; setpriority: prio d d; sched_getaffinity: d u cpus; sched_setaffinity: d u incpus; sched_getscheduler: d; memfd_create: path memfd
 sched_getparam: d rint; sched_setparam: d inint; sched_setscheduler: d policy inint; sched_get_priority_max,sched_get_priority_min: policy; sched_rr_get_interval: d rts; getcpu: rint rint p
 membarrier: membarrier x membarriercpu; timerfd_create: clock pflags2; timerfd_settime: d tfdtimer its rits; timerfd_gettime: d rits; inotify_init1: inflags; inotify_add_watch: d path inmask; inotify_rm_watch: d d; capget: caphead capdata
@@ -62,13 +62,16 @@ personality: persona; timer_create: clock sigevent rint; timer_settime: d timerf
 shmdt: p; shmctl: d ipccmd p; semget: ipckey d ipcflags; semop: d sems u; semtimedop: d sems u ts; semctl: d d ipccmd p; msgget: ipckey ipcflags; msgctl: d ipccmd p; pidfd_open: d pidfdflags
 pidfd_send_signal: d sig insiginfo x; pidfd_getfd: d d x; unshare: nsflags; setns: d nsflags; mount: path path path mountflags mountdata; umount2: path umount; sethostname,setdomainname: buf u
 ioprio_set: iopriowhich d ioprio; ioprio_get: iopriowhich d; seccomp: seccompop seccompflags p; keyctl: keyctl keyarg keyarg keyarg keyarg; add_key: path path buf u key; request_key: path path path key
-bpf: bpf p u; io_uring_setup: u p; io_uring_enter: d u u uringflags sigset u; io_uring_register: d uringop p u; sched_setattr: d schedattr x; sched_getattr: d rschedattr u x
-landlock_create_ruleset: landlockattr u landlockflags; landlock_add_rule: d landlockrule p x; landlock_restrict_self: d x; futex_waitv: p u x ts clock; process_madvise: d p u madvice x
-fanotify_init: faninit oflags; fanotify_mark: d fanmark fanmask at path; perf_event_open: p d d d perfflags; quotactl: quotacmd path d p; name_to_handle_at: at path p p atflags; open_by_handle_at: d p oflags
-mount_setattr: at path atflags p u; userfaultfd: userfault; memfd_secret: x; clock_settime: clock ts; open_tree: at path opentree; move_mount: at path at path movemount; fsopen: path fsopen
-fsconfig: d fsconfig path fsvalue d; fsmount: d fsmount mountattr; fspick: at path fspick; pivot_root: path path; kcmp: d d kcmp u u; process_vm_readv,process_vm_writev: d p u p u u
+bpf: bpf bpfattr u; io_uring_setup: u uring; io_uring_enter: d u u uringflags sigset u; io_uring_register: d uringop ringarg u; sched_setattr: d schedattr x; sched_getattr: d rschedattr u x
+landlock_create_ruleset: landlockattr u landlockflags; landlock_add_rule: d landlockrule rule x; landlock_restrict_self: d x; futex_waitv: waiters u x ts clock; process_madvise: d addresses u madvice x
+fanotify_init: faninit oflags; fanotify_mark: d fanmark fanmask at path; perf_event_open: perf d d d perfflags; quotactl: quotacmd path quotaid quotaarg; quotactl_fd: d quotacmd quotaid quotaarg; name_to_handle_at: at path rhandle rint atflags; open_by_handle_at: d handle oflags
+mount_setattr: at path recursion setattr u; userfaultfd: userfault; memfd_secret: x; clock_settime: clock ts; open_tree: at path opentree; move_mount: at path at path movemount; fsopen: path fsopen
+fsconfig: d fsconfig path fsvalue d; fsmount: d fsmount mountattr; fspick: at path fspick; pivot_root: path path; kcmp: d d kcmp u u; process_vm_readv: d riov u addresses u u; process_vm_writev: d iov u addresses u u
 msgsnd: d p u msgflg; msgrcv: d p u l msgflg; mq_open: path oflags omode mqattr; mq_unlink: path; mq_timedsend: d buf u u ts; mq_timedreceive: d rbuf u p ts; swapoff,acct: path; vhangup,inotify_init:
-fchmodat2: at path mode atflags; pkey_alloc: x x; pkey_free: d; pkey_mprotect: p u prot d; io_setup: u p; io_destroy: p; io_submit: p l p; io_getevents: p l l p ts; process_mrelease: d x; getdents: d p u
+fchmodat2: at path mode atflags; pkey_alloc: x x; pkey_free: d; pkey_mprotect: p u prot d; io_setup: u rcontext; io_destroy: p; io_submit: p l requests; io_cancel: p cancelled p; io_getevents: p l l completions ts; process_mrelease: d x; getdents: d p u
+utime: path utimbuf; utimes: path tvtimes; futimesat: at path tvtimes; settimeofday: tv p; capset: incaphead incapdata; mq_notify: d sigevent; mq_getsetattr: d queue rqueue; uselib: path
+mbind: p u mempolicy nodes u mbindflags; set_mempolicy: mempolicy nodes u; get_mempolicy: rmempolicy rnodes u p mempolicyflags; finit_module: d path moduleflags; init_module: p u path
+delete_module: path pflags; remap_file_pages: p u prot u pageflags; iopl: d; ioperm: x x d
 `;
 
 const signatures = new Map();

@@ -12,6 +12,7 @@
 //                                     the widest text columns are cut with "…" until the line fits
 // bar(value, most, width)             "@@@@" in proportion
 // size(bytes)                         "1.5 MiB"
+// counted(n, thing)                   "1 block", "3 blocks"
 // ordered(entries, value?)            entries of an aggregation or map, the largest first; value(v) returns what to compare
 //
 // Host only.
@@ -91,3 +92,5 @@ export function size(bytes) {
 export function ordered(entries, value = v => v) {
   return [...entries].sort((a, b) => Number(value(b[1])) - Number(value(a[1])));
 }
+
+export const counted = (n, thing) => `${n} ${thing}${Number(n) === 1 ? "" : "s"}`;

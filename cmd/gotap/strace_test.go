@@ -59,6 +59,7 @@ subprocess.run(["cat", "sub/four"])`}},
 	{"sockets", nil},
 	{"process", nil},
 	{"rare", nil},
+	{"structs", nil},
 }
 
 // stracedFiles empties a folder and fills it. Both tracers use the same one, so that all names are the same.

@@ -62,32 +62,38 @@ const (
 	Populate  Need = "MADV_POPULATE_WRITE, of Linux 5.14"
 	Watched   Need = "a processor whose hardware watchpoints are hit"
 	Rights    Need = "a kernel that tells which protection keys a thread may use"
+	Chromium  Need = "chromium"
+	Collector Need = "the modules of OpenTelemetry's Collector, in a long run (GOTAP_LONG)" // to build a program of them costs most of a minute
 	Time      Need = "a run that is not short (go test -short)"
 	RunTimes  Need = "a kernel that counts the run times of threads (CONFIG_SCHED_INFO)"
 )
 
 // checks tell of needs that are no commands; all others are looked up in PATH.
 var checks = map[Need]func() bool{
-	AMD64:   func() bool { return isAMD64 },
-	M32:     sync.OnceValue(canBuild32),
-	IA32:    sync.OnceValue(canRun32),
-	Watched: func() bool { return trial.Watchpoint() == nil },
-	Ptrace:  canTrace,
-	Root:    func() bool { return os.Geteuid() == 0 },
-	SDT:     hasSDT,
-	LibCxx:  hasLibCxx,
-	TSC:     hasTSC,
-	CPUs:    func() bool { return runtime.NumCPU() > 1 },
-	Time:    func() bool { return !testing.Short() },
-	Cgroups: func() bool { return len(CgroupRoots()) > 0 },
+	AMD64:     func() bool { return isAMD64 },
+	M32:       sync.OnceValue(canBuild32),
+	IA32:      sync.OnceValue(canRun32),
+	Watched:   func() bool { return trial.Watchpoint() == nil },
+	Ptrace:    canTrace,
+	Root:      func() bool { return os.Geteuid() == 0 },
+	SDT:       hasSDT,
+	LibCxx:    hasLibCxx,
+	TSC:       hasTSC,
+	CPUs:      func() bool { return runtime.NumCPU() > 1 },
+	Time:      func() bool { return !testing.Short() },
+	Cgroups:   func() bool { return len(CgroupRoots()) > 0 },
+	Collector: func() bool { return os.Getenv("GOTAP_LONG") != "" },
 }
 
 // ofKernel are needs that only another kernel, or another configuration of it, meets.
 var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, Rights: true, Cgroups: true}
 
-// Expected reports whether a need has to be met here: in continuous integration all are that packages can meet. Where a
-// run is short, that was asked for.
-func Expected(n Need) bool { return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] && n != Time }
+// ofChoice are needs that continuous integration does without: time where a run is short, modules that may be out of
+// reach, and a browser, which is a large package for one test.
+var ofChoice = map[Need]bool{Time: true, Collector: true, Chromium: true}
+
+// Expected reports whether a need has to be met here: in continuous integration all are that packages can meet.
+func Expected(n Need) bool { return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] && !ofChoice[n] }
 
 // Have reports whether a need is met on this machine.
 func Have(n Need) bool {

@@ -43,6 +43,7 @@ const (
 // Object declares one object. Declare returns its ID, by which the compiler's programs name it.
 type Object struct {
 	Name         string // name in the script; may be ""
+	Library      bool   // a map of a module of the standard library, which tells people nothing
 	Kind         Kind
 	Keys         int // parts of the key; 0: unkeyed. -1: determined by the first use that the compiler sees
 	Max          int // maximum number of keys, threads of a trail, records of a recorder; 0: DefaultKeys

@@ -51,6 +51,7 @@ func extreme(name string, args []goja.Value) (goja.Value, bool) {
 func (g *Aggregates) declareCall(kind string, call goja.FunctionCall) goja.Value {
 	at, errors := g.m.Site(), len(g.m.Diags)
 	o := object.Object{Kind: kinds[kind], Keys: -1, Name: at.Name}
+	o.Library = o.Kind == object.KindMap && source.InLibrary(at.Span())
 	args, n := call.Arguments, 0
 	name := func() bool {
 		if n < len(args) && goja.IsString(args[n]) {

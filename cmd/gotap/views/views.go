@@ -105,7 +105,7 @@ func read(c *gotap.Control) (from metric.Source, err error) {
 	}
 	names := map[string]bool{}
 	for _, v := range values {
-		if k := v.Object.Kind; k == object.KindInt || k == object.KindText || k == object.KindArray || names[v.Object.Name] {
+		if k := v.Object.Kind; k == object.KindInt || k == object.KindText || k == object.KindArray || names[v.Object.Name] || v.Object.Library {
 			continue
 		}
 		names[v.Object.Name] = true

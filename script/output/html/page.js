@@ -247,7 +247,7 @@ function timeline(names, calls, events) {
       g.restore();
     }
     g.fillStyle = "#3b82c4";
-    for (const e of events) g.fillRect(x(e.Start), row(e.Thread, 0), 2, rowHeight - 1);
+    for (const e of events) g.fillRect(e.Start === view.to ? canvas.width - 2 : x(e.Start), row(e.Thread, 0), 2, rowHeight - 1);
     g.fillStyle = "#888";
     for (const t of threads.values()) g.fillText(names[t.id], 2, t.first * rowHeight + 13);
   };
@@ -291,7 +291,7 @@ function page(d) {
   if (d.Lost) section("Lost", ...d.Lost.map(l => element("p", { className: "bad" }, `${l.Count.toLocaleString("en")}: ${l.Cause}`)));
   if (d.Errors) section("Errors", ...d.Errors.map(text => element("pre", { className: "bad" }, text)));
   for (const t of d.Tables ?? []) section(t.name || "table", table("table " + t.name, t.columns, t.rows));
-  if (d.Aggregates) section("Aggregations", ...d.Aggregates.flatMap(aggregate));
+  if (d.Aggregates) section("Aggregations", element("div", { className: "parts" }, ...d.Aggregates.map(a => element("div", {}, ...aggregate(a)))));
   if (d.Stacks) section("Stacks", ...d.Stacks.flatMap(s => flame(d.Names, s)));
   if (d.Calls || d.Events) section("Time line", ...timeline(d.Names, d.Calls ?? [], d.Events ?? []));
   if (d.Text) section("Output", element("pre", {}, d.Text));

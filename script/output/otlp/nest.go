@@ -15,6 +15,9 @@ const patience = 5 * time.Second
 // A nester finds the call that each call was made in. Calls are reported as they return, so a thread's deeper ones come
 // before. A call that waits too long, because the outer one goes on, is a span without the outer one, in the same
 // trace.
+//
+// A span ends at the earliest when those inside of it do. The times of two calls do not tell exactly: durations are
+// measured from the functions' beginnings, and the record with the time of a beginning is made some microseconds later.
 type nester struct {
 	threads map[uint32]*nested
 	count   int
@@ -49,6 +52,7 @@ func (n *nester) add(s *trace.Span, c picture.Call) []*trace.Span {
 	for len(t.calls) > 0 && t.calls[len(t.calls)-1].depth > c.Depth {
 		last := t.calls[len(t.calls)-1].span
 		last.ParentSpanId = s.SpanId
+		s.EndTimeUnixNano = max(s.EndTimeUnixNano, last.EndTimeUnixNano)
 		done, t.calls = append(done, last), t.calls[:len(t.calls)-1]
 		n.count--
 	}

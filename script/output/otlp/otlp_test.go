@@ -18,6 +18,7 @@ import (
 	"gotap/runtime/snapshot"
 	"gotap/script/output"
 	"gotap/script/output/metric"
+	"gotap/script/output/picture"
 )
 
 // A collector receives what a sink sends.
@@ -228,6 +229,23 @@ func (c *collector) checkSpans(t *testing.T) {
 	}
 	if s := by["leaf"]; s.EndTimeUnixNano-s.StartTimeUnixNano != 10 || s.GetStatus().GetCode() != trace.Status_STATUS_CODE_ERROR || by["root"].Status != nil {
 		t.Errorf("leaf: %v", s)
+	}
+}
+
+// TestSpansContain: a call whose record came late must not end after the calls around it.
+func TestSpansContain(t *testing.T) {
+	n, c := newNester(), clock(0)
+	var spans []*trace.Span
+	for _, call := range []picture.Call{{Tid: 1, Depth: 2, Start: 30, Took: 100}, {Tid: 1, Depth: 1, Start: 20, Took: 50}, {Tid: 1, Depth: 0, Start: 10, Took: 60}} {
+		spans = append(spans, n.add(c.span(call), call)...)
+	}
+	if len(spans) != 3 {
+		t.Fatalf("%d spans", len(spans))
+	}
+	for _, s := range spans {
+		if s.EndTimeUnixNano != spans[0].EndTimeUnixNano || s.StartTimeUnixNano >= s.EndTimeUnixNano {
+			t.Errorf("a span is from %d to %d, the innermost one to %d", s.StartTimeUnixNano, s.EndTimeUnixNano, spans[0].EndTimeUnixNano)
+		}
 	}
 }
 
