@@ -94,6 +94,21 @@ def result_values(name, whole):
     return values
 
 
+def has_long_double_union(t):
+    t = t.strip_typedefs()
+    if t.code not in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
+        return False
+    parts = [f.type.strip_typedefs() for f in t.fields() if hasattr(f, "bitpos")]
+    if t.code == gdb.TYPE_CODE_UNION and any(p.code == gdb.TYPE_CODE_FLT and p.sizeof == 16 for p in parts):
+        return True
+    return any(has_long_double_union(p) for p in parts)
+
+
+def can_finish(function):
+    """whether gdb can tell how a function returns: gdb 13 crashes for a union of a long double and something else"""
+    return finish and not (function and has_long_double_union(function.type.target()))
+
+
 class Return(gdb.FinishBreakpoint):
     def __init__(self, name):
         super().__init__(gdb.newest_frame(), internal=True)
@@ -104,7 +119,8 @@ class Return(gdb.FinishBreakpoint):
         return False
 
 
-for command in ("set pagination off", "set confirm off", "set style enabled off", "set breakpoint pending on"):
+# gdb prints where it stops, and has crashed while it printed the arguments there.
+for command in ("set pagination off", "set confirm off", "set style enabled off", "set breakpoint pending on", "set print frame-arguments none"):
     run(command)
 run("set language " + os.environ.get("LANGUAGE", "auto"))
 run("tbreak " + os.environ["MAIN"])
@@ -134,7 +150,7 @@ try:
             record("return", name, {})
         if pc in entries:
             record("entry", entries[pc], {})
-            if finish:
+            if can_finish(gdb.newest_frame().function()):
                 Return(entries[pc])
             else:
                 back = int.from_bytes(read(int(gdb.parse_and_eval("(unsigned long long)$rsp")), 8), "little")
