@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"gotap/cmd/gotap/othertracers"
 	"gotap/cmd/gotap/status"
 )
 
@@ -112,7 +113,7 @@ func newVersion(w *World) *cobra.Command {
 func flagError(c *cobra.Command, err error) error {
 	hint := nearFlag(c, err, c.CommandPath()+" --help lists the flags")
 	if strings.Contains(err.Error(), "unknown") && c.Flags().NArg() > 0 {
-		hint = commandBehind
+		hint = othertracers.CommandBehind
 	}
 	if other := otherFlag(c, err, c.Flags().NArg()); other != "" {
 		hint = other
