@@ -94,19 +94,19 @@ def result_values(name, whole):
     return values
 
 
-def has_long_double_union(t):
+def shares_long_double(t, in_union=False):
     t = t.strip_typedefs()
-    if t.code not in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
-        return False
-    parts = [f.type.strip_typedefs() for f in t.fields() if hasattr(f, "bitpos")]
-    if t.code == gdb.TYPE_CODE_UNION and any(p.code == gdb.TYPE_CODE_FLT and p.sizeof == 16 for p in parts):
-        return True
-    return any(has_long_double_union(p) for p in parts)
+    if t.code == gdb.TYPE_CODE_ARRAY:
+        return shares_long_double(t.target(), in_union)
+    if t.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
+        in_union = in_union or t.code == gdb.TYPE_CODE_UNION
+        return any(shares_long_double(f.type, in_union) for f in t.fields() if hasattr(f, "bitpos"))
+    return in_union and t.code == gdb.TYPE_CODE_FLT and t.sizeof == 16
 
 
 def can_finish(function):
     """whether gdb can tell how a function returns: gdb 13 crashes for a union of a long double and something else"""
-    return finish and not (function and has_long_double_union(function.type.target()))
+    return finish and not (function and shares_long_double(function.type.target()))
 
 
 class Return(gdb.FinishBreakpoint):
