@@ -7,18 +7,22 @@ import (
 
 	"gotap/compile/diag"
 	"gotap/engine"
+	"gotap/engine/link"
 )
 
 // copiesShown is how many functions get a warning of their own, and half of how many calls of one it lists.
 const copiesShown = 3
 
-// reportInlined warns of inlined copies of functions that were probed since the last call, and of debug information
-// that is missing. Any goroutine.
-func (s *Session) reportInlined() {
+// reportPlaces warns of inlined copies of functions that were probed since the last call, of names that mean several
+// versions of a symbol, and of debug information that is missing. Any goroutine.
+func (s *Session) reportPlaces() {
 	if s.opts.Tool.Quiet {
 		return
 	}
 	if list := MissingWarnings(s.engine.FreshMissing()); len(list) > 0 {
+		s.notices.post(func() { s.opts.Hooks.Warn(list) })
+	}
+	if list := versionWarnings(s.tracer.linker.Versions.Fresh()); len(list) > 0 {
 		s.notices.post(func() { s.opts.Hooks.Warn(list) })
 	}
 	s.tracer.linker.Copies.Fresh(func(fresh []engine.Copies) {
@@ -26,6 +30,17 @@ func (s *Session) reportInlined() {
 			s.notices.post(func() { s.opts.Hooks.Warn(list) })
 		}
 	})
+}
+
+// versionWarnings warns of names that mean several functions of one file.
+func versionWarnings(fresh []link.Versioned) (list diag.List) {
+	for _, v := range fresh {
+		names := v.Names()
+		list = append(list, diag.Diagnostic{Severity: diag.Warning,
+			Text: fmt.Sprintf("%s is several functions, all of which are probed: %s", v.Name, strings.Join(names, ", ")),
+			Hint: "with its version, as in " + names[0] + ", a name means one of them"})
+	}
+	return list
 }
 
 // inlinedWarnings warns of functions with inlined copies: one by one, or of many together.

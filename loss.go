@@ -62,7 +62,7 @@ func (s closing) result(states []engine.ProbeState) *Result {
 
 // report reports at the end what was lost, and what the user should know.
 func (s closing) report(r *Result) {
-	s.reportInlined()
+	s.reportPlaces()
 	s.notices.flush()
 	s.reportLost(r, s.traps(), compareNatural)
 	s.reportChanges()

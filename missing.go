@@ -8,13 +8,15 @@ import (
 	"gotap/engine/image/debuginfo"
 )
 
-// MissingWarnings warns of files with debug information that are missing: one warning for each module.
+// MissingWarnings warns of files with debug information that are missing, with one warning for each module, and of
+// patterns that mean inlined functions of the main program.
 func MissingWarnings(missing []error) (list diag.List) {
 	more := map[string]int{} // further files of a module
 	var first []*debuginfo.MissingError
 	for _, err := range missing {
 		var m *debuginfo.MissingError
 		if !errors.As(err, &m) {
+			list = append(list, diag.Diagnostic{Severity: diag.Warning, Text: err.Error(), Hint: hintOf(err)})
 			continue
 		}
 		if _, known := more[m.Module]; known {

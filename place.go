@@ -137,7 +137,7 @@ func (s *Session) checkAdded(declared, added int) error {
 		s.notices.flush()
 		s.note("%s at %s", plural(added, "probe"), plural(places, "place"))
 	}
-	go s.reportInlined()
+	go s.reportPlaces()
 	return nil
 }
 

@@ -174,6 +174,7 @@ func (p scriptProbe) spec(l *link.Linker) (engine.ProbeSpec, error) {
 		spec.From = append(spec.From, module.Text)
 	}
 	spec.Specs, spec.Not = parsePlaces(p.Specs, &list), parsePlaces(p.Not, &list)
+	l.Versions.Watch(p.ID, spec.Specs)
 	return spec, list.Err()
 }
 
@@ -206,6 +207,7 @@ func (p definedProbe) spec(l *link.Linker) (engine.ProbeSpec, error) {
 		list.Errorf(p.Span, hintOf(err), "%v", err)
 		return engine.ProbeSpec{}, list
 	}
+	l.Versions.Watch(p.ID, []place.Spec{where})
 	opcode := p.Opcode
 	if p.AnyCode {
 		opcode = -1

@@ -6,8 +6,8 @@ func (s *Session) Symbol(pid int, addr uint64) Symbol { return s.names.Symbol(pi
 // Stack returns the names of the addresses of a stack, innermost first: see package history. Any goroutine may use it.
 func (s *Session) Stack(pid int, pcs []uint64) []Symbol { return s.names.Stack(pid, pcs) }
 
-// FreshMissing returns errors for files with debug information that are missing, each once.
-func (s *Session) FreshMissing() []error { return s.names.FreshMissing() }
+// FreshMissing returns errors about what is not shown for want of debug information or code: see locate.Locator.Fresh.
+func (s *Session) FreshMissing() []error { return s.places.Fresh() }
 
 // ReadMemory reads memory of a process that still exists, stopped or not, and returns how many bytes it could read.
 // Any goroutine may call it, but not the session's callbacks.

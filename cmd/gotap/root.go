@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"gotap/cmd/gotap/completion"
+	"gotap/cmd/gotap/othertracers"
 	"gotap/cmd/gotap/status"
 	"gotap/script"
 )
@@ -116,7 +117,7 @@ func newVersion(w *World) *cobra.Command {
 func flagError(c *cobra.Command, err error) error {
 	hint := nearFlag(c, err, c.CommandPath()+" --help lists the flags")
 	if strings.Contains(err.Error(), "unknown") && c.Flags().NArg() > 0 {
-		hint = commandBehind
+		hint = othertracers.CommandBehind
 	}
 	if other := otherFlag(c, err, c.Flags().NArg()); other != "" {
 		hint = other

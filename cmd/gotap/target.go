@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"gotap/cmd/gotap/othertracers"
 	"gotap/cmd/gotap/status"
 	"gotap/engine"
 	"gotap/engine/linux/container"
@@ -116,7 +117,7 @@ func (p *plan) checkPreserve() error {
 	case targets > 1:
 		return errors.New("--preserve-status needs one target, and there are several")
 	}
-	return status.Hinted(errors.New("--preserve-status needs a target"), commandBehind)
+	return status.Hinted(errors.New("--preserve-status needs a target"), othertracers.CommandBehind)
 }
 
 func (p *plan) checkFollow() error {

@@ -52,17 +52,17 @@ type Typed interface {
 
 // Goroutines is a Place that knows how Go's runtime keeps the goroutine that a thread runs.
 type Goroutines interface {
-	// Goroutine describes it for the place, or tells why it is not known.
-	Goroutine() (Goroutine, error)
+	// Goroutine says where a member of the runtime's g is for the place, or tells why it is not known.
+	Goroutine(member string) (Goroutine, error)
 }
 
-// Goroutine says where the number of the goroutine is that a thread runs: the runtime's g of the thread has its m,
-// which has the g of the goroutine, which has its number. The first two differ while the thread runs on its own stack.
+// Goroutine says where a member of the goroutine is that a thread runs: the runtime's g of the thread has its m, which
+// has the g of the goroutine, which has the member. The first two differ while the thread runs on its own stack.
 type Goroutine struct {
 	Register           string // has the address of the thread's g, 0 in a thread that the runtime does not know
 	Stored             bool   // the g is in memory instead, at an offset from the register
 	Offset             int64
-	M, Current, Number int64  // offsets of g.m, m.curg and g.goid
+	M, Current, Member int64  // offsets of g.m, m.curg and the member of g
 	Module             string // the program, by its path, if the place may be in a process without it
 }
 

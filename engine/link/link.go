@@ -23,7 +23,8 @@ type Source interface {
 
 // A Linker makes programs ready to run in one arena. It is safe for concurrent use.
 type Linker struct {
-	Copies Copies // of the functions that were linked so far
+	Copies   Copies   // of the functions that were linked so far
+	Versions Versions // of their symbols
 
 	arena *arena.Arena
 	warn  func(diag.List)
@@ -74,6 +75,7 @@ func (l *Linker) noting(probe uint32, compile engine.Compile) engine.Compile {
 		}
 		if err == nil {
 			l.Copies.note(probe, at)
+			l.Versions.note(probe, at)
 		}
 		return h, err
 	}

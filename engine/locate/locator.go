@@ -39,8 +39,9 @@ type Host interface {
 
 // Locator finds places for one session.
 type Locator struct {
-	host  Host
-	files *symbols.Files
+	host       Host
+	files      *symbols.Files
+	overlooked place.Overlooked
 
 	mu      sync.Mutex // guards what follows
 	answers map[place.Spec][]answer
@@ -61,8 +62,12 @@ func New(host Host, files *symbols.Files) *Locator {
 
 // Resolver returns how places are found in single files.
 func (l *Locator) Resolver() *place.Resolver {
-	return &place.Resolver{Lines: l.files.Lines, Boundaries: l.host.Boundaries, Callees: isa.Callees}
+	return &place.Resolver{Lines: l.files.Lines, Boundaries: l.host.Boundaries, Callees: isa.Callees, Overlooked: &l.overlooked}
 }
+
+// Fresh returns errors that limit what a session shows and end nothing, each once: for files with debug information
+// that are missing, and for patterns that mean inlined functions of the main program. The latter are searched for.
+func (l *Locator) Fresh() []error { return append(l.files.FreshMissing(), l.overlooked.Fresh()...) }
 
 // Targets lists the targets of a specification among modules.
 func (l *Locator) Targets(spec place.Spec, mods []module.Loaded) ([]place.Target, error) {

@@ -176,21 +176,40 @@ func (e *NotFoundError) Hint() string {
 
 // matchingHint names functions that the pattern would mean if their calls had not been inlined, three at most.
 func (e *NotFoundError) matchingHint() string {
-	var names []string
-	for _, find := range e.Matching {
+	names := namesOf(e.Matching)
+	if len(names) == 0 {
+		return ""
+	}
+	return areInlined(names) + ", and " + patternsFindNone(len(names))
+}
+
+// namesOf returns what all searches find.
+func namesOf(searches []Names) (names []string) {
+	for _, find := range searches {
 		names = append(names, find()...)
 	}
+	return names
+}
+
+// areInlined says of functions that they are inlined, and names three at most.
+func areInlined(names []string) string {
 	const most = 3
 	switch n := len(names); {
-	case n == 0:
-		return ""
 	case n == 1:
-		return names[0] + " is inlined, which a pattern does not find: write its name"
+		return names[0] + " is inlined"
 	case n <= most:
-		return strings.Join(names, ", ") + " are inlined, which a pattern does not find: write their names"
+		return strings.Join(names, ", ") + " are inlined"
 	default:
-		return fmt.Sprintf("%s and %d more are inlined, which a pattern does not find: write their names", strings.Join(names[:most], ", "), n-most)
+		return fmt.Sprintf("%s and %d more are inlined", strings.Join(names[:most], ", "), n-most)
 	}
+}
+
+// patternsFindNone is the hint for so many functions that are inlined.
+func patternsFindNone(functions int) string {
+	if functions == 1 {
+		return "a pattern does not find it: write its name"
+	}
+	return "a pattern does not find them: write their names"
 }
 
 // foreignHint returns the hint for a place in the syntax of another tracer.

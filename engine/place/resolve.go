@@ -34,6 +34,8 @@ type Resolver struct {
 	// Callees returns where the calls in code lead, which is a function that starts at vaddr. Calls returned with an
 	// error are valid. If it is nil, the callees of functions are not found.
 	Callees func(f *module.File, code []byte, vaddr uint64) ([]module.Callee, error)
+	// Overlooked collects patterns that only libraries have functions for; it may be nil.
+	Overlooked *Overlooked
 }
 
 // ResolveAll returns the places that a specification stands for in the modules of a process, which must be in the order
@@ -55,6 +57,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 	var found []Target
 	var missing NotFoundError
 	var failed error
+	var inMain *NotFoundError
 	// A module without the place is ignored; the refusal of one that has it is what the user needs to know.
 	for i, f := range searched {
 		targets, err := r.Resolve(s, f)
@@ -67,7 +70,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 			missing.Inlined = append(missing.Inlined, nf.Inlined...)
 			missing.Matching = append(missing.Matching, nf.Matching...)
 			if i == 0 { // the program itself or the named module, because most libraries are stripped
-				missing.Stripped, missing.NoLines = nf.Stripped, nf.NoLines
+				missing.Stripped, missing.NoLines, inMain = nf.Stripped, nf.NoLines, nf
 			}
 			// Whether a library knows the file is irrelevant when the program knows none.
 			if missing.Reason == nil && (i == 0 || len(nf.Suggestions) > 0) {
@@ -82,6 +85,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 		}
 	}
 	if len(found) > 0 {
+		r.Overlooked.Note(s, searched[0], inMain)
 		return copies(found, files), nil
 	}
 	if failed != nil {

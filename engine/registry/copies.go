@@ -24,6 +24,15 @@ type InlinedPlace interface {
 	InlinedAt() (addr uint64, ok bool)
 }
 
+// VersionedPlace is implemented in addition by a PlaceInfo whose place may be a function of which a file has several by
+// one name, as versions of a symbol.
+type VersionedPlace interface {
+	// Start returns the address of the function in its file, or that of an inlined copy.
+	Start() uint64
+	// Versions returns the names that stand for single versions; there are none for a place that is not a function.
+	Versions() []string
+}
+
 // Copies are the inlined copies of a function that also has code of its own.
 type Copies struct {
 	Func  string
@@ -83,6 +92,19 @@ func together(calls []debuginfo.Copy) string {
 }
 
 var _ CopiedPlace = (*Info)(nil)
+
+var _ VersionedPlace = (*Info)(nil)
+
+// Start implements VersionedPlace.
+func (i *Info) Start() uint64 { return i.Target.Vaddr }
+
+// Versions implements VersionedPlace. A function that the loader has chosen is there by the name of the symbol.
+func (i *Info) Versions() []string {
+	if !i.Target.Entry() {
+		return nil
+	}
+	return i.Target.File.Versioned(i.Target.Symbol)
+}
 
 // InlinedAt implements InlinedPlace.
 func (i *Info) InlinedAt() (addr uint64, ok bool) { return i.Target.Vaddr, i.Target.Copy != nil }

@@ -38,25 +38,27 @@ var threadPointers = map[elf.Machine]string{elf.EM_X86_64: "fs_base", elf.EM_386
 // Goroutine implements js.Goroutines. Thread-local storage has the goroutine wherever the thread is. In code of Go's
 // compiler a register has it, too, which native code can read; in the runtime itself it may be another's for a moment,
 // as when a signal has come.
-func (i *Info) Goroutine() (js.Goroutine, error) {
+func (i *Info) Goroutine(member string) (js.Goroutine, error) {
 	f := i.Target.File
 	fn, ok := module.GoFunc{}, false
 	if f.IsGo() {
 		fn, ok = f.GoFuncAt(i.Target.Vaddr)
 	}
 	if ok && !fn.Assembly && i.Target.Func != nil && !strings.HasPrefix(i.Target.Func.Name, "runtime.") && f.Machine != elf.EM_386 {
-		g, err := i.globals().offsets(i.Target.Name, f)
+		g, err := i.globals().offsets(i.Target.Name, f, member)
 		g.Register = goRegisters[f.Machine]
 		return g, err
 	}
-	return i.globals().goroutine(i.Target.Name, f)
+	return i.globals().goroutine(i.Target.Name, f, member)
 }
 
 // Goroutine implements js.Goroutines.
-func (i Other) Goroutine() (js.Goroutine, error) { return i.Globals.goroutine(i.Place, nil) }
+func (i Other) Goroutine(member string) (js.Goroutine, error) {
+	return i.Globals.goroutine(i.Place, nil, member)
+}
 
 // goroutine describes the goroutine of a thread that may be anywhere. The file is the place's; nil: none.
-func (g *Globals) goroutine(where string, file *module.File) (js.Goroutine, error) {
+func (g *Globals) goroutine(where string, file *module.File, member string) (js.Goroutine, error) {
 	var files []*module.File
 	if g.Modules != nil {
 		files = g.Modules()
@@ -65,7 +67,7 @@ func (g *Globals) goroutine(where string, file *module.File) (js.Goroutine, erro
 		return js.Goroutine{}, &GoroutineError{where, "the program is not written in Go", "c.tid is the thread"}
 	}
 	program := files[0]
-	all, err := g.offsets(where, program)
+	all, err := g.offsets(where, program, member)
 	if err != nil {
 		return all, err
 	}
@@ -105,7 +107,7 @@ func (g *Globals) stored(program *module.File, to *js.Goroutine) error {
 }
 
 // offsets returns the offsets of the members of the runtime's structures.
-func (g *Globals) offsets(where string, f *module.File) (js.Goroutine, error) {
+func (g *Globals) offsets(where string, f *module.File, member string) (js.Goroutine, error) {
 	all := js.Goroutine{}
 	in, ok := g.Files.Info(f)
 	if !ok {
@@ -115,7 +117,7 @@ func (g *Globals) offsets(where string, f *module.File) (js.Goroutine, error) {
 	for _, m := range []struct {
 		of, name string
 		to       *int64
-	}{{"runtime.g", "m", &all.M}, {"runtime.m", "curg", &all.Current}, {"runtime.g", "goid", &all.Number}} {
+	}{{"runtime.g", "m", &all.M}, {"runtime.m", "curg", &all.Current}, {"runtime.g", member, &all.Member}} {
 		ref, err := in.TypeNamed(0, m.of+" *")
 		var a compile.Access
 		if err == nil {

@@ -13,8 +13,8 @@ func (s *Session) Symbol(_ int, addr uint64) symbols.Symbol { return s.program.n
 // Stack returns the names of the addresses of a stack, innermost first: see package history.
 func (s *Session) Stack(_ int, pcs []uint64) []symbols.Symbol { return s.program.names.Stack(0, pcs) }
 
-// FreshMissing returns errors for files with debug information that are missing, each once.
-func (s *Session) FreshMissing() []error { return s.program.names.FreshMissing() }
+// FreshMissing returns errors about what is not shown for want of debug information or code: see locate.Locator.Fresh.
+func (s *Session) FreshMissing() []error { return s.places.Fresh() }
 
 // ReadMemory reads the target's memory, and stops the target for it; it returns how many bytes could be read.
 func (s *Session) ReadMemory(_ int, addr uint64, p []byte) (n int) {

@@ -70,6 +70,8 @@ func Members() []Member {
 		{Name: "args", Type: "any", Doc: "arguments by name, by debug information: c.args.path, c.args.p.field"},
 		{Name: "locals", Type: "any", Doc: "local variables in scope at the place, by debug information: c.locals.sum; all of them: log(c.locals)"},
 		{Name: "goid", Type: "number", Doc: "number of Go's goroutine that the thread runs, also while it is on the runtime's own stack; 0 if it runs none; needs the program's debug information"},
+		{Name: "gopc", Type: "number", Doc: "address behind the go statement that created the goroutine that the thread runs; callsym of it, in a callback, names the statement; otherwise as goid"},
+		{Name: "gostart", Type: "number", Doc: "address of the function that the goroutine began with; sym of it names the function; otherwise as goid"},
 		{Name: "mark", Type: "string", Doc: "static mark at the place, \"provider:name\"; empty elsewhere"},
 		{Name: "ret", Type: "any", Leave: true, Doc: "result of the function, and by debug information what it points to or is made of: c.ret.field"},
 		{Name: "rets", Type: "any[]", Leave: true, Doc: "results of a function of Go: c.rets[0] is the first, which is c.ret"},

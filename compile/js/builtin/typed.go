@@ -63,8 +63,8 @@ func (s *Call) sizeof() *tree.Expr {
 func (s *Call) defined() *tree.Expr {
 	e := s.Node.ArgumentList[0]
 	at := s.reader.At(e)
-	if s.isGoroutine(e) {
-		return s.known(s.fetch.KnowsGoroutine(), at)
+	if member := s.goroutine(e); member != "" {
+		return s.known(s.fetch.KnowsGoroutine(member), at)
 	}
 	o := s.reader.Operand(e)
 	if operand.IsBad(o) {
@@ -81,14 +81,16 @@ func (s *Call) defined() *tree.Expr {
 	return s.known(s.fetch.IsDefined(a), at)
 }
 
-// isGoroutine reports whether an expression is c.goid.
-func (s *Call) isGoroutine(e ast.Expression) bool {
+// goroutine returns the name of the member of the context that an expression is if it tells of the goroutine; else "".
+func (s *Call) goroutine(e ast.Expression) string {
 	d, ok := e.(*ast.DotExpression)
-	if !ok || d.Identifier.Name != "goid" {
-		return false
+	if !ok || !fetch.OfGoroutine(d.Identifier.Name.String()) {
+		return ""
 	}
-	_, ok = s.reader.Operand(d.Left).(operand.Context)
-	return ok
+	if _, ok = s.reader.Operand(d.Left).(operand.Context); !ok {
+		return ""
+	}
+	return d.Identifier.Name.String()
 }
 
 // known is true or false at a place. Without one it is neither.

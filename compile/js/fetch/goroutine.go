@@ -13,13 +13,31 @@ import (
 // errNoGo is a place that knows no program of Go.
 var errNoGo = errors.New("goroutines are not known here")
 
-// Goroutine is c.goid: the number of the goroutine that the thread runs, 0 when it runs none.
-func (f *Fetcher) Goroutine(at diag.Span) *tree.Expr {
+// goMember is a member of the runtime's g, with the kind of what it is and how much of memory.
+type goMember struct {
+	name string
+	kind tree.Kind
+	load opcode.Op
+}
+
+// goMembers are those that members of the context show.
+var goMembers = map[string]goMember{
+	"goid":    {"goid", tree.KindInt, opcode.Load64},
+	"gopc":    {"gopc", tree.KindUint, opcode.LoadPtr},
+	"gostart": {"startpc", tree.KindUint, opcode.LoadPtr},
+}
+
+// OfGoroutine reports whether a member of the context tells of the goroutine.
+func OfGoroutine(member string) bool { return goMembers[member].name != "" }
+
+// Goroutine is c.goid, c.gopc or c.gostart: of the goroutine that the thread runs, 0 when it runs none.
+func (f *Fetcher) Goroutine(member string, at diag.Span) *tree.Expr {
+	m := goMembers[member]
 	f.State.Result.UsesPlace = true
 	if f.State.Unit.Place == nil {
-		return tree.Apply(at, tree.KindInt, opcode.Arg) // any word will do: this is compiled again at the place
+		return tree.Apply(at, m.kind, opcode.Arg) // any word will do: this is compiled again at the place
 	}
-	g, err := f.goroutine()
+	g, err := f.goroutine(member)
 	if err != nil {
 		f.Errorf(at, report.HintOf(err), "%v", err)
 		return tree.Poison(at)
@@ -31,12 +49,12 @@ func (f *Fetcher) Goroutine(at diag.Span) *tree.Expr {
 		bias.Text = g.Module
 		base = tree.Apply(at, tree.KindInt, opcode.Add, base, tree.Apply(at, tree.KindInt, opcode.And, bias, tree.Integer(at, 0)))
 	}
-	number := func(current *tree.Expr) *tree.Expr {
-		return tree.Apply(at, tree.KindInt, opcode.Load64, offset(current, g.Number, at))
+	read := func(current *tree.Expr) *tree.Expr {
+		return tree.Apply(at, m.kind, m.load, offset(current, g.Member, at))
 	}
 	ofThread := func(thread *tree.Expr) *tree.Expr {
-		m := loadPointer(thread, g.M, at)
-		return f.unlessZero(loadPointer(m, g.Current, at), at, number)
+		machine := loadPointer(thread, g.M, at)
+		return f.unlessZero(loadPointer(machine, g.Current, at), at, read)
 	}
 	if !g.Stored {
 		return f.unlessZero(base, at, ofThread)
@@ -47,20 +65,20 @@ func (f *Fetcher) Goroutine(at diag.Span) *tree.Expr {
 }
 
 // goroutine asks the place for it.
-func (f *Fetcher) goroutine() (js.Goroutine, error) {
+func (f *Fetcher) goroutine(member string) (js.Goroutine, error) {
 	p, ok := f.State.Unit.Place.(js.Goroutines)
 	if !ok {
 		return js.Goroutine{}, errNoGo
 	}
-	return p.Goroutine()
+	return p.Goroutine(goMembers[member].name)
 }
 
-// KnowsGoroutine reports whether c.goid is known at the place.
-func (f *Fetcher) KnowsGoroutine() bool {
+// KnowsGoroutine reports whether c.goid, c.gopc or c.gostart is known at the place.
+func (f *Fetcher) KnowsGoroutine(member string) bool {
 	if f.State.Unit.Place == nil {
 		return true
 	}
-	_, err := f.goroutine()
+	_, err := f.goroutine(member)
 	return err == nil
 }
 

@@ -27,8 +27,8 @@ func (l *lowering) contextMember(name string, at diag.Span) operand.Operand {
 			return operand.Bad{}
 		}
 		return fetch.Path{OfLocals: true}
-	case "goid":
-		return operand.Value{Expr: l.fetch.Goroutine(at)}
+	case "goid", "gopc", "gostart":
+		return operand.Value{Expr: l.fetch.Goroutine(name, at)}
 	case "mark":
 		return operand.Value{Expr: l.fetch.Mark(at)}
 	case "regs":

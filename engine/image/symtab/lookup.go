@@ -27,6 +27,22 @@ func (t *Table) Lookup(pattern string) []Match {
 
 // lookup is Table.Lookup among some names.
 func (s *symbols) lookup(c *symname.Cache, pattern string, among filter) []Match {
+	return eachOnce(s.matches(c, pattern, among, func(_, matched string) string { return matched }))
+}
+
+// list is Table.Names among some names.
+func (s *symbols) list(c *symname.Cache, pattern string, among filter) []Match {
+	return s.matches(c, pattern, among, func(symbol, matched string) string {
+		if matched == symbol {
+			return symbol
+		}
+		return symname.Signature(symbol)
+	})
+}
+
+// matches returns every name among some that a pattern matches, by address. shown makes the name of a match from the
+// symbol's and that which matched.
+func (s *symbols) matches(c *symname.Cache, pattern string, among filter, shown func(symbol, matched string) string) []Match {
 	// Exact names come first: they are the common case, and Go's names may look like patterns.
 	if exact := s.exact(pattern, among); len(exact) > 0 {
 		return exact
@@ -38,10 +54,10 @@ func (s *symbols) lookup(c *symname.Cache, pattern string, among filter) []Match
 			continue
 		}
 		if name, ok := q.Match(c, n.name); ok {
-			found = append(found, Match{Func: &s.funcs[n.of], Name: name})
+			found = append(found, Match{Func: &s.funcs[n.of], Name: shown(n.name, name)})
 		}
 	}
-	return eachOnce(found)
+	return found
 }
 
 // exact returns the functions that have exactly this name, and the compiler's variants of them.
@@ -101,29 +117,6 @@ func (t *Table) LookupVar(pattern string) []*Var {
 // have parameters.
 func (t *Table) Names(pattern string) []Match {
 	return t.named(pattern, hasExact(pattern, anyName)).list(&t.demangled, pattern, anyName)
-}
-
-// list is Table.Names among some names.
-func (s *symbols) list(c *symname.Cache, pattern string, among filter) []Match {
-	if exact := s.exact(pattern, among); len(exact) > 0 {
-		return exact
-	}
-	q := symname.NewQuery(pattern)
-	var found []Match
-	for _, n := range s.names {
-		if !among(n.name, &s.funcs[n.of]) {
-			continue
-		}
-		name, ok := q.Match(c, n.name)
-		if !ok {
-			continue
-		}
-		if name != n.name {
-			name = symname.Signature(n.name)
-		}
-		found = append(found, Match{Func: &s.funcs[n.of], Name: name})
-	}
-	return found
 }
 
 // AddrOf returns the address of the variable, or else of the function, that has exactly a name. tls is set for a

@@ -2,6 +2,7 @@
 package catalog
 
 import (
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -26,8 +27,9 @@ type Catalog struct {
 	// that has code. Set it before the first use, and not with Detail.
 	Brief bool
 
-	modules module.Cache
-	names   symbols.Files
+	modules    module.Cache
+	names      symbols.Files
+	overlooked place.Overlooked
 }
 
 // Entry is one place of a listing.
@@ -47,8 +49,11 @@ func New(fetch module.Fetcher) *Catalog { return &Catalog{modules: module.Cache{
 // Close closes the files.
 func (c *Catalog) Close() error { return c.modules.Close() }
 
-// FreshMissing returns errors for files with debug information that are missing, each once.
-func (c *Catalog) FreshMissing() []error { return c.names.FreshMissing() }
+// FreshMissing returns errors for files with debug information that are missing, and for patterns that mean inlined
+// functions of the main program, each once.
+func (c *Catalog) FreshMissing() []error {
+	return append(c.names.FreshMissing(), c.overlooked.Fresh()...)
+}
 
 // Process returns the places that a specification stands for in the modules of a process.
 func (c *Catalog) Process(pid int, spec place.Spec) ([]Entry, error) {
@@ -104,11 +109,15 @@ func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
 	}
 	var found []Entry
 	var first error
+	var missing *place.NotFoundError // of the first
 	inMain := false
 	for i, f := range searched {
 		listed, err := r.List(spec, f)
 		if err != nil && first == nil {
 			first = err
+		}
+		if i == 0 {
+			errors.As(err, &missing)
 		}
 		for _, l := range listed {
 			e := c.entry(l)
@@ -122,6 +131,7 @@ func (c *Catalog) list(spec place.Spec, all []*module.File) ([]Entry, error) {
 		}
 	}
 	if len(found) > 0 {
+		c.overlooked.Note(spec, searched[0], missing)
 		return found, nil
 	}
 	for _, f := range searched {

@@ -60,8 +60,11 @@ func (cc amd64) classify(t *ctype.Type) amd64Classes {
 		return c
 	}
 	cc.walk(&c, t, 0, 0)
-	if c.class[1] == classSSEUp && c.class[0] != classSSE { // the lower half is that of something else, too (rule 5)
+	switch { // the lower half is that of something else, too (rule 5)
+	case c.class[1] == classSSEUp && c.class[0] != classSSE:
 		c.class[1] = classSSE
+	case c.class[1] == classX87 && c.class[0] != classX87:
+		c.memory = true
 	}
 	return c
 }

@@ -66,7 +66,7 @@ func (cl *classes) passingClass(t *ctype.Type, depth int) error {
 	case cl.byReferenceAlways(t, 0):
 		return nil
 	}
-	if depth == 0 && cl.isQuadAlone(t, 0) {
+	if depth == 0 && (cl.isQuadAlone(t, 0) || cl.mayHaveUnnamed(t)) {
 		return errDisagree
 	}
 	members, err := cl.types.Members(t)

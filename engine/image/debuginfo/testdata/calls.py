@@ -94,6 +94,21 @@ def result_values(name, whole):
     return values
 
 
+def shares_long_double(t, in_union=False):
+    t = t.strip_typedefs()
+    if t.code == gdb.TYPE_CODE_ARRAY:
+        return shares_long_double(t.target(), in_union)
+    if t.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
+        in_union = in_union or t.code == gdb.TYPE_CODE_UNION
+        return any(shares_long_double(f.type, in_union) for f in t.fields() if hasattr(f, "bitpos"))
+    return in_union and t.code == gdb.TYPE_CODE_FLT and t.sizeof == 16
+
+
+def can_finish(function):
+    """whether gdb can tell how a function returns: gdb 13 crashes for a union of a long double and something else"""
+    return finish and not (function and shares_long_double(function.type.target()))
+
+
 class Return(gdb.FinishBreakpoint):
     def __init__(self, name):
         super().__init__(gdb.newest_frame(), internal=True)
@@ -104,7 +119,8 @@ class Return(gdb.FinishBreakpoint):
         return False
 
 
-for command in ("set pagination off", "set confirm off", "set style enabled off", "set breakpoint pending on"):
+# gdb prints where it stops, and has crashed while it printed the arguments there.
+for command in ("set pagination off", "set confirm off", "set style enabled off", "set breakpoint pending on", "set print frame-arguments none"):
     run(command)
 run("set language " + os.environ.get("LANGUAGE", "auto"))
 run("tbreak " + os.environ["MAIN"])
@@ -134,7 +150,7 @@ try:
             record("return", name, {})
         if pc in entries:
             record("entry", entries[pc], {})
-            if finish:
+            if can_finish(gdb.newest_frame().function()):
                 Return(entries[pc])
             else:
                 back = int.from_bytes(read(int(gdb.parse_and_eval("(unsigned long long)$rsp")), 8), "little")

@@ -10,29 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gotap/cmd/gotap/othertracers"
 	"gotap/cmd/gotap/status"
 	"gotap/samples"
 )
 
-// This file knows commands and flags of other tracers, to suggest gotap's.
-
-const commandBehind = "the program to trace and its arguments come after --, as in: gotap run script.js -- ls -l"
-
-// otherFlags are flags of run in other tracers, without their dashes.
-var otherFlags = map[string]string{
-	"c": commandBehind, "cmd": commandBehind, "n": "-p NAME means the processes with this name", "name": "-p NAME means the processes with this name",
-	"attach-name": "-p NAME means the processes with this name", "P": "an argument of the script is --arg name=value", "parameters": "an argument of the script is --arg name=value",
-	"l": "gotap list 'libc:mem*' lists places", "d": "gotap check, gotap explain and gotap dis show what was compiled", "dry-run": "gotap check compiles and verifies",
-	"json": "-f json", "i": "places are named in the script: gotap run funccount --arg f='libc:mem*'", "x": "places are named in the script; gotap help probes",
-	"S": "system calls are places, syscall:NAME; gotap run syscalls", "pause": "COMMAND starts when all probes are armed", "info": "gotap doctor",
-}
-
-// otherCommands are commands of other tracers.
-var otherCommands = map[string]string{
-	"attach": "gotap run -p PID SCRIPT", "exec": "gotap run SCRIPT -- COMMAND",
-	"repl": "gotap has no console: gotap run -w replaces a script while it runs, gotap ctl inspects a session",
-	"stat": "gotap run funccount", "info": "gotap doctor", "compile": "gotap build SCRIPT -o FILE.ppdf", "script": "gotap run SCRIPT",
-}
+// This file explains unknown flags and commands.
 
 var unknownFlag = regexp.MustCompile(`^unknown (?:flag: --|shorthand flag: '.' in -)(\S+)`)
 
@@ -47,7 +30,7 @@ func otherFlag(c *cobra.Command, err error, before int) string {
 	case !c.HasParent() && (strings.HasPrefix(m[1], "e") || strings.HasPrefix(m[1], "p")):
 		return "gotap run -" + m[1][:1] + " …"
 	case c.Name() != "run" && c.Name() != "record":
-		return ""
+		return othertracers.Flag(c.Name(), m[1])
 	}
 	if strings.Contains(err.Error(), "flag: --") && before == 1 {
 		return "an argument of the script is --arg " + m[1] + "=…, and those of the program to trace come after --"
@@ -55,7 +38,7 @@ func otherFlag(c *cobra.Command, err error, before int) string {
 	if before > 0 {
 		return ""
 	}
-	return otherFlags[m[1]]
+	return othertracers.Flag(c.Name(), m[1])
 }
 
 var unknownCommand = regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "gotap"`)
@@ -81,13 +64,13 @@ func commandHint(root *cobra.Command, name string) string {
 	switch {
 	case slices.Contains(scriptEndings, filepath.Ext(name)) || isSample:
 		return "gotap run " + name
-	case isProgram(name) && otherCommands[name] == "":
+	case isProgram(name) && othertracers.Command(name) == "":
 		if isFile(name) {
 			name = "./" + name
 		}
 		return fmt.Sprintf("gotap trace -- %s shows its calls, gotap list %[1]s its functions, gotap run SAMPLE -- %[1]s runs a sample of gotap samples", name)
-	case otherCommands[name] != "":
-		return otherCommands[name]
+	case othertracers.Command(name) != "":
+		return othertracers.Command(name)
 	}
 	return nearCommand(root, name)
 }
