@@ -18,6 +18,9 @@ func (cl *classes) mayHaveUnnamed(t *ctype.Type) bool {
 	if cl.entries.Machine() != elf.EM_X86_64 {
 		return false
 	}
+	if u := cl.entries.UnitOf(t.Offset); u != nil && !u.IsC() && !u.IsCPlusPlus() { // other languages have no bit-fields
+		return false
+	}
 	cc := amd64{cl}
 	c := cc.classify(t)
 	return !c.memory && cc.hasGap(&c, t, 0, 0)
