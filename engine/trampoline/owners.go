@@ -18,16 +18,17 @@ import (
 //
 //   - The session sees each new thread before it runs, and reads its base then (Born).
 //   - Threads that ran before are read when they stop. One that sleeps in the kernel is left alone; the C library has
-//     told the kernel where its list of robust mutexes is, in its own data, which no other thread has then. If a thread has told
-//     nothing, no code is made that counts in shares.
-//   - A thread that changes its base later must not take that of another one that runs. (Runtimes that switch between coroutines with data of their
-//     own may do so: then one of them at a time has the base, and so the block.)
+//     told the kernel where its list of robust mutexes is, in its own data, which no other thread has then. If a thread
+//     has told nothing, no code is made that counts in shares.
+//   - A thread that changes its base later must not take that of another one that runs. (Runtimes that switch between
+//     coroutines with data of their own may do so: then one of them at a time has the base, and so the block.)
 //   - If two have the same base, none is in the table, until one of them has ended (ownership.holders).
 //   - A child of vfork has the base of its parent, and uses its block. The parent waits meanwhile. If it is killed, its
 //     block is not used again.
-//   - A forked child has the base of its parent too, but not the table: its space gets one of its own, and its places get breakpoints before it
-//     runs. Only if a signal handler forks that has interrupted native code, the child may finish that one hit with the table of
-//     its parent. Both processes then count this hit, or they do it at the same instant and count it once; it was one call.
+//   - A forked child has the base of its parent too, but not the table: its space gets one of its own, and its places
+//     get breakpoints before it runs. Only if a signal handler forks that has interrupted native code, the child may
+//     finish that one hit with the table of its parent. Both processes then count this hit, or they do it at the same
+//     instant and count it once; it was one call.
 //
 // A thread that is not in the table counts in the words that all share, and rings where it needs a stack. When it has
 // ended, the next thread gets its block, with what has been counted in there. A program that has been executed has a
