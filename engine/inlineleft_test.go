@@ -106,8 +106,8 @@ func TestInlineSharesLeft(t *testing.T) {
 	}
 }
 
-// TestInlineSharesFoundAgain: a session that finds the jumps, the stubs and the shares of one that was killed counts every hit
-// of its own, and none of the other's. Threads run through the stubs of the first meanwhile.
+// TestInlineSharesFoundAgain: a session that finds the jumps, the stubs and the shares of one that was killed counts
+// every hit of its own, and none of the other's. Threads run through the stubs of the first meanwhile.
 func TestInlineSharesFoundAgain(t *testing.T) {
 	for i := range rounds(3, 200) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {

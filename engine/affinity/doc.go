@@ -18,11 +18,13 @@
 // Stops are counted in windows. After two windows with many stops in succession the two are joined, if these hold:
 //
 //   - The session traces one thread, of a process with one thread. Two threads that take turns on one CPU would be slower.
-//   - Both may run on the same CPUs, more than one. So nobody has chosen other CPUs for the target, and nobody will miss one.
-//   - Both have an ordinary scheduling class, and the target does not have precedence. A real-time target would keep the tracing
-//     thread, and so itself, from running.
-//   - The program cannot read or change its CPUs unseen: breakpoints are on all places in its code that may do so (sites.go).
-//     Before the program makes such a call, the two are separated, so the program reads what it would read without gotap.
+//   - Both may run on the same CPUs, more than one. So nobody has chosen other CPUs for the target, and nobody will
+//     miss one.
+//   - Both have an ordinary scheduling class, and the target does not have precedence. A real-time target would keep
+//     the tracing thread, and so itself, from running.
+//   - The program cannot read or change its CPUs unseen: breakpoints are on all places in its code that may do so
+//     (sites.go). Before the program makes such a call, the two are separated, so the program reads what it would read
+//     without gotap.
 //   - The target has the crash handler (package crashsafe), and no filter of system calls that the handler could violate.
 //
 // About every second the two are separated for a few stops and joined again: the kernel moves a target that has to
@@ -46,13 +48,14 @@
 //
 // # What it does not help against
 //
-//   - A program that reads Cpus_allowed in /proc/self/status, as libnuma does when it is loaded, or calls the kernel from code that
-//     it generates itself or with int 0x80, sees one CPU while the two are together. So do other processes that look at the target.
-//   - A process that pins the target to the very CPU to which it is pinned already: the kernel does not tell the two apart, and the
-//     former mask is put back at the end.
-//   - A session that is killed between the creation of a child or thread and the stop that reports it: the child keeps the mask until
-//     it hits a breakpoint that was left, or until `gotap clean` is called with its number.
-//   - A session that is killed together with its supervisor: the target stays on its CPU until it hits a breakpoint or `gotap clean`
-//     is called. A target that creates threads with clone(2) itself before that leaves them there; the C library's functions for
-//     this have breakpoints.
+//   - A program that reads Cpus_allowed in /proc/self/status, as libnuma does when it is loaded, or calls the kernel
+//     from code that it generates itself or with int 0x80, sees one CPU while the two are together. So do other
+//     processes that look at the target.
+//   - A process that pins the target to the very CPU to which it is pinned already: the kernel does not tell the two
+//     apart, and the former mask is put back at the end.
+//   - A session that is killed between the creation of a child or thread and the stop that reports it: the child keeps
+//     the mask until it hits a breakpoint that was left, or until `gotap clean` is called with its number.
+//   - A session that is killed together with its supervisor: the target stays on its CPU until it hits a breakpoint or
+//     `gotap clean` is called. A target that creates threads with clone(2) itself before that leaves them there; the C
+//     library's functions for this have breakpoints.
 package affinity

@@ -19,8 +19,8 @@ import (
 // pthread_create, fork, posix_spawn and abort. They do not need SIGTRAP itself blocked. So the engine leaves it
 // unblocked there, and records in sigtrap.open that the program believes it is blocked:
 //
-//   - The engine sets breakpoints of its own on the instructions with which the C library calls
-//     rt_sigprocmask (sites.go, patterns.go). If the call blocks all signals, the engine makes it in the thread's place while the
+//   - The engine sets breakpoints of its own on the instructions with which the C library calls rt_sigprocmask
+//     (sites.go, patterns.go). If the call blocks all signals, the engine makes it in the thread's place while the
 //     thread is stopped there, and leaves SIGTRAP out. SIGTRAP is not blocked at any moment.
 //   - Any other way of blocking (a raw system call, a handler whose action blocks all signals, swapcontext) is detected
 //     at the first hit. That hit is repaired as action.go describes, and SIGTRAP stays unblocked from then on.

@@ -10,14 +10,15 @@
 // Only the tracing thread of a session uses Target, Island, Insert, Remove and Ranges, except that a session which
 // cleans up after another one uses Find and Left. Nothing here has a lock.
 //
-//   - Target needs a stopped thread, between two instructions and with its registers read (package inject). The other threads may run.
+//   - Target needs a stopped thread, between two instructions and with its registers read (package inject). The other
+//     threads may run.
 //   - Island.Add may be called while threads run: nothing leads to the stub yet.
-//   - Insert needs the threads that run code to be stopped, and Ranges.Parked to have found none behind the first byte of a place.
-//     Threads that sleep in the kernel may sleep on.
+//   - Insert needs the threads that run code to be stopped, and Ranges.Parked to have found none behind the first byte
+//     of a place. Threads that sleep in the kernel may sleep on.
 //   - Remove may be called while threads run.
 //   - Jump.Undo needs the threads that run code to be stopped.
-//   - Enable is called on the tracing thread, which is locked to its thread of the operating system for good. Disable and Disabled
-//     may be called on any thread.
+//   - Enable is called on the tracing thread, which is locked to its thread of the operating system for good. Disable
+//     and Disabled may be called on any thread.
 //
 // # One place, from breakpoint to jump and back
 //

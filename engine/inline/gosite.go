@@ -14,15 +14,17 @@ import (
 // again. The place of a probe at the entry is behind this check (registry.PlantedAt), and so is what a stub runs: the
 // jump is at the entry, and the check runs in the stub, in front of the programs.
 //
-//   - There is room on the stack only behind the check. In front of it, and in functions without one, not a word may be free: the linker
-//     lets chains of such functions use the stack to its end (cmd/link/internal/ld/stackcheck.go).
-//   - The jump replaces nothing but the check, in which the runtime suspends no goroutine: the compiler marks it as an unsafe point, since
-//     the check uses R14 (StartUnsafePoint in cmd/internal/obj/x86/obj6.go; the first version with such checks is Go 1.17). So no goroutine
-//     that sleeps continues in the middle of the jump, where no search through threads would find it. The instruction at the place keeps
-//     its breakpoint, for goroutines that were suspended there.
-//   - While a thread is in a stub the runtime does not know its program counter. It does not suspend a goroutine there (isAsyncSafePoint in
-//     runtime/preempt.go: findfunc fails), so the collector never scans a stack there, and no stack moves. A profile counts such a
-//     moment as external code (sigprof in runtime/proc.go, initAt in runtime/traceback.go: it gives up silently).
+//   - There is room on the stack only behind the check. In front of it, and in functions without one, not a word may be
+//     free: the linker lets chains of such functions use the stack to its end (cmd/link/internal/ld/stackcheck.go).
+//   - The jump replaces nothing but the check, in which the runtime suspends no goroutine: the compiler marks it as an
+//     unsafe point, since the check uses R14 (StartUnsafePoint in cmd/internal/obj/x86/obj6.go; the first version with
+//     such checks is Go 1.17). So no goroutine that sleeps continues in the middle of the jump, where no search through
+//     threads would find it. The instruction at the place keeps its breakpoint, for goroutines that were suspended
+//     there.
+//   - While a thread is in a stub the runtime does not know its program counter. It does not suspend a goroutine there
+//     (isAsyncSafePoint in runtime/preempt.go: findfunc fails), so the collector never scans a stack there, and no
+//     stack moves. A profile counts such a moment as external code (sigprof in runtime/proc.go, initAt in
+//     runtime/traceback.go: it gives up silently).
 //   - The instruction at the place does not fault. If it did in a stub whose session has been killed, the runtime would take
 //     the fault for one outside of Go, and end the program.
 //   - A stub keeps all registers, R14 and X15 included, and the flags.

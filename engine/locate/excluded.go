@@ -7,9 +7,11 @@ import (
 
 // Code of the kernel in a process, which cannot be probed though it can be named:
 //
-//   - the vdso, code that the kernel maps into every process. No file has it, so that nothing could tell after a crash what a
-//     breakpoint displaced. Functions of the C library for which the loader chooses code there (time, gettimeofday) are refused with it;
-//   - the vsyscall page, which is not memory of the process: the kernel itself makes its three calls, and what is there cannot be written.
+//   - the vdso, code that the kernel maps into every process. No file has it, so that nothing could tell after a crash
+//     what a breakpoint displaced. Functions of the C library for which the loader chooses code there (time,
+//     gettimeofday) are refused with it;
+//   - the vsyscall page, which is not memory of the process: the kernel itself makes its three calls, and what is there
+//     cannot be written.
 //
 // A place that was named outright is refused with its reason. Where a pattern of modules means the vdso, a query
 // reports that the vdso is left out.

@@ -14,7 +14,8 @@
 //   - loader (loader.go): the watch on the dynamic loader, which reports new libraries.
 //   - breakpoints (breakpoints.go, prepare.go): the points (point.go), and their breakpoints in the target. They are
 //     the session's executor (package executor; executor.go).
-//   - watchpoints (watch.go; package watchpoint) and syscalls (syscall.go; package syscallprobe): the probes that are no breakpoints.
+//   - watchpoints (watch.go; package watchpoint) and syscalls (syscall.go; package syscallprobe): the probes that are
+//     no breakpoints.
 //   - threads (threads.go): the threads that have stopped so far. Each thread (thread.go, hit.go, execute.go) has a
 //     register.File (package register) and a view (view.go; package stopped), which is what programs may know of it.
 //   - stops (stops.go): what a stop of the target means. child.go handles those of children and new programs.

@@ -106,7 +106,8 @@ func (t *Thread) RaisedTrap() bool {
 // Status reads a field of /proc/TID/status.
 func (t *Thread) Status(name string) string { return procfs.Status(t.Tid, name) }
 
-// UserPC returns the program counter of a thread that is in a stop, handled or not, or sleeps. It returns 0 for a thread that has ended.
+// UserPC returns the program counter of a thread that is in a stop, handled or not, or sleeps. It returns 0 for a
+// thread that has ended.
 func (t *Thread) UserPC() (pc uint64, known bool) {
 	pc, _, known = t.UserPlace()
 	return pc, known

@@ -21,12 +21,13 @@
 //
 // At an operation that native code does not execute, the thread stops at a doorbell (doorbell.go; Thread.AnswersBell).
 // The interpreter gets the registers that the thread had at the place and the words of the program, runs the rest, and
-// sets only the program counter: the native code restores the registers. If the program may change the target, the thread
-// continues at the displaced instructions instead, with the registers as they are then (change.go). A displaced instruction that faults is moved
-// to its own address, and the place gets its breakpoint back for good (stubfault.go). A read of a program that faults
-// rings its doorbell (reads.go, readfault.go). Calls are followed from their entry to their return in stacks in the
-// arena, and taken over by package retprobe when a thread stops where one begins or ends (calls.go). Threads that have
-// such a stack count in memory of their own, too; owners.go says which those are, and why no count is lost.
+// sets only the program counter: the native code restores the registers. If the program may change the target, the
+// thread continues at the displaced instructions instead, with the registers as they are then (change.go). A displaced
+// instruction that faults is moved to its own address, and the place gets its breakpoint back for good (stubfault.go).
+// A read of a program that faults rings its doorbell (reads.go, readfault.go). Calls are followed from their entry to
+// their return in stacks in the arena, and taken over by package retprobe when a thread stops where one begins or ends
+// (calls.go). Threads that have such a stack count in memory of their own, too; owners.go says which those are, and why
+// no count is lost.
 //
 // Where a jump does not fit, or another probe is among the bytes that it would replace, a short one may, which leads to a
 // springboard (springboard.go).

@@ -12,9 +12,10 @@ import (
 
 // Instructions that fault in native code.
 //
-// The displaced instructions run at the end of a stub, but for those in front of the place. If one faults, the program must see the fault at the
-// instruction's own address, and may repeat the instruction there. So the thread is moved to that address. Unless it is
-// the first one, the jump is there: then the place gets its breakpoint back for good, before the thread goes on.
+// The displaced instructions run at the end of a stub, but for those in front of the place. If one faults, the program
+// must see the fault at the instruction's own address, and may repeat the instruction there. So the thread is moved to
+// that address. Unless it is the first one, the jump is there: then the place gets its breakpoint back for good, before
+// the thread goes on.
 //
 // After the session has been killed nobody does that: a handler of the program sees an address in the stub. It returns
 // to the instruction there, which does the same.

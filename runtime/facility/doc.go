@@ -1,10 +1,12 @@
 // Package facility connects the exits of programs with the code that handles them. A facility has a number and a name,
 // and two hooks of package hook:
 //
-//   - The first is called at the hit, on the tracing thread, when a program has ended with that exit. Its functions set in the Request
-//     what the engine is to do once the probed instruction has completed. They must not block or allocate.
-//   - The second is called on the host's goroutine when the log of the hit has arrived. Scripts register their callbacks there. The
-//     first callback that returns something other than hook.Continue takes the record; a record that nobody takes is logged.
+//   - The first is called at the hit, on the tracing thread, when a program has ended with that exit. Its functions set
+//     in the Request what the engine is to do once the probed instruction has completed. They must not block or
+//     allocate.
+//   - The second is called on the host's goroutine when the log of the hit has arrived. Scripts register their
+//     callbacks there. The first callback that returns something other than hook.Continue takes the record; a record
+//     that nobody takes is logged.
 //
 // Numbers below FirstFree are gotap's own. Their actions at the hit do not depend on what is registered for the record.
 // Programs of scripts use them by name (exit.stop is facility Stop). The other numbers are free: `exit 7` of a

@@ -10,7 +10,8 @@ var objects string
 
 const header = `// Types of gotap scripts, for editors and tsc. Written by gotap init; it is overwritten by the next.
 //
-// A function given to probe is a program: it is compiled, and runs at the probe. All other functions are JavaScript of the host.
+// A function given to probe is a program: it is compiled, and runs at the probe. All other functions are JavaScript of
+// the host.
 
 `
 

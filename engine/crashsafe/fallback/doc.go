@@ -16,9 +16,9 @@
 //   - in the rest of that page, at StubAt, code that makes one system call and continues as if it had not (see
 //     Stub, and on ARM ReturnCode);
 //   - before that code, the CPUs that the session has set for the process, if any (pinned.go);
-//   - the table: sixteen bytes for each breakpoint: its address, the bytes that it displaces, and its own bytes. Where a jump may be
-//     written over a breakpoint of x86-64 (package inline in engine), it has the five bytes that the jump displaces: the
-//     session may be killed while it writes the four behind the breakpoint.
+//   - the table: sixteen bytes for each breakpoint: its address, the bytes that it displaces, and its own bytes. Where
+//     a jump may be written over a breakpoint of x86-64 (package inline in engine), it has the five bytes that the jump
+//     displaces: the session may be killed while it writes the four behind the breakpoint.
 //
 // # Why it may be executable, and is sound
 //

@@ -104,8 +104,8 @@ func startable(command []string) (paths []string) {
 	return paths
 }
 
-// isProgram reports whether a path leads to a program file. Libraries are files of the same type, without an interpreter or the flag of
-// position-independent programs.
+// isProgram reports whether a path leads to a program file. Libraries are files of the same type, without an
+// interpreter or the flag of position-independent programs.
 func isProgram(path string) bool {
 	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
 		return false

@@ -24,10 +24,10 @@ const (
 	standInLength = 4
 )
 
-// Alone returns a reader of the unit of rd that the code at pc belongs to. Its entries must not be asked for what other units
-// contain, nor for lines or location lists. It returns nil where that may not be enough, or all units have been read:
-// without .debug_aranges, with split or supplementary files, and for other languages than C, whose functions may be
-// described in several units, unless there are more than most bytes of entries.
+// Alone returns a reader of the unit of rd that the code at pc belongs to. Its entries must not be asked for what other
+// units contain, nor for lines or location lists. It returns nil where that may not be enough, or all units have been
+// read: without .debug_aranges, with split or supplementary files, and for other languages than C, whose functions may
+// be described in several units, unless there are more than most bytes of entries.
 func Alone(rd *Reader, pc uint64, most int) *Reader {
 	if rd.opened {
 		return nil
