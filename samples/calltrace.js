@@ -31,6 +31,7 @@ const slower = option("slower", 0, "only calls of so many nanoseconds or more, a
 const failed = option("failed", false, "only calls that fail, as they return: a negative int, NULL, or an error of Go");
 const stack = option("stack", 0, "frames of the stack to show with each call");
 const most = option("lines", 0, "stop tracing after so many lines; 0: never");
+const quiet = option("quiet", false, "do not tell that no call was shown");
 
 const { specs, not } = chosen(functions, without);
-calltree(specs, { not, from: places(from), inside, args, depth, slower, failed, stack, most });
+calltree(specs, { not, from: places(from), inside, args, depth, slower, failed, stack, most, quiet });

@@ -14,7 +14,7 @@
 //       order+0x8 (shop) at shop.c:20
 
 import { failed } from "gotap/structs";
-import { chosen } from "gotap/module";
+import { chosen, named } from "gotap/module";
 
 const watched = chosen(option("f", "", "the functions that may fail, separated by commas; none: those of the main program"));
 const trail = chosen(option("trail", "", "places to note while it runs, separated by commas; none: functions of the main program"));
@@ -65,5 +65,5 @@ probe(watched.specs, {
 });
 end(() => {
   passed.clear();
-  if (fails === 0) console.error(`whythefail: no call of ${watched.specs.join(", ")} failed`);
+  if (fails === 0) console.error(`whythefail: no call of ${named(watched.specs)} failed`);
 });

@@ -89,6 +89,9 @@ func (t *traceOptions) script(o *runOptions, patterns, command []string) (gotap.
 	if len(t.from) > 0 && o.maxSites == sitesOfEngine {
 		o.maxSites = sitesOfLibraries
 	}
+	if o.quiet && name == "calltrace" {
+		args = append(args, "quiet=true")
+	}
 	o.args = append(args, "f="+strings.Join(patterns, ","))
 	o.generated = true
 	return sampleScript(name), nil
