@@ -121,6 +121,7 @@ const errorNumber = c => defined(c.goid) ? 0 : c.errno; // Go has no errno
 // perFlow is a number for each goroutine g, and for each thread where g is 0: a goroutine changes its thread in the middle of a call.
 function perFlow(name) {
   const threads = perThread(0), goroutines = map(name, { keys: 2, max: 16384 });
+  end(() => goroutines.clear()); // of calls that have not returned
   return {
     get(c, g) {
       return g === 0 ? threads.value : goroutines.get(c.pid, g);
