@@ -6,6 +6,7 @@ import { result, isError } from "gotap/errno";
 import { callText, flags } from "gotap/syscalls";
 import { baseName, dirName } from "gotap/files";
 import { places } from "gotap/module";
+import { callOf } from "gotap/prototypes";
 import { textAt } from "gotap/python";
 
 is(dump("0123456789abcdefXY", { base: 0x10 }), `00000010  30 31 32 33 34 35 36 37 38 39 61 62 63 64 65 66  |0123456789abcdef|
@@ -59,4 +60,8 @@ is(places("geo::area(int, std::pair<int, long>),map<int, long>::at,libc:mem[a,b]
   "geo::area(int, std::pair<int, long>)|map<int, long>::at|libc:mem[a,b]*|x");
 is(places("A::operator<,A::operator()(int, int),A::operator->,A::operator[],A::operator ,,f").join("|"),
   "A::operator<|A::operator()(int, int)|A::operator->|A::operator[]|A::operator ,|f");
+// open has a mode only where it may create a file: the register of another call holds what happens to be there.
+is(callOf("open", [1, 0o2000000, 0o644], ["a"]), 'open("a", O_RDONLY|O_CLOEXEC)'); is(callOf("open", [1, 0o101, 0o644], ["a"]), 'open("a", O_WRONLY|O_CREAT, 0644)');
+is(callOf("openat", [-100, 1, 0, 0o644], [undefined, "a"]), 'openat(-100, "a", O_RDONLY)'); is(callOf("mkdir", [1, 0o755], ["a"]), 'mkdir("a", 0755)');
+is(callOf("open", [1, 0], ["a"]), 'open("a", O_RDONLY)'); is(callOf("open64", [1, 0o20200002, 0o600], ["."]), 'open64(".", O_RDWR|O_TMPFILE, 0600)'); is(callOf("open", [1, 0o200000, 0o600], ["."]), 'open(".", O_RDONLY|O_DIRECTORY)');
 console.log("done");
