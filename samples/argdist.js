@@ -1,5 +1,6 @@
 // argdist: how is an argument, or the result, of a function distributed?
 // topic: functions
+// Go: f=main.*
 //
 //   gotap run argdist -- ./prog                              first arguments of the program's own functions
 //   gotap run argdist libc:write --arg n=2 -- ls -lR /usr/share/doc
@@ -16,7 +17,7 @@
 import { int } from "gotap/structs";
 import { chosen } from "gotap/module";
 
-const place = option("f", "", "the functions, separated by commas; none: those of the main program");
+const place = option("f", "", "the functions, separated by commas; none: those of the main program, in Go of its package main");
 const which = option("n", "0", "which argument, 0 to 5, or ret");
 const type = option("type", "hist", "hist, value, int (as value, of 32 bits) or text");
 const what = `${place || "all functions"} ${which === "ret" ? "result" : "argument " + which}`;

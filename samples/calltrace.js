@@ -1,5 +1,6 @@
 // calltrace: calls as a tree, with arguments, results and times. `gotap trace` is the same, with flags.
 // topic: functions
+// Go: f=main.*
 //
 //   gotap run calltrace -- ./prog                                   the program's own functions
 //   gotap run calltrace 'main,work*' -- ./prog
@@ -21,7 +22,7 @@
 import { calltree } from "gotap/calltree";
 import { chosen, places } from "gotap/module";
 
-const functions = option("f", "", "functions, separated by commas; none: those of the main program");
+const functions = option("f", "", "functions, separated by commas; none: those of the main program, in Go of its package main");
 const without = option("not", "", "functions to leave out, separated by commas");
 const from = option("from", "", "only calls that these modules make, separated by commas");
 const inside = option("inside", "", "only what is called while this function runs");
@@ -31,6 +32,7 @@ const slower = option("slower", 0, "only calls of so many nanoseconds or more, a
 const failed = option("failed", false, "only calls that fail, as they return: a negative int, NULL, or an error of Go");
 const stack = option("stack", 0, "frames of the stack to show with each call");
 const most = option("lines", 0, "stop tracing after so many lines; 0: never");
+const quiet = option("quiet", false, "do not tell that no call was shown");
 
 const { specs, not } = chosen(functions, without);
-calltree(specs, { not, from: places(from), inside, args, depth, slower, failed, stack, most });
+calltree(specs, { not, from: places(from), inside, args, depth, slower, failed, stack, most, quiet });

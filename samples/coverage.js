@@ -1,5 +1,6 @@
 // coverage: which functions, or which lines of a file, have run?
 // topic: functions
+// Go: f=main.* !file
 //
 //   gotap run coverage -- ./prog                             the program's own functions
 //   gotap run coverage 'libc:*time*' -- ls -l
@@ -13,7 +14,7 @@
 
 import { chosen } from "gotap/module";
 
-const place = option("f", "", "functions: globs, separated by commas; none: those of the main program");
+const place = option("f", "", "functions: globs, separated by commas; none: those of the main program, in Go of its package main");
 const file = option("file", "", "a source file: its lines are looked at, not functions");
 const from = option("from", 1, "first line");
 const to = option("to", 100, "last line");

@@ -37,7 +37,8 @@ function frame() {
   const all = calls.take().sort((a, b) => Number(b[1].total) - Number(a[1].total));
   const most = all.length > 0 ? Number(all[0][1].total) : 0;
   const rows = all.map(([func, s]) => [func, s.count, Number(s.count) * 1e9 / Math.max(1, span), s.total, Number(s.total)]);
+  const width = columns() > 0 && columns() < 60 ? 8 : 20; // of a bar: one that is cut would say nothing
   const clear = columns() > 0 ? "\x1b[H\x1b[2J" : "";
   report(null, `${clear}${duration(at - started)}: ${all.length} functions called`); // a title for people
-  if (rows.length > 0) show("calls", ["function", "calls", ["rate", n => rate(n, 1e9)], ["time", duration], ["share", n => bar(n, most, 20)]], rows, { top });
+  if (rows.length > 0) show("calls", ["function", "calls", ["rate", n => rate(n, 1e9)], ["time", duration], ["share", n => bar(n, most, width)]], rows, { top });
 }

@@ -20,6 +20,7 @@ type Sample struct {
 	Topic   string // one of Topics
 	Text    string
 	Demo    string // NAME=VALUE, separated by blanks: its options where gotap's demonstration is the target
+	Go      string // the same where the target is a Go program; !NAME: not with this option
 }
 
 // Topics are the topics of samples, in the order of the catalogue.
@@ -64,16 +65,23 @@ func Find(name string) (Sample, bool) {
 }
 
 // read reads the catalogue entry from a script's first lines: "// NAME: PURPOSE", "// topic: TOPIC", and perhaps
-// "// demonstration: NAME=VALUE…".
+// "// demonstration: NAME=VALUE…" and "// Go: NAME=VALUE…".
 func read(file, text string) Sample {
 	first, rest, _ := strings.Cut(text, "\n")
 	second, rest, _ := strings.Cut(rest, "\n")
-	third, _, _ := strings.Cut(rest, "\n")
 	s := Sample{Name: strings.TrimSuffix(file, path.Ext(file)), File: file, Text: text}
 	_, s.Purpose, _ = strings.Cut(first, ": ")
 	s.Topic, _ = strings.CutPrefix(second, "// topic: ")
-	if demo, ok := strings.CutPrefix(third, "// demonstration: "); ok {
-		s.Demo = demo
+	for line := range strings.Lines(rest) {
+		what, options, ok := strings.Cut(strings.TrimSpace(line), ": ")
+		switch {
+		case !ok:
+			return s
+		case what == "// demonstration":
+			s.Demo = options
+		case what == "// Go":
+			s.Go = options
+		}
 	}
 	return s
 }

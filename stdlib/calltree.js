@@ -9,7 +9,7 @@
 //    1.530 ms    29.8 us  cat/4711            fclose(0x55e21c) = 0
 //    1.611 ms     407 us  cat/4711          } = 0  main
 //
-// calltree(specs, { not, from, args, inside, depth, slower, failed, stack, most, optional, print })
+// calltree(specs, { not, from, args, inside, depth, slower, failed, stack, most, optional, print, quiet })
 //     not       places that are left out
 //     from      modules: only calls that they make
 //     args      how many arguments to show of a function whose types are not known, 0 to 4 (2)
@@ -21,6 +21,7 @@
 //     most      disables the probes after this many lines (0: never)
 //     print     called on the host with { text, enter, leave, depth, func, tid, time } of each line instead of report(): a line
 //               begins a call, ends one, or does both
+//     quiet     does not tell at the end that no call was shown
 //   returns { probes }
 //
 // Arguments and results have the types of the debug information, or of gotap/prototypes and gotap/syscalls. Without these arguments are
@@ -30,7 +31,7 @@
 // The probes count the depth of each thread or goroutine. A call that ends with an exception or longjmp has no end;
 // the depth is correct again when the outermost call returns.
 
-import { options } from "gotap/module";
+import { named, options } from "gotap/module";
 import { duration, milliseconds } from "gotap/time";
 import { errno, isError } from "gotap/errno";
 import { callText, pathCalls, pathArgument } from "gotap/syscalls";
@@ -38,7 +39,7 @@ import { functions, callOf, resultOf, textsOf, setsErrno, isLibrary } from "gota
 
 export function calltree(specs, given) {
   const o = options("gotap/calltree", given, { not: [], from: [], args: 2, inside: "", depth: 0, slower: 0, failed: false, stack: 0, most: 0,
-    optional: false, print: undefined });
+    optional: false, print: undefined, quiet: false });
   const depth = perFlow("depths of goroutines"), open = perFlow("open calls of goroutines");
   const gated = o.inside !== "", deepest = o.depth > 0 ? o.depth : 1 << 30, least = o.slower, onlyFailed = o.failed;
   const late = least > 0 || onlyFailed;
@@ -99,8 +100,18 @@ export function calltree(specs, given) {
   const nest = (c, g, by) => open.set(c, g, open.get(c, g) + by);
   if (gated) probes.push(probe(o.inside, { priority: -1, enter: c => nest(c, goroutine(c), 1), leave: c => nest(c, goroutine(c), -1) }));
   show.limit = () => probes.forEach(p => p.disable());
-  end(show.end);
+  end(() => {
+    show.end();
+    if (!o.quiet && !show.any()) console.error(unseen(Array.isArray(specs) ? specs : [specs], o, probes.some(p => p.hits > 0)));
+  });
   return { probes };
+}
+
+// unseen is why no call was shown; some is whether there were hits.
+function unseen(specs, o, some) {
+  const conditions = [o.inside && `happened inside ${o.inside}`, o.failed && "failed", o.slower > 0 && `took ${duration(o.slower)} or longer`].filter(Boolean);
+  const from = o.from.length > 0 ? ` from ${o.from.map(module => module === "a.out" ? "the program" : module).join(", ")}` : "";
+  return `no call of ${named(specs)}${from}${some && conditions.length > 0 ? ` ${conditions.join(" and ")}` : " was made"}`;
 }
 
 // goroutine is the number of a goroutine, 0 where there is none or it is not known.
@@ -110,6 +121,7 @@ const errorNumber = c => defined(c.goid) ? 0 : c.errno; // Go has no errno
 // perFlow is a number for each goroutine g, and for each thread where g is 0: a goroutine changes its thread in the middle of a call.
 function perFlow(name) {
   const threads = perThread(0), goroutines = map(name, { keys: 2, max: 16384 });
+  end(() => goroutines.clear()); // of calls that have not returned
   return {
     get(c, g) {
       return g === 0 ? threads.value : goroutines.get(c.pid, g);
@@ -142,7 +154,7 @@ function printer(o) {
   const coloured = width > 0 && !env("NO_COLOR") && env("TERM") !== "dumb";
   let lines = 0, first = 0, waiting, waited;
   let shown; // the thread or goroutine of the last line, on a narrow terminal
-  const self = { limit: () => {}, event, end };
+  const self = { limit: () => {}, any: () => lines > 0, event, end };
   every("200ms", () => { // a call that was waiting the last time has waited long enough
     if (waiting === waited) flush();
     waited = waiting;

@@ -10,6 +10,7 @@
 //                                    "geo::area(int, int)", do not separate places
 // chosen(text, without)              what a user chose for probe(): { specs, not } of places that are separated by commas, and of those
 //                                    to leave out; without places the main program's own functions
+// named(specs)                       the places of chosen() for people: those of the main program have no text that a user wrote
 // linked(library, names)             the places of a library's functions: in the library itself, or in a program that was
 //                                    linked with it statically, as node is with OpenSSL
 // inOrder(module, name, given, fn, needed)  [options, function] of two arguments in any order; with needed a missing function is an error
@@ -65,10 +66,14 @@ export function places(text) {
 const startup = ["_start", "_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones", "__do_global_*", "__libc_csu_*", "__x86.get_pc_thunk.*",
   "_dl_relocate_static_pie"].map(name => `a.out:${name}`);
 
+const own = "a.out:*";
+
 export function chosen(text, without = "") {
   const specs = places(text);
-  return specs.length > 0 ? { specs, not: places(without) } : { specs: ["a.out:*"], not: [...startup, ...places(without)] };
+  return specs.length > 0 ? { specs, not: places(without) } : { specs: [own], not: [...startup, ...places(without)] };
 }
+
+export const named = specs => specs.length === 1 && specs[0] === own ? "the program's own functions" : specs.join(", ");
 
 export const linked = (library, names) => names.flatMap(name => [`${library}:${name}`, name]);
 

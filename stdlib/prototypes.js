@@ -53,8 +53,14 @@ const show = (kind, word, text) => word === "?" ? "?" : (kind === "s" || kind ==
 
 export function callOf(name, words, texts) {
   const [args] = known(name) ?? [];
-  return args === undefined ? "" : `${name}(${[...args.replace(".", "")].slice(0, words.length).map((kind, k) => show(kind, words[k], texts[k])).join(", ")})`;
+  if (args === undefined) return "";
+  const kinds = [...args.replace(".", "")].slice(0, words.length);
+  if (kinds.at(-1) === "m" && !creates(words[kinds.indexOf("o")])) kinds.pop();
+  return `${name}(${kinds.map((kind, k) => show(kind, words[k], texts[k])).join(", ")})`;
 }
+
+// creates reports whether open has a mode behind these flags: with O_CREAT or O_TMPFILE. Undefined are those of other functions.
+const creates = flags => flags === undefined || flags === "?" || (BigInt(flags) & 0o20000100n) !== 0n;
 
 // formatAt returns the position of a function's format, or -1.
 export const formatAt = name => (known(name)?.[0] ?? "").indexOf("f.");

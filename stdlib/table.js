@@ -9,7 +9,8 @@
 //                                     bytes. head: false leaves out the line of names
 // table(rows, { head, top, width })   text; columns of numbers are aligned right, others left. top: shows at most this many rows and
 //                                     counts the others in a last line. width: of a line (default: of the terminal; 0: no limit);
-//                                     the widest text columns are cut with "…" until the line fits
+//                                     the widest text columns are cut with "…" until the line fits: paths in front, others at their
+//                                     end. Numbers and times are never cut: if texts have no room beside them, the widest one has a line of its own
 // bar(value, most, width)             "@@@@" in proportion
 // size(bytes)                         "1.5 MiB"
 // counted(n, thing)                   "1 block", "3 blocks"
@@ -32,35 +33,73 @@ export function table(rows, given) {
   const shown = rows.slice(0, top).map(row => row.map(cell => String(cell)));
   const lines = head ? [head.map(String), ...shown] : shown;
   const count = Math.max(0, ...lines.map(line => line.length));
-  const right = [], wide = [];
+  const right = [], wide = [], shortest = [];
   for (let k = 0; k < count; k++) {
     right.push(rows.length > 0 && rows.every(row => isNumber(row[k])));
+    shortest.push(leastOf(rows.map(row => row[k])));
     wide.push(Math.max(0, ...lines.map(line => length(line[k] ?? ""))));
   }
-  fit(wide, right, width);
-  const text = lines.map(line => line.map((cell, k) => pad(cell, wide[k], right[k])).join("  ").trimEnd());
+  const layout = fit(wide, shortest, width);
+  const text = lines.flatMap(line => laidOut(line.map((cell, k) => pad(cell, layout.wide[k], right[k])), layout));
   if (rows.length > shown.length) text.push(`… and ${rows.length - shown.length} more`);
   return text.join("\n");
 }
 
-const least = 8; // characters: no column is cut to fewer
+// A layout is the widths of columns, the blanks between them, and which column has a line of its own above the others.
+const comfortable = 16; // characters: texts are cut to so many before columns move together
 
-// fit narrows the widest text columns until a line fits the width, in characters.
-function fit(wide, right, width) {
-  if (width <= 0) return;
-  for (let over = wide.reduce((a, b) => a + b + 2, -2) - width; over > 0; over--) {
-    let widest = -1;
-    for (let k = 0; k < wide.length; k++) if (!right[k] && wide[k] > least && (widest < 0 || wide[k] > wide[widest])) widest = k;
-    if (widest < 0) return;
-    wide[widest]--;
+// fit chooses the widest layout whose lines fit the width. shortest is to how many characters each column may be cut.
+function fit(wide, shortest, width) {
+  const plain = { wide, gap: 2, own: -1 }, tight = { wide, gap: 1, own: -1 };
+  if (width <= 0) return plain;
+  for (const [gap, least] of [[2, comfortable], [1, 0]]) {
+    const cut = narrowed(wide, shortest.map(n => Math.max(n, least)), width, gap);
+    if (cut) return { wide: cut, gap, own: -1 };
   }
+  const own = widest(wide, shortest);
+  if (own < 0) return tight;
+  const others = wide.toSpliced(own, 1), rest = fit(others, shortest.toSpliced(own, 1), width - indent.length);
+  return rest.own >= 0 ? tight : { wide: rest.wide.toSpliced(own, 0, Math.min(wide[own], width)), gap: rest.gap, own };
+}
+
+// narrowed cuts the widest columns until a line fits; undefined if they may not be cut so far.
+function narrowed(wide, shortest, width, gap) {
+  const cut = [...wide];
+  for (let over = cut.reduce((a, b) => a + b + gap, -gap) - width; over > 0; over--) {
+    const k = widest(cut, shortest);
+    if (k < 0) return undefined;
+    cut[k]--;
+  }
+  return cut;
+}
+
+// widest returns the widest column that may be cut, or -1.
+function widest(wide, shortest) {
+  let found = -1;
+  for (let k = 0; k < wide.length; k++) if (wide[k] > shortest[k] && (found < 0 || wide[k] > wide[found])) found = k;
+  return found;
+}
+
+// leastOf returns to how many characters a column may be cut: numbers and times not at all.
+function leastOf(cells) {
+  if (cells.length > 0 && cells.every(cell => isNumber(cell) || isTime(cell))) return Infinity;
+  return cells.some(cell => isPath.test(cell)) ? 16 : 8;
+}
+
+const indent = "  ";
+
+// laidOut returns the lines of a row of padded cells.
+function laidOut(cells, { gap, own }) {
+  const line = cells.filter((_, k) => k !== own).join(" ".repeat(gap)).trimEnd();
+  return own < 0 ? [line] : [cells[own].trimEnd(), indent + line];
 }
 
 const isNumber = v => typeof v === "number" || typeof v === "bigint" || (typeof v === "string" && /^-?[\d.]+( ?[kKMGT]?i?B?|%)$/.test(v));
+const isTime = v => /^-?[\d.]+ ([num]?s|min( \d+ s)?)$/.test(v);
 const length = text => columns(text);
 
 function pad(text, width, right) {
-  if (length(text) > width) text = cut(text, width - 1) + "…";
+  if (length(text) > width) text = isPath.test(text) ? pathEnd(text, width) : cut(text, width - 1) + "…";
   const blank = " ".repeat(Math.max(0, width - length(text)));
   return right ? blank + text : text + blank;
 }
@@ -74,6 +113,21 @@ function cut(text, width) {
     kept += letter;
   }
   return kept;
+}
+
+const isPath = /^\.{0,2}\/[^*]/; // not a comment, as in SQL
+
+// pathEnd shortens a path to its end, at a slash unless much would be lost.
+function pathEnd(path, width) {
+  const letters = [...path];
+  let kept = "";
+  for (let room = width - 1; room > 0 && letters.length > 0;) {
+    const letter = letters.pop();
+    room -= length(letter);
+    if (room >= 0) kept = letter + kept;
+  }
+  const slash = kept.indexOf("/");
+  return "…" + (slash > 0 && slash <= kept.length / 2 ? kept.slice(slash) : kept);
 }
 
 export function bar(value, most, width = 40) {

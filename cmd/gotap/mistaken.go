@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -9,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"gotap/cmd/gotap/othertracers"
 	"gotap/cmd/gotap/status"
@@ -39,6 +41,49 @@ func otherFlag(c *cobra.Command, err error, before int) string {
 		return ""
 	}
 	return othertracers.Flag(c.Name(), m[1])
+}
+
+var (
+	dashForNumber = regexp.MustCompile(`^invalid argument "--" for "(?:-., )?--(\S+)" flag`)
+	lacksValue    = regexp.MustCompile(`^flag needs an argument: (?:--(\S+)|'(.)')`)
+)
+
+// dashAsValue refuses -- as the value of a flag: the value was forgotten, and the flag has swallowed what begins
+// COMMAND. err is that of parsing the flags, if any.
+func dashAsValue(c *cobra.Command, err error) error {
+	name := ""
+	c.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if slices.Contains(values, "--") {
+			name = f.Name
+		}
+	})
+	if err != nil {
+		if m := dashForNumber.FindStringSubmatch(err.Error()); m != nil {
+			name = m[1]
+		}
+	}
+	if name == "" {
+		return nil
+	}
+	hint := cmp.Or(othertracers.Valued(name), fmt.Sprintf("the value comes before the other --, as in: %s --%s VALUE -- COMMAND", c.CommandPath(), name))
+	return status.Hinted(status.With(status.Usage, fmt.Errorf("--%s needs a value, which -- is not", name)), hint)
+}
+
+// valueHint says what was probably meant by a last flag that lacks its value; "" when nothing is known.
+func valueHint(c *cobra.Command, err error) string {
+	m := lacksValue.FindStringSubmatch(err.Error())
+	if m == nil {
+		return ""
+	}
+	name := m[1]
+	if f := c.Flags().ShorthandLookup(m[2]); m[2] != "" && f != nil {
+		name = f.Name
+	}
+	return othertracers.Valued(name)
 }
 
 var unknownCommand = regexp.MustCompile(`^unknown command ("(?:[^"\\]|\\.)*") for "gotap"`)

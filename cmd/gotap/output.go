@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gotap/cmd/gotap/datafile"
+	"gotap/cmd/gotap/othertracers"
 	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/terminal"
 	"gotap/cmd/gotap/views"
@@ -17,7 +18,7 @@ import (
 // checkFormat understands -f. A file that is written as a whole is not mixed with what COMMAND prints.
 func (p *plan) checkFormat() (err error) {
 	if p.shape, err = format.Choose(p.format, p.output); err != nil {
-		return err
+		return status.Hinted(err, othertracers.Valued("format"))
 	}
 	p.json, p.apart = p.shape.Name == "json", p.shape.Whole() && p.output == ""
 	return p.shape.Check(p.output != "" || len(p.logNames) == 0 || slices.Contains(p.logNames, "terminal"), p.runOptions.rotate != "")

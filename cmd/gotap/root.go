@@ -47,7 +47,8 @@ What runs at a probe is compiled to small, verified, bounded bytecode; everythin
 	return root
 }
 
-// explainArguments makes every command print its usage when its arguments are wrong. A command that only has
+// explainArguments makes every command print its usage when its arguments are wrong, and refuse -- as the value of a
+// flag. A command that only has
 // subcommands reports an unknown subcommand as an error; cobra would print help instead.
 func explainArguments(c *cobra.Command) {
 	for _, sub := range c.Commands() {
@@ -64,11 +65,14 @@ func explainArguments(c *cobra.Command) {
 		c.Args = cobra.ArbitraryArgs
 	}
 	check := c.Args
-	if check == nil {
-		return
+	if check == nil && !c.HasParent() {
+		return // cobra refuses unknown commands
 	}
 	c.Args = func(c *cobra.Command, args []string) error {
-		err := check(c, args)
+		err := dashAsValue(c, nil)
+		if err == nil && check != nil {
+			err = check(c, args)
+		}
 		if err == nil || status.HintOf(err) != "" {
 			return err
 		}
@@ -115,7 +119,10 @@ func newVersion(w *World) *cobra.Command {
 
 // flagError explains the most common mistake: a command line without "--" before COMMAND.
 func flagError(c *cobra.Command, err error) error {
-	hint := nearFlag(c, err, c.CommandPath()+" --help lists the flags")
+	if dash := dashAsValue(c, err); dash != nil {
+		return dash
+	}
+	hint := cmp.Or(valueHint(c, err), nearFlag(c, err, c.CommandPath()+" --help lists the flags"))
 	if strings.Contains(err.Error(), "unknown") && c.Flags().NArg() > 0 {
 		hint = othertracers.CommandBehind
 	}

@@ -11,12 +11,14 @@ import (
 
 	"gotap/cmd/gotap/status"
 	"gotap/cmd/gotap/terminal"
+	"gotap/samples"
 	"gotap/script"
 	"gotap/script/output"
 	"gotap/stdlib"
 )
 
-// addScriptHelp makes `gotap run SCRIPT --help` list the arguments that the script declares with option().
+// addScriptHelp makes `gotap run SCRIPT --help` say what a sample is for, and list the
+// arguments that the script declares with option().
 func addScriptHelp(w *World, c *cobra.Command, o *runOptions) {
 	c.SetHelpFunc(func(c *cobra.Command, args []string) {
 		defer w.help(c)                        // what the script takes comes first
@@ -30,8 +32,16 @@ func addScriptHelp(w *World, c *cobra.Command, o *runOptions) {
 		if len(own) > 0 {
 			name = own[0]
 		}
+		printPurpose(w.Stdout, name)
 		printOptions(w.Stdout, name, scriptOptions(w, own, o.text, c.Flags().Changed("eval")))
 	})
+}
+
+// printPurpose says what a sample is for.
+func printPurpose(w *os.File, name string) {
+	if s, ok := samples.Find(name); ok && !isFile(name) {
+		fmt.Fprintln(w, terminal.Wrap(s.Name+": "+s.Purpose+"\n", terminal.Columns(w)))
+	}
 }
 
 // printOptions lists a script's arguments.

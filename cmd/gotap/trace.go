@@ -35,7 +35,7 @@ func newTrace(w *World) *cobra.Command {
 		Long: `trace shows the calls of functions as a tree: COMMAND's, those of the processes given with -p or --container, or those of a small demonstration.
 
 PATTERN is a place as in probe(): 'read*', libc:malloc, 'Shop::*', ./libx.so:run, syscall:openat. Without one it is every function of
-the main program. Arguments and results have the types of the debug information, or of prototypes that gotap knows; other functions
+the main program, in Go programs of package main. Arguments and results have the types of the debug information, or of prototypes that gotap knows; other functions
 show registers. The tree is one of threads, in programs of Go with debug information one of goroutines: server/g18 is number 18.
 
   gotap trace -- ./prog                       every function of the program itself; so does gotap ./prog
@@ -46,7 +46,7 @@ show registers. The tree is one of threads, in programs of Go with debug informa
 
 --count, --latency, --slower and --failed wait for the return of a call. Errors are red on a terminal.`,
 		RunE: func(c *cobra.Command, args []string) error {
-			return runText(w, c, args, &o, func(own, command []string) (gotap.Script, error) { return t.script(&o, own, command) }, func(gotap.Script) {})
+			return runText(w, c, args, &o, func(own, command []string) (gotap.Script, error) { return t.script(w, &o, own, command) }, func(gotap.Script) {})
 		},
 	}
 	o.registerSession(c)
@@ -68,7 +68,7 @@ func (t *traceOptions) register(c *cobra.Command) {
 }
 
 // script returns the sample that does what the flags and patterns ask for. Its arguments join the options.
-func (t *traceOptions) script(o *runOptions, patterns, command []string) (gotap.Script, error) {
+func (t *traceOptions) script(w *World, o *runOptions, patterns, command []string) (gotap.Script, error) {
 	name := "calltrace"
 	switch {
 	case t.count:
@@ -89,7 +89,16 @@ func (t *traceOptions) script(o *runOptions, patterns, command []string) (gotap.
 	if len(t.from) > 0 && o.maxSites == sitesOfEngine {
 		o.maxSites = sitesOfLibraries
 	}
-	o.args = append(args, "f="+strings.Join(patterns, ","))
+	if o.quiet && name == "calltrace" {
+		args = append(args, "quiet=true")
+	}
+	o.args = args
+	if len(patterns) == 0 {
+		o.ofGo(w, samples.Sample{Go: "f=main.*"}, command)
+	}
+	if !o.given("f") {
+		o.args = append(o.args, "f="+strings.Join(patterns, ","))
+	}
 	o.generated = true
 	return sampleScript(name), nil
 }

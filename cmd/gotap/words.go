@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"gotap"
@@ -25,11 +24,12 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 	}
 	text, words := gotap.Script{Name: s.File, Text: s.Text}, own[1:]
 	if len(words) == 0 && o.targeted(command) {
+		o.ofGo(w, s, command)
 		return text, nil
 	}
 	first := firstOption(w, s.Name)
 	var err error
-	given := slices.ContainsFunc(o.args, func(arg string) bool { return strings.HasPrefix(arg, first.Name+"=") })
+	given := o.given(first.Name)
 	switch {
 	case len(words) == 0 && s.Demo != "" && !given:
 		o.args = append(strings.Fields(s.Demo), o.args...)
@@ -56,6 +56,7 @@ func (o *runOptions) sampleWithWords(w *World, own, command []string, eval bool)
 	}
 	o.args = append(o.args, first.Name+"="+strings.Join(words, ","))
 	o.generated = true
+	o.ofGo(w, s, command)
 	return text, nil
 }
 

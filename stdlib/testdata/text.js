@@ -6,6 +6,7 @@ import { result, isError } from "gotap/errno";
 import { callText, flags } from "gotap/syscalls";
 import { baseName, dirName } from "gotap/files";
 import { places } from "gotap/module";
+import { callOf } from "gotap/prototypes";
 import { textAt } from "gotap/python";
 
 is(dump("0123456789abcdefXY", { base: 0x10 }), `00000010  30 31 32 33 34 35 36 37 38 39 61 62 63 64 65 66  |0123456789abcdef|
@@ -19,6 +20,13 @@ is(table([["a".repeat(30), 1]], { width: 20 }), "aaaaaaaaaaaaaaaa…  1");
 is(table([["a"], ["b"], ["c"]], { top: 2 }), "a\nb\n… and 1 more");
 is(table([["漢字", 1], ["abcde", 2], ["e\u0301", 3]]), "漢字   1\nabcde  2\ne\u0301      3");
 is(table([["漢字".repeat(9), 1], ["a", 2]], { width: 20 }), "漢字漢字漢字漢字…  1\na                  2");
+// A path loses its beginning. Columns move together before a text is cut short, and numbers and times stay whole: what has no room beside them has a line of its own.
+is(table([["/usr/share/doc/blob.gz", 1]], { width: 20 }), "…/doc/blob.gz      1"); is(table([["./" + "b".repeat(30) + ".gz", 1]], { width: 20 }), "…bbbbbbbbbbbbb.gz  1");
+is(table([["/* a comment */ select 1", 1]], { width: 20 }), "/* a comment */ …  1"); is(table([[1, "/漢字漢/漢字漢字漢字"]], { width: 18 }), "1 …/漢字漢字漢字"); is(table([["/", 1]], { width: 20 }), "/  1");
+is(table([["getdents64", 1, "1.00 ms", "abcdef"]], { width: 25 }), "getdent… 1 1.00 ms abcdef");
+is(table([[12, "293.0 KiB", "0 B", "227 us", "/tmp/a/long/way/to/blob.gz"], [3, "0 B", "293.0 KiB", "4 min 5 s", "x"]], { head: ["calls", "read", "written", "time", "file"], width: 40 }),
+  ["file", "  calls       read    written  time", "/tmp/a/long/way/to/blob.gz", "     12  293.0 KiB        0 B  227 us", "x", "      3        0 B  293.0 KiB  4 min 5 s"].join("\n"));
+is(table([["/tmp/a/long/way/to/blob.gz", "100 us", "100 us"]], { width: 17 }), "…/way/to/blob.gz\n  100 us  100 us"); is(table([["4 min 5 s", 1000]], { width: 8 }), "4 min 5 s 1000");
 is(table([]), "");
 is(bar(1, 2, 4), "@@"); is(bar(0, 0, 4), "");
 is(size(512), "512 B"); is(size(1536), "1.5 KiB"); is(size(3 * 2 ** 30), "3.0 GiB"); is(size(5n * 2n ** 40n), "5.0 TiB");
@@ -52,4 +60,8 @@ is(places("geo::area(int, std::pair<int, long>),map<int, long>::at,libc:mem[a,b]
   "geo::area(int, std::pair<int, long>)|map<int, long>::at|libc:mem[a,b]*|x");
 is(places("A::operator<,A::operator()(int, int),A::operator->,A::operator[],A::operator ,,f").join("|"),
   "A::operator<|A::operator()(int, int)|A::operator->|A::operator[]|A::operator ,|f");
+// open has a mode only where it may create a file: the register of another call holds what happens to be there.
+is(callOf("open", [1, 0o2000000, 0o644], ["a"]), 'open("a", O_RDONLY|O_CLOEXEC)'); is(callOf("open", [1, 0o101, 0o644], ["a"]), 'open("a", O_WRONLY|O_CREAT, 0644)');
+is(callOf("openat", [-100, 1, 0, 0o644], [undefined, "a"]), 'openat(-100, "a", O_RDONLY)'); is(callOf("mkdir", [1, 0o755], ["a"]), 'mkdir("a", 0755)');
+is(callOf("open", [1, 0], ["a"]), 'open("a", O_RDONLY)'); is(callOf("open64", [1, 0o20200002, 0o600], ["."]), 'open64(".", O_RDWR|O_TMPFILE, 0600)'); is(callOf("open", [1, 0o200000, 0o600], ["."]), 'open(".", O_RDONLY|O_DIRECTORY)');
 console.log("done");

@@ -112,3 +112,12 @@ func Flag(command, flag string) string {
 	}
 	return ""
 }
+
+// valued are hints about flags that have a value here and none in strace, where -f follows forks and -T shows times.
+var valued = map[string]string{
+	"format": "-f chooses the format of the data; children of COMMAND are followed without a flag",
+	"for":    "-T ends the run after a time, as in -T 10s; how long each call takes is shown without a flag",
+}
+
+// Valued says what was probably meant by a flag of gotap, by its long name, that lacks its value; "" when nothing is known.
+func Valued(flag string) string { return valued[flag] }

@@ -35,3 +35,13 @@ func TestCommands(t *testing.T) {
 		t.Errorf("run: %q", got)
 	}
 }
+
+// TestValued: flags without their value have a hint if another tracer's have none.
+func TestValued(t *testing.T) {
+	if got := othertracers.Valued("format"); !strings.Contains(got, "followed without a flag") {
+		t.Errorf("format: %q", got)
+	}
+	if got := othertracers.Valued("output"); got != "" {
+		t.Errorf("output: %q", got)
+	}
+}
