@@ -16,9 +16,8 @@ LIVE = gotap/cmd/gotap/static gotap/engine gotap/engine/armtest gotap/engine/rem
 .PHONY: all build dist test checks quick long deps lint unit race fuzz cross packages bench clean
 all: build
 
-# HTTP/2 is left out: gotap is a client of collectors and debuginfod, and serves its page, over HTTP/1.1 as well.
 build:
-	$(GO) build -trimpath -tags nethttpomithttp2 -ldflags="-s -w" -o gotap ./cmd/gotap
+	$(GO) build -trimpath -ldflags="-s -w" -o gotap ./cmd/gotap
 
 # What is released: binaries and packages for all architectures, in build/dist.
 dist:
