@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
+	"gotap/engine/linux/procfs"
 	"gotap/engine/testenv"
 )
 
@@ -82,6 +85,35 @@ func TestInlineEmpty(t *testing.T) {
 				t.Errorf("%+v, %d stops of %d calls", q, s.Hits, made)
 			}
 		})
+	}
+}
+
+// TestInlineShortInHandlers ends sessions while the handlers of signals that have interrupted native code do not return:
+// the padding is as before then, and the threads find the native code when they return.
+func TestInlineShortInHandlers(t *testing.T) {
+	for range scaled(3, 50) {
+		w := inlineWorld(t, FollowThreads)
+		p := start(t, program(t, "short.c"), "spin", "4")
+		before := text(t, p.pid())
+		if err := w.Attach(p.pid()); err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range shorts {
+			w.probe(f, Handlers{Enter: w.counts(w.counter())})
+		}
+		w.Start()
+		eventually(t, "hits without a stop", func() bool { return w.Stats().Inline >= len(shorts) })
+		for _, tid := range procfs.Threads(p.pid()) {
+			if tid != p.pid() {
+				unix.Tgkill(p.pid(), tid, unix.SIGUSR1)
+			}
+		}
+		if err := w.Close(false); err != nil {
+			t.Error(err)
+		}
+		untouched(t, p.pid(), before)
+		unix.Kill(p.pid(), unix.SIGUSR2)
+		want(t, "target", p.end(), "spin bad=0")
 	}
 }
 

@@ -1,6 +1,6 @@
 /* Functions that are shorter than a jump of five bytes, one behind the other, with padding behind the last.
    short calls N [timer]: three threads make N rounds each; with timer, signals interrupt them 10,000 times a second
-   short spin N:          N threads make rounds until standard input has something
+   short spin N:          N threads make rounds until standard input has something; SIGUSR1 holds them in its handler until SIGUSR2 comes
    short processes N:     N children, each forked while another thread makes rounds, make 100 rounds
    Each round calls each function once. */
 #include <pthread.h>
@@ -51,6 +51,14 @@ static void tick(int sig)
 	round_of(sig);
 }
 
+static volatile int released;
+static void hold(int sig)
+{
+	while (!released)
+		usleep(1000);
+}
+static void release(int sig) { released = 1; }
+
 int main(int argc, char **argv)
 {
 	const char *mode = argv[1];
@@ -59,6 +67,9 @@ int main(int argc, char **argv)
 	if (!strcmp(mode, "spin")) {
 		char c;
 		endless = 1;
+		struct sigaction held = { .sa_handler = hold, .sa_flags = SA_RESTART }, again = { .sa_handler = release, .sa_flags = SA_RESTART };
+		sigaction(SIGUSR1, &held, NULL);
+		sigaction(SIGUSR2, &again, NULL);
 		for (long i = 0; i < n; i++)
 			pthread_create(&id[i], NULL, rounds, NULL);
 		puts("ready");

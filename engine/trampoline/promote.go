@@ -465,28 +465,23 @@ func (j *spaceJumps) ranges() (all inline.Ranges) {
 	return all
 }
 
-// UnmapIslands unmaps the memory for native code, and removes the springboards that lead there. It is called when nothing
-// leads there any more, and the threads of
-// the process are stopped or asleep. A thread may be in that memory, or a signal handler return to it: then it stays
-// mapped.
+// wakePatience is how long UnmapIslands waits for threads that have woken up.
+const wakePatience = 100 * time.Millisecond
+
+// UnmapIslands removes the springboards of the process and unmaps the memory for native code. It is called when no jump
+// leads there any more, and the threads of the process are stopped or asleep. A thread may be in that memory, or a
+// signal handler return to it: then it stays mapped. So does the padding if that may be so of a springboard.
 func (t *Thread) UnmapIslands() {
 	sp := t.proc.Space
-	maps, err := module.Maps(t.proc.Pid)
-	if err != nil || len(codeIn(sp).jumps.islands) == 0 {
+	if len(codeIn(sp).jumps.islands) == 0 {
 		return
 	}
-	ranges := withSpringboards(codeIn(sp).jumps.ranges(), sp)
-	for o := range t.by.on.Threads() {
-		if o.proc.Space != sp || o.parts.State.Now() == threadstate.Gone {
-			continue
-		}
-		pc, stack, known := o.standsAt()
-		inside := false
-		if !known || !ranges.Parked(sp.Mem, maps, pc, stack, func(inline.Range) { inside = true }) || inside {
-			return
-		}
+	inIsland, atSpringboard, known := t.standInside()
+	// A thread that was asleep may have woken up for a moment, and is not known until it sleeps again.
+	for end := time.Now().Add(wakePatience); !known && time.Now().Before(end); inIsland, atSpringboard, known = t.standInside() {
+		time.Sleep(runOutPause)
 	}
-	if t.by.restorePadding(sp) != nil {
+	if !known || atSpringboard || t.by.restorePadding(sp) != nil || inIsland {
 		return
 	}
 	for _, i := range codeIn(sp).jumps.islands {

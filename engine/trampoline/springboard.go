@@ -8,6 +8,7 @@ import (
 	"gotap/engine/image/module"
 	"gotap/engine/inline"
 	"gotap/engine/space"
+	"gotap/engine/threadstate"
 )
 
 // Springboards.
@@ -16,7 +17,8 @@ import (
 // in padding near the place. A springboard belongs to its place for as long as the memory exists, because a thread may
 // be between the two jumps at any time. So it stays when the place gets its breakpoint back, and leads to new native
 // code when the place gets a jump again: this is written while the threads are held, one of which may stand there. At
-// the end of the session the padding is restored together with the memory for native code, if no thread is there.
+// the end of the session the padding is restored, if no thread is there: also where a thread is still in native code,
+// whose memory then stays.
 
 // padsIn returns those places for springboards of a site that contain in a process what they contain in the file.
 func padsIn(sp *space.Space, m *module.Loaded, site *inline.Site) (pads []uint64) {
@@ -91,6 +93,31 @@ func withSpringboards(ranges inline.Ranges, sp *space.Space) inline.Ranges {
 	}
 	slices.SortFunc(ranges, func(a, b inline.Range) int { return cmp.Compare(a.Start, b.Start) })
 	return ranges
+}
+
+// standInside reports whether a thread of the process is in native code or at a springboard, or may come back to one from
+// a signal handler. known is false if that cannot be told of a thread.
+func (t *Thread) standInside() (inIsland, atSpringboard, known bool) {
+	sp := t.proc.Space
+	maps, err := module.Maps(t.proc.Pid)
+	if err != nil {
+		return false, false, false
+	}
+	ranges := withSpringboards(codeIn(sp).jumps.ranges(), sp)
+	note := func(r inline.Range) {
+		at := sp.Springboards[r.Start] != nil
+		atSpringboard, inIsland = atSpringboard || at, inIsland || !at
+	}
+	for o := range t.by.on.Threads() {
+		if o.proc.Space != sp || o.parts.State.Now() == threadstate.Gone {
+			continue
+		}
+		pc, stack, known := o.standsAt()
+		if !known || !ranges.Parked(sp.Mem, maps, pc, stack, note) {
+			return false, false, false
+		}
+	}
+	return inIsland, atSpringboard, true
 }
 
 // restorePadding removes the springboards of an address space, in which no thread is or can come to them.
