@@ -65,7 +65,7 @@ func taken(p *space.Point, start, end uint64) bool {
 // findSite is inline.SiteOf, or a function like it.
 type findSite func(f *module.File, vaddr uint64, around bool) (inline.Site, error)
 
-// windowAt finds the instructions that a jump at a point replaces, whoever else is there.
+// windowAt finds the instructions that a jump at a point replaces. It does not ask whether another point is among them.
 func (c *Executor) windowAt(p *space.Point, find findSite) (r space.Room, err error) {
 	m := module.Find(p.Space.Modules, p.Addr)
 	if m == nil || m.File == nil {

@@ -59,7 +59,7 @@ func TestPlaces(t *testing.T) {
 func TestSamplesAreOffered(t *testing.T) {
 	s, ok := samples.Find("mallocs")
 	if !ok {
-		t.Fatal("there is no sample mallocs")
+		t.Fatal("cannot find the sample mallocs")
 	}
 	if list := completions(t, "run", "mall"); !slices.Equal(list, []string{"mallocs\t" + s.Purpose}) {
 		t.Errorf("offered are %q", list)
