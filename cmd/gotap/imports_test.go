@@ -110,7 +110,7 @@ func debuginfo(neighbours string) string {
 var ordered = map[string][]string{
 	"runtime": {"runtime/hook", "runtime/gate", "runtime/opcode", "runtime/opcode/generate", "runtime/value", "runtime/outcome", "runtime/key",
 		"runtime/record", "runtime/object", "runtime/snapshot", "runtime/arena", "runtime/calls", "runtime/clock", "runtime/ranges", "runtime/element", "runtime", "runtime/facility",
-		"runtime/native", "runtime/native/amd64/asm", "runtime/native/amd64/objdump", "runtime/native/amd64/span", "runtime/native/amd64", "runtime/native/arm64"},
+		"runtime/native", "runtime/native/amd64/asm", "runtime/native/amd64/objdump", "runtime/native/amd64/span", "runtime/native/amd64/quotient", "runtime/native/amd64", "runtime/native/arm64"},
 	"compile/js": {"compile/js/tree", "compile/js", "compile/js/report", "compile/js/state", "compile/js/operator", "compile/js/fetch",
 		"compile/js/operand", "compile/js/builtin", "compile/js/lower", "compile/js/emit", "compile/js/compiler"},
 	"script": {"script/watchdog", "script/load", "script/scope", "script/source", "script/output", "script/output/syslog", "script/output/picture",

@@ -3,6 +3,7 @@ package amd64
 import (
 	"gotap/runtime"
 	"gotap/runtime/native/amd64/asm"
+	"gotap/runtime/native/amd64/quotient"
 	"gotap/runtime/opcode"
 )
 
@@ -291,6 +292,10 @@ func (p *part) keepLow(x asm.Reg, n int, signed bool) {
 // a division by -1 is a negation.
 func (p *part) divide(op opcode.Op) {
 	b, a := p.stack[len(p.stack)-1], p.stack[len(p.stack)-2]
+	if b.kind == constant && op != opcode.Udivmod && quotient.Multiplies(int64(b.n)) {
+		p.divideByConstant(op)
+		return
+	}
 	by := asm.R(asm.RCX)
 	if b.kind == constant {
 		p.load(asm.RCX, b)
@@ -323,6 +328,21 @@ func (p *part) divide(op opcode.Op) {
 	}
 }
 
+// divideByConstant divides by the top word, by multiplication.
+func (p *part) divideByConstant(op opcode.Op) {
+	b := p.popWord()
+	p.load(asm.RCX, p.popWord())
+	p.used(asm.RAX)
+	p.used(asm.RDX)
+	quotient.Divide(p.Assembler, int64(b.n))
+	if op != opcode.Quo {
+		p.result(asm.RCX)
+	}
+	if op != opcode.Rem {
+		p.result(asm.RDX)
+	}
+}
+
 // signedDivide divides rax: the quotient is in rax, the remainder in rdx.
 func (p *part) signedDivide(by asm.Operand, b word) {
 	if b.kind == constant && b.n != ^uint64(0) {
@@ -343,10 +363,10 @@ func (p *part) signedDivide(by asm.Operand, b word) {
 }
 
 // compareZero compares an operand with 0.
-func (p *part) compareZero(o asm.Operand) {
+func (s *words) compareZero(o asm.Operand) {
 	if o.IsReg() {
-		p.Test(o.Reg)
+		s.Test(o.Reg)
 		return
 	}
-	p.AluImm(asm.Cmp, o, 0)
+	s.AluImm(asm.Cmp, o, 0)
 }

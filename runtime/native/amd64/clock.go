@@ -37,7 +37,7 @@ func (s *words) now() {
 	s.Shift(asm.Shl, asm.R(asm.RDX), 32)
 	s.Alu(asm.Or, asm.R(asm.RAX), asm.R(asm.RDX))
 	s.Alu(asm.Sub, asm.R(asm.RAX), asm.At(asm.RCX, clock.CounterAt))
-	s.Mul(asm.At(asm.RCX, clock.RateAt))
+	s.MulWide(asm.At(asm.RCX, clock.RateAt), false)
 	s.Shrd(asm.RAX, asm.RDX, 32)
 	s.Alu(asm.Add, asm.R(asm.RAX), asm.At(asm.RCX, clock.NanosAt))
 }

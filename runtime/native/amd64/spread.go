@@ -84,7 +84,7 @@ func (c *cells) addSquare(to asm.Operand, v word) {
 	c.Shift(asm.Sar, asm.R(asm.RDX), 63)
 	c.Alu(asm.Xor, asm.R(asm.RAX), asm.R(asm.RDX))
 	c.Alu(asm.Sub, asm.R(asm.RAX), asm.R(asm.RDX))
-	c.Mul(asm.R(asm.RAX))
+	c.MulWide(asm.R(asm.RAX), false)
 	c.Mov(asm.R(c.used(asm.RCX)), asm.R(asm.RAX))
 	c.LockXadd(to, asm.RCX)
 	c.Alu(asm.Add, asm.R(asm.RCX), asm.R(asm.RAX))

@@ -56,6 +56,8 @@ var forms = []struct {
 	{"not    QWORD PTR [rsp]", func(a *Assembler) { a.Not(At(RSP, 0)) }},
 	{"div    r8", func(a *Assembler) { a.Div(R(R8)) }},
 	{"idiv   QWORD PTR [rsp+0x8]", func(a *Assembler) { a.Idiv(At(RSP, 8)) }},
+	{"imul   QWORD PTR [rsp+0x8]", func(a *Assembler) { a.MulWide(At(RSP, 8), true) }},
+	{"imul   rcx", func(a *Assembler) { a.MulWide(R(RCX), true) }},
 	{"div    ecx", func(a *Assembler) { a.Div32(R(RCX)) }},
 	{"cqo", func(a *Assembler) { a.Cqo() }},
 	{"xor    r9d,r9d", func(a *Assembler) { a.Clear(R9) }},

@@ -276,8 +276,14 @@ func (a *Assembler) Bsf(to Reg, from Operand) { a.encode(wide(0x0f, 0xbc), to, f
 // Bsr finds the highest bit that is set; the operand must not be 0.
 func (a *Assembler) Bsr(to Reg, from Operand) { a.encode(wide(0x0f, 0xbd), to, from) }
 
-// Mul multiplies rax; the product is in rdx:rax.
-func (a *Assembler) Mul(o Operand) { a.encode(wide(0xf7), 4, o) }
+// MulWide multiplies rax, as signed or unsigned words; the product is in rdx:rax.
+func (a *Assembler) MulWide(o Operand, signed bool) {
+	op := Reg(4)
+	if signed {
+		op = 5
+	}
+	a.encode(wide(0xf7), op, o)
+}
 
 // Shrd shifts to right and fills it from above with the low bits of from.
 func (a *Assembler) Shrd(to, from Reg, n byte) {

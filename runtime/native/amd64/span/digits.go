@@ -63,7 +63,7 @@ func (n Number) decimal(a *asm.Assembler) {
 	a.Lea(n.Next, asm.At(n.At, end))
 	a.Place(again)
 	a.MovImm(asm.RAX, 0xcccccccccccccccd)
-	a.Mul(asm.R(n.Value))
+	a.MulWide(asm.R(n.Value), false)
 	a.Shift(asm.Shr, asm.R(asm.RDX), 3)
 	a.Mov(asm.R(asm.RAX), asm.R(n.Value))
 	a.ImulImm(asm.RCX, asm.R(asm.RDX), 10)
