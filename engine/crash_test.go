@@ -489,22 +489,26 @@ func TestCleanAfterKilledSession(t *testing.T) {
 }
 
 // TestKilledWatch kills a session while its watchpoint is met all the time: the debug registers stay armed, and the
-// handler takes what they raise.
+// handler takes what they raise, in native code too.
 func TestKilledWatch(t *testing.T) {
 	testenv.Require(t, testenv.AMD64, testenv.Ptrace, testenv.Watched)
-	for i, flags := range [][]string{nil, {"-m32"}, nil, {"-m32"}} {
-		if len(flags) > 0 {
+	for _, c := range []struct {
+		flags  []string
+		engine Engine
+		cleans bool
+	}{{nil, Auto, false}, {[]string{"-m32"}, Auto, false}, {nil, Auto, true}, {[]string{"-m32"}, Auto, true}, {nil, Inline, false}, {nil, Inline, true}} {
+		if len(c.flags) > 0 {
 			testenv.Require(t, testenv.M32, testenv.IA32)
 		}
-		p := start(t, program(t, "victim.c", flags...), "2")
+		p := start(t, program(t, "victim.c", c.flags...), "2")
 		if line, err := p.out.ReadString('\n'); err != nil {
 			t.Fatalf("the target does not begin: %q, %v", line, err)
 		}
-		s := startCrashed(t, crashPlan{Pid: p.pid(), Specs: []string{"watch:table/4/rw", "leaf"}}, nil, nil)
+		s := startCrashed(t, crashPlan{Pid: p.pid(), Specs: []string{"watch:table/4/rw", "leaf", "global"}, Engine: c.engine}, nil, nil)
 		eventually(t, "debug registers", func() bool { return debugTraps(p.pid()) })
 		killSoon(s, 20*time.Millisecond)
 		time.Sleep(50 * time.Millisecond)
-		if i > 1 { // the handler goes, and so the registers have to
+		if c.cleans { // the handler goes, and so the registers have to
 			if _, err := Clean(p.pid()); err != nil {
 				t.Error(err)
 			}
@@ -514,9 +518,9 @@ func TestKilledWatch(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 		}
 		if got := p.end(); got != "victim bad=0" {
-			t.Errorf("%v: the target said %q, %v", flags, got, p.cmd.Wait())
+			t.Errorf("%v: the target said %q, %v", c, got, p.cmd.Wait())
 		} else if err := p.cmd.Wait(); err != nil {
-			t.Errorf("%v: %v", flags, err)
+			t.Errorf("%v: %v", c, err)
 		}
 	}
 }

@@ -68,14 +68,22 @@ func (t *thread) execute(p *space.Point) {
 		t.exec.StepInPlace(p, false)
 		return
 	}
-	if p.How == arch.Emulated && (len(t.proc.watches) == 0 || !p.Site.Allowed(arch.InPlace)) && t.emu.Try(p.Site) {
+	watched := len(t.proc.watches) > 0 && p.Site.Allowed(arch.InPlace)
+	if p.How == arch.Emulated && !watched && t.emu.Try(p.Site) {
 		t.finish()
 		return
 	}
 	// What cannot be emulated, or would fault, is left to the processor. So is an instruction that may hit a
-	// watchpoint, if it can be stepped.
+	// watchpoint, if it can be stepped: a call in place, because its copy would push an address in the copy, which
+	// stays there if the session is killed.
+	if watched && isCall(p.Site.Insn().Control) {
+		t.exec.StepInPlace(p, false)
+		return
+	}
 	t.exec.Begin(p)
 }
+
+func isCall(c arch.Control) bool { return c == arch.Call || c == arch.IndirCall }
 
 // finish is called when the instruction has completed, with the registers that it left. The thread resumes with the
 // oldest signal that was kept meanwhile, or keeps it longer: see starvation.

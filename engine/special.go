@@ -6,8 +6,9 @@ import "gotap/engine/syscallprobe"
 type otherProbes struct {
 	s        *Session
 	calls    syscallprobe.Probes
-	sysnames int // enabled probes on system calls
-	watching int // watchpoints
+	sysnames int  // enabled probes on system calls
+	watching int  // watchpoints
+	before   bool // some of them stop a thread before the instruction: on ARM all, elsewhere those on instructions
 }
 
 // markMemory is the memory of an address space that has semaphores. It implements semaphore.Memory.

@@ -16,7 +16,7 @@ type nativeHost struct{ s *Session }
 func (h nativeHost) Warn(text string)                 { h.s.warn(text) }
 func (h nativeHost) Closing() bool                    { return h.s.life.closing }
 func (h nativeHost) Resting() bool                    { return h.s.throttle.Resting() }
-func (h nativeHost) Watching() bool                   { return h.s.others.watching > 0 }
+func (h nativeHost) Watching() bool                   { return h.s.others.before }
 func (h nativeHost) ShadowStacks() bool               { return h.s.shadows.Exist() }
 func (h nativeHost) After(d time.Duration, fn func()) { h.s.loop.After(d, fn) }
 func (h nativeHost) Do(fn func() error) error         { return h.s.do(fn) }

@@ -40,9 +40,10 @@ func (p *process) Watchable(place.Spec) (in watchpoint.Process, ok bool) {
 // syncWatches sets the debug registers of all threads to what they should be. Running threads are stopped for this.
 // The error is the first that the kernel returns.
 func (x *otherProbes) syncWatches() (err error) {
-	x.watching = 0
+	x.watching, x.before = 0, false
 	for _, p := range x.s.procs {
 		x.watching += len(p.watches)
+		x.before = x.before || p.watches.Of(place.OnExecute) != 0 || p.arch.Stepless && len(p.watches) > 0
 	}
 	stale := false
 	for _, t := range x.s.threads {
@@ -51,7 +52,7 @@ func (x *otherProbes) syncWatches() (err error) {
 	if !stale || x.s.life.closing {
 		return nil
 	}
-	if x.watching > 0 {
+	if x.before {
 		x.s.natives.DropAll(trampoline.ErrWatched)
 	}
 	x.markAllWatched()
@@ -83,11 +84,6 @@ func (x *otherProbes) markAllWatched() {
 // armDebugRegs is Write for callers that can only warn of an error.
 func (d *watches) armDebugRegs() { d.t.s.warnOf(d.Write()) }
 
-// watchHit runs the programs of the watchpoints that were hit, as part of the hit. It reports whether any were.
-func (d *watches) watchHit() bool {
-	return d.runWatches(d.Met())
-}
-
 // runWatches runs the programs of the watchpoints in a bit set, in which bit i is watch i. It reports whether the
 // set has any.
 func (d *watches) runWatches(met uint64) bool {
@@ -100,16 +96,33 @@ func (d *watches) runWatches(met uint64) bool {
 // watchTrap handles a SIGTRAP that may come from a watchpoint, and reports whether it does. The registers are read.
 func (d *watches) watchTrap() bool {
 	d.t.h.Begin(d.t.proc.arch.WordSize())
-	d.t.view.Begin(nil)
 	if d.t.proc.arch.Stepless {
+		d.t.view.Begin(nil)
 		return d.watchedAccess()
 	}
-	if !d.watchHit() {
+	met := d.Met()
+	if met == 0 {
 		return false
 	}
-	d.commit()
+	if at, own := d.t.native.Displaced(); !own {
+		d.runAt(at, met)
+	}
 	d.t.resume(0)
 	return true
+}
+
+// runAt runs the programs of the watchpoints in a bit set. They see the thread at an address, which differs from its
+// program counter in a copy of displaced instructions. The thread goes on where it is, unless a program moves it.
+func (d *watches) runAt(at, met uint64) {
+	pc := d.t.PC()
+	here := *pc
+	*pc = at
+	d.t.view.Begin(nil)
+	d.runWatches(met)
+	if *pc == at {
+		*pc = here
+	}
+	d.commit()
 }
 
 // commit commits what the programs of watchpoints logged, and writes back registers that they changed.

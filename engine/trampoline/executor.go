@@ -73,7 +73,7 @@ var (
 	errPost        = errors.New("a handler runs after the instruction, or if it faults")
 	errAtReturn    = errors.New("the predicate runs at the return")
 	errFrom        = errors.New("calls are counted by where they come from")
-	ErrWatched     = errors.New("data is watched")
+	ErrWatched     = errors.New("debug registers stop threads before an instruction")
 	errNoFile      = errors.New("it is in no file")
 	errNoArena     = errors.New("the memory of the programs cannot be shared")
 	errOccupied    = errors.New("another probe is in the bytes that the jump would replace")

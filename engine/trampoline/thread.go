@@ -33,7 +33,7 @@ type Host interface {
 	Closing() bool
 	// Resting reports whether probes rest for the sake of the budget.
 	Resting() bool
-	// Watching reports whether data is watched.
+	// Watching reports whether debug registers stop threads before an instruction: no copy of that may run instead.
 	Watching() bool
 	// ShadowStacks reports whether threads may have shadow stacks.
 	ShadowStacks() bool

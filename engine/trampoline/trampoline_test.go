@@ -120,7 +120,7 @@ func (h *host) After(time.Duration, func()) {}
 func (h *host) Threads() iter.Seq[*Thread]  { return func(func(*Thread) bool) {} }
 func (h *host) StoppedTid(*space.Space) int { return 0 }
 
-// TestFits: places of other processors, where the session itself stops threads, and while data is watched, get no jump;
+// TestFits: places of other processors, where the session itself stops threads, and while debug registers watch instructions, get no jump;
 // each says why.
 func TestFits(t *testing.T) {
 	h := &host{}
@@ -136,7 +136,7 @@ func TestFits(t *testing.T) {
 	}{
 		{"another processor", &space.Point{Space: &space.Space{ABI: &abi.ABI{}}}, false, inline.ErrOtherArch},
 		{"resolver", &space.Point{Space: here, Resolvers: []*space.IFunc{{}}}, false, errOwnUse},
-		{"watched data", &space.Point{Space: here}, true, ErrWatched},
+		{"watched instructions", &space.Point{Space: here}, true, ErrWatched},
 		{"dropped", &space.Point{Space: here, Jump: space.Jump{Dropped: errFaulted}}, false, errFaulted},
 		{"ARM64", &space.Point{Space: &space.Space{ABI: &abi.ARM64}}, false, errNoFile},
 		{"no file", &space.Point{Space: here}, false, errNoFile},
