@@ -259,7 +259,7 @@ const flow = e => e.goid ? `${e.pid} ${e.goid}` : e.tid;
 // begun is a call as the host keeps it.
 function begun(e, depth, isCall, most) {
   return { text: oneLine(callLine(e, isCall, most)), func: e.func, module: e.module, depth, time: e.end ? e.time - Number(e.ns) : e.time, pid: e.pid, tid: e.tid, comm: e.comm,
-    goid: e.goid ? Number(e.goid) : undefined, who: e.goid ? `${e.comm}/g${e.goid}` : `${e.comm}/${e.tid}`, stack: e.stack ? String(e.stack) : undefined };
+    goid: e.goid ? Number(e.goid) : undefined, who: `${oneLine(e.comm)}/${e.goid ? "g" + e.goid : e.tid}`, stack: e.stack ? String(e.stack).split("\n").map(oneLine).join("\n") : undefined };
 }
 
 // callLine is a call with its arguments.
