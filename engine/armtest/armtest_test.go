@@ -49,6 +49,9 @@ func (s set) build(t *testing.T, m *Image) {
 	}
 	s.addLibraries(t, m)
 	s.buildValues(t, m)
+	if s.name == "a64" {
+		s.add(t, m, "tilted", "-O2", "-g", filepath.Join(testdata, "tilted.c"))
+	}
 	s.add(t, m, "steploop", "-O2", "-static", "testdata/steploop.c")
 }
 
@@ -157,7 +160,8 @@ var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChil
 	"TestStoppedTargetStaysStopped", "TestFilters"}
 
 // inlineTests are those of programs that run in the target.
-var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64Doorbell", "TestInlineARM64Logs", "TestInlineARM64Records", "TestInlineARM64Thread", "TestInlineARM64Calls", "TestInlineARM64Frames", "TestInlineARM64Reads", "TestInlineARM64Keys", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach", "TestInlineARM64Changes"}
+var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64Doorbell", "TestInlineARM64Logs", "TestInlineARM64Records", "TestInlineARM64Thread", "TestInlineARM64Calls", "TestInlineARM64Frames", "TestInlineARM64Reads", "TestInlineARM64Keys", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach", "TestInlineARM64Changes",
+	"TestMixedARM64", "TestMixedTilted", "TestMixedExplains", "TestMixedHeedsRings"}
 
 // engineCommand runs tests of package engine on the programs of a set, with all of their rounds in long runs.
 func engineCommand(set string, tests []string) string {

@@ -17,7 +17,8 @@ import (
 // machine is what differs between the processors that have native code.
 type machine struct {
 	features native.Features
-	always   bool   // native code runs with Mixed, too
+	aligned  uint64 // what the stack pointer is to be a multiple of, because native code uses the stack; 0: it does not matter
+	searched bool   // the code of a file is searched before a place there gets a jump
 	texts    bool   // it makes texts
 	trap     []byte // of a doorbell
 	silent   []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
@@ -28,8 +29,8 @@ type machine struct {
 }
 
 var (
-	onAMD64 = &machine{features: amd64.Features, always: true, texts: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
-	onARM64 = &machine{features: arm64.Features, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, ring: arm64.Ring, emit: emitARM64}
+	onAMD64 = &machine{features: amd64.Features, searched: true, texts: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
+	onARM64 = &machine{features: arm64.Features, aligned: 16, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, ring: arm64.Ring, emit: emitARM64}
 )
 
 // machineOf returns that of an address space; nil: native code is not made for it.
@@ -43,10 +44,7 @@ func machineOf(sp *space.Space) *machine {
 	return nil
 }
 
-// Reasons why programs stop the threads of some processors.
-var (
-	errNotAuto = errors.New("only --engine inline runs programs inside of processes of 64-bit ARM")
-)
+var errMisaligned = errors.New("the stack pointer is misaligned there")
 
 // ownData returns the address of the own data of a thread, by which native code knows it, or 0. The thread has stopped,
 // and its registers have been read.
