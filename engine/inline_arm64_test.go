@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -52,6 +53,34 @@ func TestInlineARM64Doorbell(t *testing.T) {
 	want(t, "the sum of the first argument", sum.get(), 4*calls*(calls-1)/2)
 	want(t, "output", tg.output(), "plain bad=0\n")
 	if q := w.Query(); q[0].Hits != uint64(4*calls) || q[2].Hits != uint64(4*(calls-2)) || w.Stats().Inline != 1 {
+		t.Errorf("query %+v, stats %+v", q, w.Stats())
+	}
+}
+
+// TestInlineARM64Floats: several threads add halves of integers to a sum and an average of floats, without a stop.
+func TestInlineARM64Floats(t *testing.T) {
+	w := newInlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "plain.c"), "4000", "3")
+	var insts []runtime.Inst
+	var ids []int
+	for _, k := range []object.Kind{object.KindSum, object.KindAvg, object.KindMax} {
+		id, err := w.arena.Declare(object.Object{Kind: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, off := w.arena.Lookup(id)
+		insts = append(insts, runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.Itof}, runtime.Inst{Op: opcode.PushD, V: math.Float64bits(2)}, runtime.Inst{Op: opcode.Fdiv},
+			runtime.Inst{Op: opcode.AggFloat, V: off})
+		ids = append(ids, id)
+	}
+	w.probe("work", Handlers{Enter: w.code(insts...)})
+	w.run()
+	for i, v := range []float64{4 * 4000 * 3999 / 4, 3999. / 4, 3999. / 2} {
+		data, _ := w.arena.Handle(ids[i]).Get()
+		want(t, fmt.Sprint("value ", i), data.Float, v)
+	}
+	want(t, "output", tg.output(), "plain bad=0\n")
+	if q := w.Query(); q[0].Hits != 4*4000 || q[0].Strategy["inline"] != 1 || w.Stats().Hits > 100 {
 		t.Errorf("query %+v, stats %+v", q, w.Stats())
 	}
 }

@@ -102,7 +102,7 @@ func emitAMD64(t *Thread, p *space.Point, programs []native.Program, island *inl
 func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error) {
 	c := t.by
 	site := arm64.Site{
-		Addr: at, Place: p.Addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.Pid), Atomics: hostcpu.AddsAtomically(),
+		Addr: at, Place: p.Addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.Pid), Atomics: hostcpu.AddsAtomically(), Scalable: hostcpu.HasScalable(),
 		Ring: c.set.Arena.RingLayout(), Tail: func(at uint64) ([]byte, error) {
 			code, _, err := p.Jump.Window.Copy(at)
 			return code, err

@@ -40,6 +40,9 @@ const (
 	condNE cond = 1
 	condHS cond = 2 // unsigned, greater or equal
 	condLO cond = 3 // unsigned, less
+	condMI cond = 4 // of floats: less
+	condVS cond = 6 // of floats: one is not a number
+	condVC cond = 7
 	condHI cond = 8
 	condLS cond = 9
 	condGE cond = 10 // signed

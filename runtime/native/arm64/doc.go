@@ -6,8 +6,8 @@
 // Integers, jumps, registers and arguments, shared variables and arrays of integers, aggregations, maps and
 // aggregations with keys of integers and of texts that are known when code is made; the thread's number and its
 // variables, the time; records of numbers and of such texts; calls from their entry to their return, with their
-// storage; reads of integers in memory, and comparisons of texts there with constants. All else rings a doorbell:
-// floats; texts that are made when the program runs.
+// storage; reads of numbers in memory, and comparisons of texts there with constants; floats (float.go). All else rings a
+// doorbell: texts that are made when the program runs.
 //
 // # A stub
 //
@@ -23,7 +23,7 @@
 //	tail                              the displaced instruction and the branch back
 //	what seldom runs                  doorbells, and ways round
 //
-// It calls nothing, uses no vector registers, and no memory but the arena, the control word, what it pushes, and what
+// It calls nothing, uses vector registers only for programs with floats, and no memory but the arena, the control word, what it pushes, and what
 // programs read (read.go). Linux has no red zone on this architecture, so all memory below the stack pointer is free,
 // and signal handlers stay below what the stub has pushed.
 //

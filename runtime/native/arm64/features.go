@@ -10,4 +10,7 @@ const (
 )
 
 // Features describes this package to native.PlanOf.
-var Features = native.Features{Args: 8, Register: func(operand uint64) bool { return operand>>16 <= filePC }}
+var Features = native.Features{Args: 8, Floats: true, FloatArgs: 8, Register: func(operand uint64) bool {
+	_, ok := lowHalf(operand >> 16)
+	return ok || operand>>16 <= filePC
+}}

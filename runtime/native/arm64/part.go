@@ -23,6 +23,8 @@ type part struct {
 	assigned native.TempSet // scratch words that have been assigned
 	call     *native.Call   // that begins or ends; nil: none
 	framed   bool           // frameReg has the address of its frame
+	vectors  bool           // vector registers are saved
+	float    bool           // what is added to an aggregation is the float in vectorB
 	probe    uint32         // its number, which records contain
 	tables   tables
 	frames   callFrames
@@ -55,8 +57,17 @@ func (e *emitter) prepare(p *part) {
 	}
 }
 
-// body makes the code of all operations that are reached, in their order.
+// body makes the code of the part.
 func (p *part) body() {
+	if usesVectors(p.plan) {
+		p.withVectors(p.operations)
+		return
+	}
+	p.operations()
+}
+
+// operations makes the code of all operations that are reached, in their order.
+func (p *part) operations() {
 	if p.plan.Counted {
 		p.movImm(x16, uint64(p.plan.Fuel))
 		p.store(p.counter(), x16)
@@ -201,7 +212,7 @@ func (p *part) execute(in *runtime.Inst, depth int) {
 		p.b(p.done)
 	case opcode.Abort:
 		p.b(p.abort)
-	case opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field:
+	case opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field:
 		p.context(in, depth)
 	case opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV, opcode.FetchAddGV:
 		p.variable(in.Op, depth)
@@ -233,6 +244,8 @@ func (p *part) execute(in *runtime.Inst, depth int) {
 		} else {
 			p.aggregate(p.get(top, x17))
 		}
+	case opcode.AggFloat:
+		p.aggregateFloat(depth)
 	case opcode.Readable:
 		p.memory.probe(depth)
 	case opcode.Str: // the plan makes no other texts
@@ -240,6 +253,10 @@ func (p *part) execute(in *runtime.Inst, depth int) {
 	default:
 		if isLoad(in) {
 			p.memory.load(in.Op, depth)
+			return
+		}
+		if native.IsFloat(in.Op) {
+			p.calculateFloat(in.Op, depth)
 			return
 		}
 		if !p.moves(in, depth) {
@@ -325,6 +342,8 @@ func (p *part) context(in *runtime.Inst, depth int) {
 		p.register(x, in.V)
 	case opcode.Arg:
 		p.original(x, x0+reg(in.A&0xffff))
+	case opcode.ArgF:
+		p.fromFloat(x, reg(in.A&0xffff))
 	case opcode.Retval:
 		p.original(x, x0)
 	case opcode.Field:
@@ -343,7 +362,9 @@ func (p *part) context(in *runtime.Inst, depth int) {
 // register loads a register or a part of it. The operand is packed as Code has it: index<<16 | shift<<8 | width.
 func (p *part) register(x reg, operand uint64) {
 	width, shift, index := uint32(operand&0xff), uint32(operand>>8&0xff), operand>>16
-	if index == filePC {
+	if half, ok := lowHalf(index); ok {
+		p.fromFloat(x, half)
+	} else if index == filePC {
 		p.movImm(x, p.site.Place)
 	} else {
 		p.original(x, reg(index))

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"unsafe"
 
@@ -51,7 +52,9 @@ type world struct {
 	machine      *runtime.Machine
 	names        *native.Names
 	runner       *runner
-	data         []byte // what programs read
+	vectors      *vectorFile // of the case
+	scalable     bool        // native code saves all bits of vectors
+	data         []byte      // what programs read
 
 	clock          uint64   // the clock, an offset in the arena
 	bank           []uint64 // its line
@@ -71,7 +74,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Close() })
-	w := &world{Arena: a, few: map[uint64]bool{}, names: &native.Names{Func: "func", Module: "/module", Probe: "func"}, machine: runtime.NewMachine(a)}
+	w := &world{Arena: a, few: map[uint64]bool{}, vectors: &vectorFile{}, names: &native.Names{Func: "func", Module: "/module", Probe: "func"}, machine: runtime.NewMachine(a)}
 	if w.memory, err = unix.Mmap(a.FD(), 0, arenaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 		t.Fatal(err)
 	}
@@ -279,9 +282,10 @@ func difference(got, want []byte) string {
 
 // thread is the thread of a hit as the interpreter sees it.
 type thread struct {
-	regs  *regFile
-	names *native.Names
-	data  []byte
+	regs    *regFile
+	vectors *vectorFile
+	names   *native.Names
+	data    []byte
 }
 
 // testData is what the runner has in its pages.
@@ -305,11 +309,13 @@ func (h thread) ReadMemory(addr uint64, p []byte) int {
 
 func (thread) WriteMemory(uint64, []byte) bool { return false }
 func (h thread) Arg(n int) (uint64, bool)      { return h.regs[n&7], n < 8 }
-func (thread) ArgFloat(int) (float64, bool)    { return 0, false }
-func (thread) FloatWord(int) (uint64, bool)    { return 0, false }
-func (h thread) Return() uint64                { return h.regs[0] }
-func (thread) SetReturn(uint64)                {}
-func (thread) Stack([]uint64) int              { return 0 }
+func (h thread) ArgFloat(n int) (float64, bool) {
+	return math.Float64frombits(h.vectors[2*(n&7)]), n < 8
+}
+func (h thread) FloatWord(n int) (uint64, bool) { return h.vectors[n], n < len(h.vectors) }
+func (h thread) Return() uint64                 { return h.regs[0] }
+func (thread) SetReturn(uint64)                 {}
+func (thread) Stack([]uint64) int               { return 0 }
 
 func (h thread) Text(f runtime.TextField, buf []byte) int {
 	text := map[runtime.TextField]string{runtime.TextFunc: h.names.Func, runtime.TextModule: h.names.Module, runtime.TextProbe: h.names.Probe}[f]
@@ -348,7 +354,7 @@ type ran struct {
 func (w *world) context(regs *regFile) *runtime.Context {
 	at := *regs
 	at[filePC] = testPlace
-	return &runtime.Context{Thread: thread{&at, w.names, w.data}, Regs: at[:], Word: 8, Tid: testTid}
+	return &runtime.Context{Thread: thread{&at, w.vectors, w.names, w.data}, Regs: at[:], Word: 8, Tid: testTid}
 }
 
 // interpret runs programs as the engine does, on the interpreter alone.
