@@ -40,7 +40,7 @@ func TestGuarded(t *testing.T) {
 			n += extra
 		}
 		want(t, "hits of "+places[i], hits[i].get(), n)
-		if (q.Strategy["inline"] == 1) != (!entry || !checks) {
+		if (q.Strategy["inline"]+q.Strategy["inline, returns by return sites"] == 1) != (!entry || !checks) {
 			t.Errorf("the processor checks branches: %v; %+v", checks, q)
 		}
 	}

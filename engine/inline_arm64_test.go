@@ -57,6 +57,34 @@ func TestInlineARM64Doorbell(t *testing.T) {
 	}
 }
 
+// TestInlineARM64Caller: without a stop, programs see the return address and the arguments on the stack that they see at
+// breakpoints, at the entry and at the end of a function.
+func TestInlineARM64Caller(t *testing.T) {
+	const calls = 500
+	seen := map[Engine]string{}
+	for _, e := range []Engine{Auto, Inline} {
+		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+		tg := w.launch(program(t, "plain.c", "-no-pie"), fmt.Sprint(calls))
+		entry, end, stacked := w.counter(), w.counter(), w.counter()
+		caller := runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldCaller)}
+		w.probe("work", Handlers{Enter: w.code(caller, runtime.Inst{Op: opcode.AddGV, V: entry.offset()}), Leave: w.code(caller, runtime.Inst{Op: opcode.AddGV, V: end.offset()})})
+		ninth := runtime.Inst{Op: opcode.Arg, A: 8}
+		w.probe("work", Handlers{Enter: w.code(ninth, ninth, runtime.Inst{Op: opcode.Arg, A: 9}, runtime.Inst{Op: opcode.Xor}, runtime.Inst{Op: opcode.Xor}, runtime.Inst{Op: opcode.Bool},
+			runtime.Inst{Op: opcode.AddGV, V: stacked.offset()})})
+		w.run()
+		want(t, "output", tg.output(), "plain bad=0\n")
+		want(t, "the caller at the end", end.get(), entry.get())
+		seen[e] = fmt.Sprint(entry.get(), stacked.get())
+		if s := w.Stats(); e == Inline && (s.Hits > 100 || s.Inline != 2) {
+			t.Errorf("stats %+v", s)
+		}
+		if entry.get() < calls*4096 {
+			t.Errorf("the callers add up to %d", entry.get())
+		}
+	}
+	want(t, "what programs see", seen[Inline], seen[Auto])
+}
+
 // TestInlineARM64Floats: several threads add halves of integers to a sum and an average of floats, without a stop.
 func TestInlineARM64Floats(t *testing.T) {
 	w := newInlineWorld(t, FollowThreads)

@@ -1,6 +1,7 @@
 package trampoline
 
 import (
+	"bytes"
 	"errors"
 
 	"gotap/engine/abi"
@@ -20,8 +21,11 @@ type machine struct {
 	aligned  uint64 // what the stack pointer is to be a multiple of, because native code uses the stack; 0: it does not matter
 	searched bool   // the code of a file is searched before a place there gets a jump
 	texts    bool   // it makes texts
-	trap     []byte // of a doorbell
-	silent   []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
+	// returns reports whether a function that ends at a point has its return address where its caller has put it. Nil: all
+	// have.
+	returns func(p *space.Point) bool
+	trap    []byte // of a doorbell
+	silent  []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
 	// ring makes the registers of a thread whose read has faulted what they would be if its doorbell had rung.
 	ring func(f *native.Read, stub uint64, regs []uint64)
 	// emit makes native code that runs programs at a point, for an address in an island.
@@ -30,7 +34,7 @@ type machine struct {
 
 var (
 	onAMD64 = &machine{features: amd64.Features, searched: true, texts: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
-	onARM64 = &machine{features: arm64.Features, aligned: 16, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, ring: arm64.Ring, emit: emitARM64}
+	onARM64 = &machine{features: arm64.Features, aligned: 16, returns: endsInRet, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, ring: arm64.Ring, emit: emitARM64}
 )
 
 // machineOf returns that of an address space; nil: native code is not made for it.
@@ -45,6 +49,10 @@ func machineOf(sp *space.Space) *machine {
 }
 
 var errMisaligned = errors.New("the stack pointer is misaligned there")
+
+// endsInRet reports whether a function ends at a point in an instruction that leads to where x30 says, and computes nothing:
+// ret, and not one that authenticates the address first.
+func endsInRet(p *space.Point) bool { return bytes.Equal(p.Orig, []byte{0xc0, 0x03, 0x5f, 0xd6}) }
 
 // ownData returns the address of the own data of a thread, by which native code knows it, or 0. The thread has stopped,
 // and its registers have been read.

@@ -34,7 +34,7 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 			return program, err
 		}
 	}
-	at.Returns = r.Ends != nil || r.Placement.Target.Entry()
+	at.Returns = r.Ends != nil && (m.returns == nil || m.returns(p)) || r.Ends == nil && r.Placement.Target.Entry()
 	run := code.Enter
 	if code.Leave != nil {
 		counts = code.CountsEntry() == (r.Ends == nil)

@@ -180,7 +180,7 @@ func (p *planner) lacksField(pc int, row *opcode.Row) string {
 			return ""
 		}
 	case runtime.FieldCaller:
-		if p.Place.Returns && p.Place.Reads && p.features.StackArgs > 0 {
+		if p.Place.Returns && (p.features.Link || p.Place.Reads && p.features.StackArgs > 0) {
 			return ""
 		}
 	case runtime.FieldTime:

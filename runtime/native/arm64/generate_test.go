@@ -87,7 +87,7 @@ func (g *generator) bell() {
 		g.op(opcode.Field, uint32(runtime.FieldUid))
 		g.sink()
 	case 1:
-		g.op(opcode.Arg, 8+g.Uint32N(3))
+		g.op(opcode.Arg, 10+g.Uint32N(3))
 		g.sink()
 	default:
 		g.push()
@@ -359,7 +359,7 @@ func (g *generator) statement() {
 func (g *generator) push() {
 	switch g.IntN(10) {
 	case 0:
-		g.op(opcode.Arg, uint32(g.IntN(8)))
+		g.op(opcode.Arg, uint32(g.IntN(10)))
 	case 1, 2:
 		if t := g.Uint32N(genTemps); g.assigned[t] {
 			g.op(opcode.PushTV, t)
@@ -372,7 +372,7 @@ func (g *generator) push() {
 	case 5:
 		g.object(opcode.PushGV, g.world.numbers)
 	case 6:
-		g.op(opcode.Field, uint32(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid, runtime.FieldTime)))
+		g.op(opcode.Field, uint32(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid, runtime.FieldTime, runtime.FieldCaller)))
 	case 7:
 		g.op(opcode.Depth, 0)
 	default:

@@ -336,6 +336,10 @@ func (p *part) context(in *runtime.Inst, depth int) {
 			return
 		}
 	}
+	if n := int(in.A & 0xffff); in.Op == opcode.Arg && n >= registerArgs {
+		p.memory.stackArg(n-registerArgs, depth)
+		return
+	}
 	x := p.target(depth, x16)
 	switch in.Op {
 	case opcode.PushR:
@@ -352,6 +356,8 @@ func (p *part) context(in *runtime.Inst, depth int) {
 			p.movImm(x, uint64(p.site.Pid))
 		case runtime.FieldPC:
 			p.movImm(x, p.site.Place)
+		case runtime.FieldCaller:
+			p.original(x, linkReg)
 		default: // the stack pointer
 			p.original(x, sp)
 		}

@@ -55,6 +55,17 @@ func (g *reader) load(op opcode.Op, depth int) {
 	g.set(depth-1, x7)
 }
 
+// stackArg pushes a word that lies at the stack pointer or above, from 0 on: an argument that is in no register, at the
+// entry of a function. The table of ranges is not asked: it is in the frame of the caller. A function that has fewer
+// arguments may have been called from the highest frame of a stack; what is above that is other data, or the read faults
+// and rings. Memory tags are not checked where the stack pointer is the base.
+func (g *reader) stackArg(n, depth int) {
+	bell := g.bellBefore()
+	g.mayFault(loads[opcode.Load64], g.uses(x7), sp, g.frameSize()+16+8*n, bell)
+	g.reads[len(g.reads)-1].Own = true
+	g.set(depth, x7)
+}
+
 // probe replaces an address and a number of bytes by 1 if they can be read, and rings if they may not be readable.
 func (g *reader) probe(depth int) {
 	n, _ := g.plan.Probed(g.pc)

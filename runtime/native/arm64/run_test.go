@@ -57,7 +57,7 @@ func (w *world) anyPlan(t *testing.T, r *rand.Rand, call bool) *native.Plan {
 		if g.rings && r.IntN(3) == 0 {
 			code.Bounded, code.Fuel = false, 1+r.Uint32N(200)
 		}
-		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names, Thread: true, Clock: true, Reads: true, Call: call, This: thisBytes})
+		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names, Thread: true, Clock: true, Reads: true, Call: call, This: thisBytes, Returns: true})
 		if err == nil {
 			return p
 		}

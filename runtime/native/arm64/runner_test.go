@@ -31,6 +31,9 @@ const (
 	testPlace  = 0x5555_5555_4321
 )
 
+// stackArgs are the words at stackTop.
+var stackArgs = [2]uint64{0x1122334455667788, 0x99aabbccddeeff00}
+
 // runner is testdata/runner.c in an emulated processor.
 type runner struct {
 	t       *testing.T

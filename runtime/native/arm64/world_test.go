@@ -308,7 +308,12 @@ func (h thread) ReadMemory(addr uint64, p []byte) int {
 }
 
 func (thread) WriteMemory(uint64, []byte) bool { return false }
-func (h thread) Arg(n int) (uint64, bool)      { return h.regs[n&7], n < 8 }
+func (h thread) Arg(n int) (uint64, bool) {
+	if n >= 8 && n < 10 {
+		return stackArgs[n-8], true
+	}
+	return h.regs[n&7], n < 8
+}
 func (h thread) ArgFloat(n int) (float64, bool) {
 	return math.Float64frombits(h.vectors[2*(n&7)]), n < 8
 }
@@ -331,6 +336,8 @@ func (h thread) Field(f runtime.Field) (value uint64) {
 		return testPlace
 	case runtime.FieldUid:
 		return 1000
+	case runtime.FieldCaller:
+		return h.regs[30]
 	case runtime.FieldTid:
 		return testTid
 	case runtime.FieldTime:

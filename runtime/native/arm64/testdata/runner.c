@@ -20,6 +20,7 @@
 #define CONTROL 0x2000 // where fpcr and fpsr are in them
 #define STATE 66
 #define STACK 0x40000000ul
+#define TOP (STACK + 0x8000) // where the stack pointer is
 #define OTHER 0x41000000ul // another stack
 #define DATA 0x50000000ul // pages that programs read; the last one cannot be read
 #define PAGE 4096
@@ -95,6 +96,8 @@ int main(void) {
 	map(SAVE, 0x10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	map(OTHER, 0x10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 	map(STACK, 0x10000, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	((uint64_t *)TOP)[0] = 0x1122334455667788; // arguments that are in no register
+	((uint64_t *)TOP)[1] = 0x99aabbccddeeff00;
 	if (!get(&size, 8))
 		return 3;
 	put((uint64_t[]){(uint64_t)__builtin_thread_pointer()}, 8);
