@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,47 @@ func TestInlineARM64Doorbell(t *testing.T) {
 	want(t, "output", tg.output(), "plain bad=0\n")
 	if q := w.Query(); q[0].Hits != uint64(4*calls) || q[2].Hits != uint64(4*(calls-2)) || w.Stats().Inline != 1 {
 		t.Errorf("query %+v, stats %+v", q, w.Stats())
+	}
+}
+
+// TestInlineARM64Texts: native code counts by texts that it has copied from memory and joined with digits, as the
+// interpreter does, and stops only for new keys and memory that it must not read.
+func TestInlineARM64Texts(t *testing.T) {
+	rounds := emulated(300, 1000)
+	var seen [2]string
+	var stops [2]uint64
+	for i, engine := range []Engine{Auto, Inline} {
+		w := newWorld(t, Config{Engine: engine})
+		w.launch(program(t, "texts.c"), fmt.Sprint(rounds))
+		id, err := w.arena.Declare(object.Object{Name: "counts", Kind: object.KindCount, Keys: 2})
+		if err == nil {
+			err = w.arena.Refine(id, []value.Kind{value.KindText, value.KindText}, value.KindInt)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, counts := w.arena.Lookup(id)
+		key := runtime.Inst{Op: opcode.KeyText, A: uint32(value.KindText)}
+		w.probe("name", Handlers{Enter: w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 1}, runtime.Inst{Op: opcode.Readable}, runtime.Inst{Op: opcode.Jz, A: 15},
+			runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 3}, runtime.Inst{Op: opcode.Str}, key,
+			runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 4}, runtime.Inst{Op: opcode.Bytes}, key,
+			runtime.Inst{Op: opcode.PushD, V: 1}, runtime.Inst{Op: opcode.Agg, V: counts}, runtime.Inst{Op: opcode.Nop})})
+		w.run()
+		var list []string
+		for _, e := range w.arena.Handle(id).Entries().Entries {
+			list = append(list, fmt.Sprint(e))
+		}
+		slices.Sort(list)
+		seen[i], stops[i] = strings.Join(list, "\n"), w.Stats().Hits
+		if len(list) < 20 || len(w.arena.Lost()) > 0 {
+			t.Errorf("%d keys, lost %v", len(list), w.arena.Lost())
+		}
+	}
+	if seen[0] != seen[1] {
+		t.Errorf("stopped\n%s\nnative\n%s", seen[0], seen[1])
+	}
+	if stops[1] > stops[0]/2 {
+		t.Errorf("%d stops, and %d when every hit stops", stops[1], stops[0])
 	}
 }
 

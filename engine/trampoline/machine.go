@@ -20,7 +20,6 @@ type machine struct {
 	features native.Features
 	aligned  uint64 // what the stack pointer is to be a multiple of, because native code uses the stack; 0: it does not matter
 	searched bool   // the code of a file is searched before a place there gets a jump
-	texts    bool   // it makes texts
 	// returns reports whether a function that ends at a point has its return address where its caller has put it. Nil: all
 	// have.
 	returns func(p *space.Point) bool
@@ -33,7 +32,7 @@ type machine struct {
 }
 
 var (
-	onAMD64 = &machine{features: amd64.Features, searched: true, texts: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
+	onAMD64 = &machine{features: amd64.Features, searched: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
 	onARM64 = &machine{features: arm64.Features, aligned: 16, returns: endsInRet, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, ring: arm64.Ring, emit: emitARM64}
 )
 

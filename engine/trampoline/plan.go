@@ -23,7 +23,7 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	c.calls.prepare(c)
 	at.Thread, at.Clock = c.knowsThreads(p.Space), c.calls.noClock == nil
 	at.Reads = codeIn(p.Space).reads.refused == nil && !hostcpu.HasMemoryTags()
-	if m.texts && !p.Jump.InGo { // Go's stacks have little room
+	if !p.Jump.InGo { // Go's stacks have little room
 		at.Texts = textMemory
 	}
 	if native.Changes(code.When) {

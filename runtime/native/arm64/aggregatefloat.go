@@ -11,8 +11,8 @@ import (
 // Floats in aggregations: package arena keeps them apart from integers (float.go there), in words with the sign
 // inverted, so that 0 is the word of nothing. The float that is added is in vectorB all the time.
 
-// aggregateFloat adds the float on top to an aggregation, under the key if there is one.
-func (p *part) aggregateFloat(depth int) {
+// aggregate adds the float on top to an aggregation, under the key if there is one.
+func (p *floats) aggregate(depth int) {
 	top := depth - 1
 	switch p.plan.Ops[p.pc].Object.Object.Form() {
 	case object.KindCount:
@@ -24,18 +24,18 @@ func (p *part) aggregateFloat(depth int) {
 		p.getFloat(vectorB, top)
 		p.toFloat(vectorA, xzr)
 		p.three(opFadd, vectorB, vectorB, vectorA) // negative zero becomes zero: it would be nothing
-		p.float = true
-		defer func() { p.float = false }()
+		p.adds = true
+		defer func() { p.adds = false }()
 	}
 	if p.key.begun {
 		p.tables.useKey(opcode.Agg, depth)
 	} else {
-		p.aggregate(p.get(top, x17))
+		p.part.aggregate(p.get(top, x17))
 	}
 }
 
-// updateFloat adds to a cell. Of stats the bucket has been counted. x8 and x14 to x17 are changed.
-func (p *part) updateFloat(l *arena.Layout, c cell) {
+// update adds to a cell. Of stats the bucket has been counted. x8 and x14 to x17 are changed.
+func (p *floats) update(l *arena.Layout, c cell) {
 	switch l.Object.Form() {
 	case object.KindSum, object.KindAvg:
 		p.addFloat(c, arena.FloatOffset)
@@ -56,7 +56,7 @@ func (p *part) updateFloat(l *arena.Layout, c cell) {
 }
 
 // addFloat adds vectorB to a sum, unless that is not a number.
-func (p *part) addFloat(c cell, offset uint64) {
+func (p *floats) addFloat(c cell, offset uint64) {
 	again, stays, done := p.newLabel(), p.newLabel(), p.newLabel()
 	p.cellWord(x16, c, offset)
 	p.place(again)
@@ -78,7 +78,7 @@ func (p *part) addFloat(c cell, offset uint64) {
 
 // extremeFloat replaces an extreme by vectorB, unless it stays: if, with the extreme in vectorA, above is not below the
 // other one. What is not a number replaces nothing.
-func (p *part) extremeFloat(c cell, offset uint64, above, below reg) {
+func (p *floats) extremeFloat(c cell, offset uint64, above, below reg) {
 	again, store, stays, done := p.newLabel(), p.newLabel(), p.newLabel(), p.newLabel()
 	p.fcmp(vectorB, vectorB)
 	p.bIf(condVS, done)
@@ -101,9 +101,9 @@ func (p *part) extremeFloat(c cell, offset uint64, above, below reg) {
 	p.place(done)
 }
 
-// bucketOfFloat computes the bucket of vectorB as object.SpreadFloatIndex does: the group in x7, the bucket in it in x6;
+// bucket computes the bucket of vectorB as object.SpreadFloatIndex does: the group in x7, the bucket in it in x6;
 // x16 is used.
-func (p *part) bucketOfFloat() {
+func (p *floats) bucket() {
 	number := p.newLabel()
 	p.fromFloat(x6, vectorB)
 	p.shr(x6, x6, object.SpreadFloatShift)

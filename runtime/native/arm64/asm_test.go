@@ -14,7 +14,7 @@ import (
 // TestEncodings compares the code of each form with that of the GNU assembler.
 func TestEncodings(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64)
-	a := asm{addr: 0x10000}
+	a := vectorAsm{orderedAsm{asm{addr: 0x10000}}}
 	var text []string
 	say := func(lines ...string) { text = append(text, lines...) }
 	l := a.newLabel()
@@ -58,6 +58,9 @@ func TestEncodings(t *testing.T) {
 		{"fcmp d1, d2", func() { a.fcmp(1, 2) }}, {"fcmp d1, #0.0", func() { a.fcmpZero(1) }}, {"b.mi start", func() { a.bIf(condMI, l) }}, {"b.vs start", func() { a.bIf(condVS, l) }}, {"b.vc start", func() { a.bIf(condVC, l) }},
 		{"str q1, [sp, #4080]", func() { a.quad(1, sp, 4080, true) }}, {"ldr q1, [x2, #16]", func() { a.quad(1, 2, 16, false) }},
 		{"str z1, [x2]", func() { a.scalable(1, 2, 0, true) }}, {"ldr z31, [x16, #1, mul vl]", func() { a.scalable(31, 16, 1, false) }},
+		{"adr x1, start", func() { a.adr(1, l) }}, {"rbit x1, x2\nclz x1, x1", func() { a.lowestBit(1, 2) }}, {"bic x1, x2, x3", func() { a.three(opBic, 1, 2, 3) }},
+		{"ldrb w1, [x2, #5]", func() { a.ldrb(1, 2, 5) }}, {"strb w1, [x2, #4095]", func() { a.strb(1, 2, 4095) }}, {"dmb ishld", func() { a.word(dmbLoad) }},
+		{".word 0x00636261", func() { a.bytes([]byte("abc")) }},
 		{"mrs x1, fpcr", func() { a.word(mrsFPCR | 1) }}, {"msr fpcr, xzr", func() { a.word(msrFPCR | uint32(xzr)) }}, {"mrs x1, fpsr", func() { a.word(mrsFPSR | 1) }}, {"msr fpsr, x1", func() { a.word(msrFPSR | 1) }},
 	} {
 		f.emit()

@@ -1,7 +1,8 @@
 package arm64
 
-// Instructions on vector registers, of which only the lowest 64 bits are operands, as a float, unless they say
+// vectorAsm makes code with instructions on vector registers, too, of which only the lowest 64 bits are operands, as a float, unless they say
 // otherwise. Registers are given by their numbers.
+type vectorAsm struct{ orderedAsm }
 
 // Operations on two floats, for three.
 const (
@@ -19,48 +20,46 @@ const (
 	msrFPSR = 0xd51b4420
 )
 
-func (a *asm) two(op uint32, d, n reg) { a.word(op | uint32(n)<<5 | uint32(d)) }
-
 // toFloat and fromFloat copy 64 bits of a general register to a vector register, and back.
-func (a *asm) toFloat(d, n reg)   { a.two(0x9e670000, d, n) }
-func (a *asm) fromFloat(d, n reg) { a.two(0x9e660000, d, n) }
+func (a *vectorAsm) toFloat(d, n reg)   { a.two(0x9e670000, d, n) }
+func (a *vectorAsm) fromFloat(d, n reg) { a.two(0x9e660000, d, n) }
 
 // floatOf and floatOfUnsigned convert an integer in a general register.
-func (a *asm) floatOf(d, n reg)         { a.two(0x9e620000, d, n) }
-func (a *asm) floatOfUnsigned(d, n reg) { a.two(0x9e630000, d, n) }
+func (a *vectorAsm) floatOf(d, n reg)         { a.two(0x9e620000, d, n) }
+func (a *vectorAsm) floatOfUnsigned(d, n reg) { a.two(0x9e630000, d, n) }
 
 // truncate converts to an integer in a general register, towards 0, and floor to the largest one that is not above:
 // the nearest one that there is, and 0 for what is not a number.
-func (a *asm) truncate(d, n reg) { a.two(0x9e780000, d, n) }
-func (a *asm) floor(d, n reg)    { a.two(0x9e700000, d, n) }
+func (a *vectorAsm) truncate(d, n reg) { a.two(0x9e780000, d, n) }
+func (a *vectorAsm) floor(d, n reg)    { a.two(0x9e700000, d, n) }
 
 // widen converts a float of 32 bits in a general register.
-func (a *asm) widen(d, n reg) {
+func (a *vectorAsm) widen(d, n reg) {
 	a.two(0x1e270000, d, n)
 	a.two(0x1e22c000, d, d)
 }
 
 // narrow converts to a float of 32 bits in a general register. The vector register is changed.
-func (a *asm) narrow(d, n reg) {
+func (a *vectorAsm) narrow(d, n reg) {
 	a.two(0x1e624000, n, n)
 	a.two(0x1e260000, d, n)
 }
 
 // flipSign inverts the sign of a float in a general register.
-func (a *asm) flipSign(d, n reg) { a.two(0xd2410000, d, n) }
+func (a *vectorAsm) flipSign(d, n reg) { a.two(0xd2410000, d, n) }
 
-func (a *asm) fcmp(n, m reg) {
+func (a *vectorAsm) fcmp(n, m reg) {
 	a.flags = true
 	a.word(0x1e602000 | uint32(m)<<16 | uint32(n)<<5)
 }
 
-func (a *asm) fcmpZero(n reg) {
+func (a *vectorAsm) fcmpZero(n reg) {
 	a.flags = true
 	a.word(0x1e602008 | uint32(n)<<5)
 }
 
 // quad stores or loads 128 bits of a vector register; the offset is a multiple of 16.
-func (a *asm) quad(t, n reg, off int, store bool) {
+func (a *vectorAsm) quad(t, n reg, off int, store bool) {
 	op := uint32(0x3dc00000)
 	if store {
 		op = 0x3d800000
@@ -69,7 +68,7 @@ func (a *asm) quad(t, n reg, off int, store bool) {
 }
 
 // scalable stores or loads all bits of a vector register (FEAT_SVE), some times, 0 to 7, its size behind an address.
-func (a *asm) scalable(t, n reg, times uint32, store bool) {
+func (a *vectorAsm) scalable(t, n reg, times uint32, store bool) {
 	op := uint32(0x85804000)
 	if store {
 		op = 0xe5804000

@@ -83,7 +83,7 @@ func (p *part) newBell() *bell {
 	f := &p.frame
 	d := &bell{at: p.newBellLabel(), resume: p.resume, pass: p.done}
 	d.Bell = native.Bell{Program: p.index, When: p.when, Below: p.frameSize() + 16, SP: fileSP, Flags: -1, SetFlags: setFlags, Reads: p.reading}
-	d.Texts.Constants = p.plan.Constants()
+	d.Texts = p.texts.keptTexts()
 	flags := f.each(func(x reg, off int) { d.Saved = append(d.Saved, native.Saved{Register: int(x), Offset: off}) })
 	for i, x := range []reg{x16, x17} {
 		d.Saved = append(d.Saved, native.Saved{Register: int(x), Offset: p.frameSize() + 8*i})
@@ -99,7 +99,7 @@ func (p *part) newBell() *bell {
 
 // hang makes the code of a doorbell, behind the tail. Where it rings, the vector registers are those of the place.
 func (p *part) hang(d *bell) {
-	e, vectors, abandoned := p.emitter, p.vectors, p.abandoned
+	e, vectors, abandoned := p.emitter, p.floats.saved, p.abandoned
 	e.cold = append(e.cold, func() {
 		e.place(d.at)
 		if vectors {

@@ -4,10 +4,9 @@
 // # What runs natively
 //
 // Integers, jumps, registers and arguments, shared variables and arrays of integers, aggregations, maps and
-// aggregations with keys of integers and of texts that are known when code is made; the thread's number and its
-// variables, the time; records of numbers and of such texts; calls from their entry to their return, with their
-// storage; reads of numbers in memory, and comparisons of texts there with constants; floats (float.go). All else rings a
-// doorbell: texts that are made when the program runs.
+// aggregations with keys of integers and texts; the thread's number and its variables, the time; records of numbers and
+// texts; calls from their entry to their return, with their storage; reads of numbers and texts in memory, texts in
+// calls and in maps, and operations on them (text.go); floats (float.go). All else rings a doorbell.
 //
 // # A stub
 //

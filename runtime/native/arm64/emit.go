@@ -92,7 +92,7 @@ func (f *frame) each(visit func(x reg, off int)) (flags int) {
 
 // emitter makes the code of one place in one pass.
 type emitter struct {
-	asm
+	vectorAsm
 	site  Site
 	frame frame // as the pass before has found it
 	used  frame // what this pass finds
@@ -104,7 +104,9 @@ type emitter struct {
 	records   bool // there are records
 }
 
-func newEmitter(s Site, f frame) *emitter { return &emitter{asm: asm{addr: s.Addr}, site: s, frame: f} }
+func newEmitter(s Site, f frame) *emitter {
+	return &emitter{vectorAsm: vectorAsm{orderedAsm{asm{addr: s.Addr}}}, site: s, frame: f}
+}
 
 func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 	end := e.newLabel()

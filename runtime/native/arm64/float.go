@@ -58,8 +58,15 @@ func usesVectors(plan *native.Plan) bool {
 	return false
 }
 
+// floats makes the code of operations on floats.
+type floats struct {
+	*part
+	saved bool // the vector registers are saved
+	adds  bool // what is added to an aggregation is the float in vectorB
+}
+
 // withVectors makes the code of a part that uses vector registers: body between what saves and what restores them.
-func (p *part) withVectors(body func()) {
+func (p *floats) withVectors(body func()) {
 	p.used.vectors = true
 	done, abort, resume, abandoned := p.done, p.abort, p.resume, p.abandoned
 	ways := []struct {
@@ -70,9 +77,9 @@ func (p *part) withVectors(body func()) {
 		*w.inner = p.newLabel()
 	}
 	p.saveVectors()
-	p.vectors = true
+	p.saved = true
 	body()
-	p.vectors = false
+	p.saved = false
 	for _, w := range ways {
 		p.place(*w.inner)
 		p.restoreVectors()
@@ -121,10 +128,10 @@ func (e *emitter) eachVector(at int, store bool) {
 }
 
 // getFloat loads a vector register with the word at a position of the stack.
-func (p *part) getFloat(x reg, position int) { p.toFloat(x, p.get(position, x16)) }
+func (p *floats) getFloat(x reg, position int) { p.toFloat(x, p.get(position, x16)) }
 
 // setFloat puts what is in a vector register at a position.
-func (p *part) setFloat(position int, x reg) {
+func (p *floats) setFloat(position int, x reg) {
 	to := p.target(position, x16)
 	p.fromFloat(to, x)
 	p.put(position, to)
@@ -132,8 +139,8 @@ func (p *part) setFloat(position int, x reg) {
 
 var floatOps = map[opcode.Op]uint32{opcode.Fadd: opFadd, opcode.Fsub: opFsub, opcode.Fmul: opFmul, opcode.Fdiv: opFdiv}
 
-// calculateFloat makes the code of operations on floats.
-func (p *part) calculateFloat(op opcode.Op, depth int) {
+// calculate makes the code of operations on floats.
+func (p *floats) calculate(op opcode.Op, depth int) {
 	if f, ok := floatOps[op]; ok {
 		p.binaryFloat(f, depth)
 		return
@@ -174,13 +181,13 @@ func (p *part) calculateFloat(op opcode.Op, depth int) {
 }
 
 // convert replaces the word at a position by what is in vectorA behind the code that compute makes of it.
-func (p *part) convert(position int, compute func(x reg)) {
+func (p *floats) convert(position int, compute func(x reg)) {
 	compute(p.get(position, x16))
 	p.setFloat(position, vectorA)
 }
 
 // binaryFloat computes a word of the two on top, and rings if it is not a number.
-func (p *part) binaryFloat(op uint32, depth int) {
+func (p *floats) binaryFloat(op uint32, depth int) {
 	odd := p.bellBefore()
 	p.getFloat(vectorA, depth-2)
 	p.getFloat(vectorB, depth-1)
@@ -192,7 +199,7 @@ func (p *part) binaryFloat(op uint32, depth int) {
 
 // compareFloats replaces the two words on top by whether a condition holds of them that does not hold, or for NE holds, if
 // one is not a number.
-func (p *part) compareFloats(depth int, c cond) {
+func (p *floats) compareFloats(depth int, c cond) {
 	p.getFloat(vectorA, depth-2)
 	p.getFloat(vectorB, depth-1)
 	p.fcmp(vectorA, vectorB)

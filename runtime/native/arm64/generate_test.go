@@ -15,6 +15,7 @@ type generator struct {
 	world    *world
 	call     bool // there is storage of a call
 	rings    bool // operations that native code does not execute are among them
+	writing  bool // every other statement is about texts
 	floating bool // every other statement is about floats
 	code     []runtime.Inst
 	depth    int
@@ -73,6 +74,7 @@ var nativeOps = []opcode.Op{opcode.Nop, opcode.Jmp, opcode.Loop, opcode.Exit, op
 	opcode.KeyInt, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel,
 	opcode.Fadd, opcode.Fsub, opcode.Fmul, opcode.Fdiv, opcode.Fneg, opcode.Feq, opcode.Fne, opcode.Flt, opcode.Fle, opcode.Fbool, opcode.Itof,
 	opcode.Utof, opcode.Ftoi, opcode.F32, opcode.ToF32, opcode.ArgF, opcode.AggFloat, opcode.LoadF32,
+	opcode.Bytes, opcode.Hash, opcode.Sdec, opcode.Sudec, opcode.Shex, opcode.Scat, opcode.PushThisS, opcode.MapGetS, opcode.KeyText,
 	opcode.Jz, opcode.Jnz, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge}
 
 // hasOp reports whether native code executes an operation.
@@ -312,6 +314,10 @@ func (g *generator) balanced(n int) {
 func (g *generator) statement() {
 	if g.call && g.room() && g.IntN(6) == 0 {
 		g.storage()
+		return
+	}
+	if g.writing && g.depth < genStack-8 && g.IntN(2) == 0 {
+		g.useText()
 		return
 	}
 	if g.floating && g.room() && g.IntN(2) == 0 {

@@ -5,6 +5,7 @@ import (
 	"gotap/runtime/calls"
 	"gotap/runtime/native"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
 )
 
 // homes is how many words of a program, the first ones, have their home in a register: x9 and those behind it.
@@ -23,13 +24,13 @@ type part struct {
 	assigned native.TempSet // scratch words that have been assigned
 	call     *native.Call   // that begins or ends; nil: none
 	framed   bool           // frameReg has the address of its frame
-	vectors  bool           // vector registers are saved
-	float    bool           // what is added to an aggregation is the float in vectorB
 	probe    uint32         // its number, which records contain
 	tables   tables
 	frames   callFrames
 	writer   recordWriter
 	memory   reader
+	texts    texts
+	floats   floats
 	reading  *native.ReadOf // what the doorbell that is being made is for; nil: no read
 	key      keyed
 	searched []keyWord     // the key that is searched
@@ -48,8 +49,8 @@ func (e *emitter) part(p *part) {
 // prepare makes a part ready for its code.
 func (e *emitter) prepare(p *part) {
 	p.emitter, p.blocks = e, map[int]label{}
-	p.tables.part, p.frames.part, p.writer.part, p.memory.part = p, p, p, p
-	e.used.slots = max(e.used.slots, p.fieldWord(p.plan.Fields)-homes)
+	p.tables.part, p.frames.part, p.writer.part, p.memory.part, p.texts.part, p.floats.part = p, p, p, p, p, p
+	e.used.slots = max(e.used.slots, p.texts.slots())
 	for pc := range p.plan.Ops {
 		if p.plan.Ops[pc].Block {
 			p.blocks[pc] = e.newLabel()
@@ -60,7 +61,7 @@ func (e *emitter) prepare(p *part) {
 // body makes the code of the part.
 func (p *part) body() {
 	if usesVectors(p.plan) {
-		p.withVectors(p.operations)
+		p.floats.withVectors(p.operations)
 		return
 	}
 	p.operations()
@@ -72,6 +73,7 @@ func (p *part) operations() {
 		p.movImm(x16, uint64(p.plan.Fuel))
 		p.store(p.counter(), x16)
 	}
+	p.texts.begin()
 	for p.pc = 0; p.pc < len(p.plan.Ops); p.pc++ {
 		op := &p.plan.Ops[p.pc]
 		if op.Verdict == native.Unreached {
@@ -216,13 +218,15 @@ func (p *part) execute(in *runtime.Inst, depth int) {
 		p.context(in, depth)
 	case opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV, opcode.FetchAddGV:
 		p.variable(in.Op, depth)
-	case opcode.PushThis, opcode.PopThis, opcode.PopThisS:
+	case opcode.PushThis, opcode.PopThis, opcode.PushThisS, opcode.PopThisS:
 		p.frames.storage(in, depth)
 	case opcode.PushPT, opcode.PopPT, opcode.AddPT:
 		p.perThread(in, depth)
 	case opcode.LogInt, opcode.LogFloat, opcode.LogText:
 		p.logField(in.Op, depth)
-	case opcode.Item, opcode.EndItem: // the plan knows where items begin and end
+	case opcode.Item:
+		p.writer.fits(record.ItemHeader)
+	case opcode.EndItem: // the plan knows where items begin and end
 	case opcode.Within:
 		p.below(p.get(top, x16), in.V)
 	case opcode.PushLV, opcode.PopLV, opcode.AddLV:
@@ -230,33 +234,27 @@ func (p *part) execute(in *runtime.Inst, depth int) {
 	case opcode.PushS, opcode.Text:
 		text, _ := p.plan.Text(p.pc)
 		p.constant(depth, uint64(text.Ref))
-	case opcode.Scmp, opcode.Seq, opcode.Sprefix:
-		v, _ := p.plan.Compared(p.pc)
-		p.constant(depth-2, v)
-	case opcode.Slen:
-		v, _ := p.plan.Compared(p.pc)
-		p.constant(top, v)
+	case opcode.Scmp, opcode.Seq, opcode.Sprefix, opcode.Slen, opcode.Hash, opcode.Sdec, opcode.Sudec, opcode.Shex, opcode.Scat, opcode.Str, opcode.Bytes:
+		p.texts.calculate(in.Op, depth)
 	case opcode.KeyInt, opcode.KeyText:
 		p.tables.addToKey(in.Op, depth)
-	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
+	case opcode.Agg, opcode.MapGet, opcode.MapGetS, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
 		if p.key.begun {
 			p.tables.useKey(in.Op, depth)
 		} else {
 			p.aggregate(p.get(top, x17))
 		}
 	case opcode.AggFloat:
-		p.aggregateFloat(depth)
+		p.floats.aggregate(depth)
 	case opcode.Readable:
 		p.memory.probe(depth)
-	case opcode.Str: // the plan makes no other texts
-		p.memory.compareText(depth)
 	default:
 		if isLoad(in) {
 			p.memory.load(in.Op, depth)
 			return
 		}
 		if native.IsFloat(in.Op) {
-			p.calculateFloat(in.Op, depth)
+			p.floats.calculate(in.Op, depth)
 			return
 		}
 		if !p.moves(in, depth) {

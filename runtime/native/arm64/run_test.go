@@ -52,12 +52,12 @@ func (w *world) anyPrograms(t *testing.T, r *rand.Rand, executed map[opcode.Op]b
 // anyPlan returns the plan of a random program. Some may run out of fuel, and some have operations that ring.
 func (w *world) anyPlan(t *testing.T, r *rand.Rand, call bool) *native.Plan {
 	for {
-		g := &generator{Rand: r, world: w, call: call, rings: r.IntN(2) == 0, floating: r.IntN(4) == 0}
+		g := &generator{Rand: r, world: w, call: call, rings: r.IntN(2) == 0, floating: r.IntN(4) == 0, writing: r.IntN(3) == 0}
 		code := &runtime.Code{ID: 7, Insts: g.program(), Bounded: true, Fuel: 1 << 20, LogMax: 400, Texts: genTexts}
 		if g.rings && r.IntN(3) == 0 {
 			code.Bounded, code.Fuel = false, 1+r.Uint32N(200)
 		}
-		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names, Thread: true, Clock: true, Reads: true, Call: call, This: thisBytes, Returns: true})
+		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names, Thread: true, Clock: true, Reads: true, Call: call, This: thisBytes, Returns: true, Texts: pick(r, 1024, 1024, 600, 0)})
 		if err == nil {
 			return p
 		}

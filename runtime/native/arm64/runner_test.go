@@ -24,7 +24,7 @@ const (
 	otherStack = 0x41008000
 	dataAddr   = 0x50000000
 	pageSize   = 4096
-	frameWords = 128
+	frameWords = 512
 	testPid    = 4711
 	testTid    = 4712
 	testTime   = 0x123_4567_89ab_cdef

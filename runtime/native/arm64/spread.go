@@ -18,8 +18,8 @@ func (p *part) countSpread(l *arena.Layout, c cell, v reg, missing func()) {
 	for _, x := range []reg{x1, x6, x7, x8, x14, x15} {
 		p.uses(x)
 	}
-	if p.float {
-		p.bucketOfFloat()
+	if p.floats.adds {
+		p.floats.bucket()
 	} else {
 		p.bucketOf(v)
 	}

@@ -48,6 +48,7 @@ type world struct {
 	maps         [2][]uint64 // with keys of one and of two words
 	keyed        [2][]uint64 // aggregations
 	few          map[uint64]bool
+	texts        []textKeyed
 	gates        []*gate.Gate
 	machine      *runtime.Machine
 	names        *native.Names
@@ -106,6 +107,7 @@ func newWorld(t *testing.T) *world {
 	w.ranges, w.data = table.Offset(), testData()
 	w.from = a.Used()
 	w.declareAll(t)
+	w.declareTexts(t)
 	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
 		w.gates = append(w.gates, w.NewGate(l))
 	}
@@ -158,6 +160,29 @@ func (w *world) declareAll(t *testing.T) {
 	for i, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindMin, object.KindMax, object.KindHist, object.KindLhist, object.KindCount, object.KindSum, object.KindStats, object.KindStats} {
 		for keys := 1; keys <= 2; keys++ {
 			declare(&w.keyed[keys-1], object.Object{Kind: k, Keys: keys, Max: []int{3, 64}[i%3%2], Full: object.Full(i % 3), Hi: 10, Step: 3, Bits: 1})
+		}
+	}
+}
+
+// declareTexts declares objects whose keys have texts.
+func (w *world) declareTexts(t *testing.T) {
+	text, number := value.KindText, value.KindInt
+	for i, kinds := range [][]value.Kind{{text}, {text, number}, {number, text}, {text, text}} {
+		for k, kind := range []object.Kind{object.KindCount, object.KindSum, object.KindMap, object.KindMap, object.KindHist} {
+			o := textKeyed{kinds: kinds, isMap: kind == object.KindMap, texts: k == 3}
+			id, err := w.Declare(object.Object{Kind: kind, Keys: len(kinds), Max: 32, Full: object.Full(i % 2)})
+			of := number
+			if o.texts {
+				of = text
+			}
+			if err == nil {
+				err = w.Refine(id, kinds, of)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, o.offset = w.Lookup(id)
+			w.texts = append(w.texts, o)
 		}
 	}
 }

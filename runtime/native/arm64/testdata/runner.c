@@ -24,7 +24,7 @@
 #define OTHER 0x41000000ul // another stack
 #define DATA 0x50000000ul // pages that programs read; the last one cannot be read
 #define PAGE 4096
-#define FRAME 128
+#define FRAME 512
 
 extern char enter[], jump[], leave[], leave_end[];
 
