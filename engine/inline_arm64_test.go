@@ -99,8 +99,8 @@ func TestInlineARM64Texts(t *testing.T) {
 	}
 }
 
-// TestInlineARM64Caller: without a stop, programs see the return address and the arguments on the stack that they see at
-// breakpoints, at the entry and at the end of a function.
+// TestInlineARM64Caller: without a stop, programs see the return address and the arguments on the stack that they see
+// at breakpoints, at the entry and at the end of a function.
 func TestInlineARM64Caller(t *testing.T) {
 	const calls = 500
 	seen := map[Engine]string{}

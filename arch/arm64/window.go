@@ -70,7 +70,8 @@ func stays(insn arch.Insn) string {
 }
 
 // completes reports whether an instruction raises no exception for certain, except where the stack ends: branches that
-// are not computed, hints, those that sign the return address, calculations in general registers, and loads and stores relative to the stack pointer.
+// are not computed, hints, those that sign the return address, calculations in general registers, and loads and stores
+// relative to the stack pointer.
 func completes(insn arch.Insn) bool {
 	in := insn.Op.(*inst)
 	const hint, hintMask = 0xd503201f, 0xfffff01f

@@ -126,8 +126,8 @@ func siteA64(f *module.File, vaddr uint64) (s Site, err error) {
 	return s, err
 }
 
-// errLandingPad is the reason of instructions like bti. Whether the processor checks where a branch lands depends on how
-// the code is mapped, which may change.
+// errLandingPad is the reason of instructions like bti. Whether the processor checks where a branch lands depends on
+// how the code is mapped, which may change.
 var errLandingPad = errors.New("indirect branches may lead there, and the processor checks that they land on such an instruction")
 
 var errRecords = errors.New("the instruction may fault, and a record must not be seen then")

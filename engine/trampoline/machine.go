@@ -20,8 +20,8 @@ type machine struct {
 	features native.Features
 	aligned  uint64 // what the stack pointer is to be a multiple of, because native code uses the stack; 0: it does not matter
 	searched bool   // the code of a file is searched before a place there gets a jump
-	// returns reports whether a function that ends at a point has its return address where its caller has put it. Nil: all
-	// have.
+	// returns reports whether a function that ends at a point has its return address where its caller has put it. Nil:
+	// all have.
 	returns func(p *space.Point) bool
 	trap    []byte // of a doorbell
 	silent  []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
@@ -49,8 +49,8 @@ func machineOf(sp *space.Space) *machine {
 
 var errMisaligned = errors.New("the stack pointer is misaligned there")
 
-// endsInRet reports whether a function ends at a point in an instruction that leads to where x30 says, and computes nothing:
-// ret, and not one that authenticates the address first.
+// endsInRet reports whether a function ends at a point in an instruction that leads to where x30 says, and computes
+// nothing: ret, and not one that authenticates the address first.
 func endsInRet(p *space.Point) bool { return bytes.Equal(p.Orig, []byte{0xc0, 0x03, 0x5f, 0xd6}) }
 
 // ownData returns the address of the own data of a thread, by which native code knows it, or 0. The thread has stopped,

@@ -72,7 +72,8 @@ type Place struct {
 	Thread bool   // the stack of calls of its thread, by which it knows the thread
 	Clock  bool   // the time
 	Reads  bool   // which memory can be read
-	// Returns is set where the return address of the function is where its caller has put it: at its entry, and at its end.
+	// Returns is set where the return address of the function is where its caller has put it: at its entry, and at its
+	// end.
 	Returns bool
 	Errno   int64 // where errno of each thread lies, from the start of its own data on; 0: that is not known
 	Texts   int   // bytes of the thread's stack that texts may take

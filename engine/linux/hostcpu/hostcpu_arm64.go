@@ -67,8 +67,8 @@ func HasScalable() bool { return hwcaps()&hwcapSVE != 0 }
 // HasStreaming reports whether the processor has vectors for streaming (SME), which may be longer than others.
 func HasStreaming() bool { return hwcaps2()&hwcap2SME != 0 }
 
-// ChecksBranchTargets reports whether the processor checks in guarded code that indirect branches lead to an instruction
-// that says so (FEAT_BTI).
+// ChecksBranchTargets reports whether the processor checks in guarded code that indirect branches lead to an
+// instruction that says so (FEAT_BTI).
 func ChecksBranchTargets() bool { return hwcaps2()&hwcap2BTI != 0 }
 
 // HasMemoryTags reports whether programs may use memory tags (FEAT_MTE). A load by a pointer without the tag of its

@@ -1,7 +1,7 @@
 package arm64
 
-// vectorAsm makes code with instructions on vector registers, too, of which only the lowest 64 bits are operands, as a float, unless they say
-// otherwise. Registers are given by their numbers.
+// vectorAsm makes code with instructions on vector registers, too, of which only the lowest 64 bits are operands, as a
+// float, unless they say otherwise. Registers are given by their numbers.
 type vectorAsm struct{ orderedAsm }
 
 // Operations on two floats, for three.

@@ -20,9 +20,9 @@ func (a *orderedAsm) clrex()               { a.word(0xd5033f5f) }
 // ldaddal adds s to memory in one operation and loads what was there (FEAT_LSE).
 func (a *orderedAsm) ldaddal(s, t, n reg) { a.three(0xf8e00000, t, n, s) }
 
-// Instructions without operands: a barrier between all accesses before and behind it (dmb ish), between loads before and
-// all accesses behind it (dmb ishld), and between instructions (isb). Those with a register alone: the one that leads to
-// the thread's own data (tpidr_el0), and the counter that tells the time (cntvct_el0).
+// Instructions without operands: a barrier between all accesses before and behind it (dmb ish), between loads before
+// and all accesses behind it (dmb ishld), and between instructions (isb). Those with a register alone: the one that
+// leads to the thread's own data (tpidr_el0), and the counter that tells the time (cntvct_el0).
 const (
 	dmb        = 0xd5033bbf
 	dmbLoad    = 0xd50339bf

@@ -22,9 +22,9 @@
 //	tail                              the displaced instruction and the branch back
 //	what seldom runs                  doorbells, and ways round
 //
-// It calls nothing, uses vector registers only for programs with floats, and no memory but the arena, the control word, what it pushes, and what
-// programs read (read.go). Linux has no red zone on this architecture, so all memory below the stack pointer is free,
-// and signal handlers stay below what the stub has pushed.
+// It calls nothing, uses vector registers only for programs with floats, and no memory but the arena, the control word,
+// what it pushes, and what programs read (read.go). Linux has no red zone on this architecture, so all memory below the
+// stack pointer is free, and signal handlers stay below what the stub has pushed.
 //
 // What it does in the arena are single atomic operations: those of the interpreter. Any number of threads may be in it,
 // and a signal handler may run the same stub in the middle of it. Where the processor has no atomic additions

@@ -6,18 +6,18 @@ import (
 	"gotap/runtime/opcode"
 )
 
-// Floats are words on the operand stack like all others. Operations on them load vectorA and vectorB, and put the result
-// into a general register. A part that has such operations saves these two, and the registers that control rounding
-// (FPCR) and collect exceptions (FPSR), and computes with the state that the interpreter has: to the nearest, without
-// exceptions, denormal numbers as they are. All four have their values again at the end of the part, and where a
-// doorbell rings. After a read that faults they do not: the interpreter reads none of them in such a program
+// Floats are words on the operand stack like all others. Operations on them load vectorA and vectorB, and put the
+// result into a general register. A part that has such operations saves these two, and the registers that control
+// rounding (FPCR) and collect exceptions (FPSR), and computes with the state that the interpreter has: to the nearest,
+// without exceptions, denormal numbers as they are. All four have their values again at the end of the part, and where
+// a doorbell rings. After a read that faults they do not: the interpreter reads none of them in such a program
 // (native.Plan).
 //
 // An instruction that writes a vector register clears the bits behind the first 128 of it. Where the processor has
 // scalable vectors, these are saved, too.
 //
-// What a sum, a difference, a product or a quotient that is not a number has in its bits depends on the processor, and on
-// the order in which the compiler of Go has its operands. Native code rings for all of them.
+// What a sum, a difference, a product or a quotient that is not a number has in its bits depends on the processor, and
+// on the order in which the compiler of Go has its operands. Native code rings for all of them.
 const (
 	vectorA = reg(30)
 	vectorB = reg(31)
@@ -197,8 +197,8 @@ func (p *floats) binaryFloat(op uint32, depth int) {
 	p.setFloat(depth-2, vectorA)
 }
 
-// compareFloats replaces the two words on top by whether a condition holds of them that does not hold, or for NE holds, if
-// one is not a number.
+// compareFloats replaces the two words on top by whether a condition holds of them that does not hold, or for NE holds,
+// if one is not a number.
 func (p *floats) compareFloats(depth int, c cond) {
 	p.getFloat(vectorA, depth-2)
 	p.getFloat(vectorB, depth-1)

@@ -57,8 +57,8 @@ func (g *reader) load(op opcode.Op, depth int) {
 
 // stackArg pushes a word that lies at the stack pointer or above, from 0 on: an argument that is in no register, at the
 // entry of a function. The table of ranges is not asked: it is in the frame of the caller. A function that has fewer
-// arguments may have been called from the highest frame of a stack; what is above that is other data, or the read faults
-// and rings. Memory tags are not checked where the stack pointer is the base.
+// arguments may have been called from the highest frame of a stack; what is above that is other data, or the read
+// faults and rings. Memory tags are not checked where the stack pointer is the base.
 func (g *reader) stackArg(n, depth int) {
 	bell := g.bellBefore()
 	g.mayFault(loads[opcode.Load64], g.uses(x7), sp, g.frameSize()+16+8*n, bell)

@@ -196,8 +196,8 @@ func anyVectors(r *rand.Rand) *vectorFile {
 	return &v
 }
 
-// dropSigns gives numbers that are none the sign that they have in other processors, if they differ in nothing else: the
-// word of a cell that the interpreter has computed here.
+// dropSigns gives numbers that are none the sign that they have in other processors, if they differ in nothing else:
+// the word of a cell that the interpreter has computed here.
 func dropSigns(got, want []byte) {
 	const noNumber = 0x7ff8000000000000
 	for i := 0; i+8 <= min(len(got), len(want)); i += 8 {

@@ -33,8 +33,8 @@ func (t *texts) claim() {
 	}
 }
 
-// The words of a part behind those of its log: how many bytes of the memory for texts are used, and how many were when a
-// key was begun. The memory lies behind them.
+// The words of a part behind those of its log: how many bytes of the memory for texts are used, and how many were when
+// a key was begun. The memory lies behind them.
 func (t *texts) usedBytes() int   { return t.fieldWord(t.plan.Fields) }
 func (t *texts) bytesBefore() int { return t.usedBytes() + 1 }
 func (t *texts) textSlot() int    { return max(t.usedBytes()+2-homes, 0) }
@@ -112,8 +112,8 @@ func (t *texts) makeRef() {
 	t.three(opOr, x6, x6, x7)
 }
 
-// find loads x6 with the reference in a word, fromReg with the address of its bytes, and leftBytes with their number, or
-// rings: then it is none, or the text is not here. x7, x8, x14 and x15 are used.
+// find loads x6 with the reference in a word, fromReg with the address of its bytes, and leftBytes with their number,
+// or rings: then it is none, or the text is not here. x7, x8, x14 and x15 are used.
 func (t *texts) find(word int, bell label) {
 	t.claim()
 	found := t.newLabel()
@@ -161,8 +161,8 @@ func (t *texts) dataOf(text native.Text) label {
 	return l
 }
 
-// eachWord makes a loop over the words of leftBytes bytes at fromReg: each is in x8, the last one padded. Both change, and
-// x14 is used.
+// eachWord makes a loop over the words of leftBytes bytes at fromReg: each is in x8, the last one padded. Both change,
+// and x14 is used.
 func (t *texts) eachWord(do func()) {
 	again, tail, done := t.newLabel(), t.newLabel(), t.newLabel()
 	t.place(again)

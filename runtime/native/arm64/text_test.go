@@ -45,8 +45,8 @@ func TestTextLengths(t *testing.T) {
 	}
 }
 
-// TestTextsFillLog: where the log has no room for a text or a number behind texts, native code rings, and the interpreter
-// drops the item. Where it has room, nothing rings.
+// TestTextsFillLog: where the log has no room for a text or a number behind texts, native code rings, and the
+// interpreter drops the item. Where it has room, nothing rings.
 func TestTextsFillLog(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64, testenv.QEMUARM64)
 	w := newWorld(t)

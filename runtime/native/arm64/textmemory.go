@@ -7,8 +7,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// Texts of the target's memory, in cells and in keys. In cells and keys a text is a header with its length, and its bytes
-// padded to words.
+// Texts of the target's memory, in cells and in keys. In cells and keys a text is a header with its length, and its
+// bytes padded to words.
 
 // copyText makes a text of memory up to its NUL. It rings unless all bytes can be read that the interpreter might read,
 // and those that it reads itself, 8 at a time.
@@ -120,8 +120,8 @@ func (t *texts) behind(d, base reg, n int) {
 	t.add(d, base, d)
 }
 
-// headerBits is how many bits of a header are the length, and headerCut the number of the bit that says that the text is
-// cut.
+// headerBits is how many bits of a header are the length, and headerCut the number of the bit that says that the text
+// is cut.
 const (
 	headerBits = 24
 	headerCut  = 32
@@ -141,8 +141,8 @@ func (t *texts) popThis(n uint32, depth int) {
 	t.copyWith()
 }
 
-// cutLength makes leftBytes, and the mark of a cut in the reference in x6, what they are in cells and keys. x7 is 1 if the
-// text is cut, else 0.
+// cutLength makes leftBytes, and the mark of a cut in the reference in x6, what they are in cells and keys. x7 is 1 if
+// the text is cut, else 0.
 func (t *texts) cutLength() {
 	fits := t.newLabel()
 	t.field(x7, x6, refCut, 1)

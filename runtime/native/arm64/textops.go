@@ -57,8 +57,8 @@ func (t *texts) compare(op opcode.Op, depth int) {
 	t.set(depth-2, x6)
 }
 
-// begins computes in x6 whether the text at fromReg begins with the saved1 bytes at toReg, and not if the lengths compare
-// as given.
+// begins computes in x6 whether the text at fromReg begins with the saved1 bytes at toReg, and not if the lengths
+// compare as given.
 func (t *texts) begins(unless cond) {
 	differs := t.newLabel()
 	t.cmp(leftBytes, saved1)
@@ -94,8 +94,8 @@ func (t *texts) order() {
 	t.sub(x6, x6, x7)
 }
 
-// scan compares saved2 bytes at fromReg and toReg. It jumps where they differ: then the lowest bit of x8 is in the first
-// byte that does, of the words there. leftBytes, saved1 and x6 stay.
+// scan compares saved2 bytes at fromReg and toReg. It jumps where they differ: then the lowest bit of x8 is in the
+// first byte that does, of the words there. leftBytes, saved1 and x6 stay.
 func (t *texts) scan(differs label) {
 	again, tail, same := t.newLabel(), t.newLabel(), t.newLabel()
 	t.place(again)
