@@ -95,6 +95,10 @@ type Window struct {
 	// them: code in front of the copy may change them. False means that this is not known.
 	FlagsDead bool
 
+	// LandingPad is set if the first instruction tells the processor that indirect branches may lead there. Where it
+	// checks that, as in code that the kernel maps as guarded (PROT_BTI of 64-bit ARM), it refuses to land on a jump.
+	LandingPad bool
+
 	// Completes is set if the first instruction raises no exception for certain, unless the stack has no room, or the
 	// data of its module are not as its code expects. False means that this is not known.
 	Completes bool

@@ -268,10 +268,15 @@ func want[T comparable](t testing.TB, what string, got, want T) {
 // engines are the ways to run displaced instructions.
 var engines = map[string]Engine{"auto": Auto, "emulate": Emulate, "step": Step, "mixed": Mixed}
 
+// hasNativeCode reports whether programs can run in the targets of the tests.
+func hasNativeCode() bool {
+	return goruntime.GOARCH == "amd64" || filepath.Base(os.Getenv(prebuiltDir)) == "a64"
+}
+
 func eachEngine(t *testing.T, f func(t *testing.T, e Engine)) {
 	for name, e := range engines {
-		if e != Auto && goruntime.GOARCH != "amd64" {
-			continue // there is one way only
+		if goruntime.GOARCH != "amd64" && e != Auto && !(e == Mixed && hasNativeCode()) {
+			continue // there are no other ways
 		}
 		t.Run(name, func(t *testing.T) { f(t, e) })
 	}

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,6 +54,103 @@ func TestInlineARM64Doorbell(t *testing.T) {
 	want(t, "the sum of the first argument", sum.get(), 4*calls*(calls-1)/2)
 	want(t, "output", tg.output(), "plain bad=0\n")
 	if q := w.Query(); q[0].Hits != uint64(4*calls) || q[2].Hits != uint64(4*(calls-2)) || w.Stats().Inline != 1 {
+		t.Errorf("query %+v, stats %+v", q, w.Stats())
+	}
+}
+
+// TestInlineARM64Texts: native code counts by texts that it has copied from memory and joined with digits, as the
+// interpreter does, and stops only for new keys and memory that it must not read.
+func TestInlineARM64Texts(t *testing.T) {
+	rounds := emulated(300, 1000)
+	var seen [2]string
+	var stops [2]uint64
+	for i, engine := range []Engine{Auto, Inline} {
+		w := newWorld(t, Config{Engine: engine})
+		w.launch(program(t, "texts.c"), fmt.Sprint(rounds))
+		id, err := w.arena.Declare(object.Object{Name: "counts", Kind: object.KindCount, Keys: 2})
+		if err == nil {
+			err = w.arena.Refine(id, []value.Kind{value.KindText, value.KindText}, value.KindInt)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, counts := w.arena.Lookup(id)
+		key := runtime.Inst{Op: opcode.KeyText, A: uint32(value.KindText)}
+		w.probe("name", Handlers{Enter: w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 1}, runtime.Inst{Op: opcode.Readable}, runtime.Inst{Op: opcode.Jz, A: 15},
+			runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 3}, runtime.Inst{Op: opcode.Str}, key,
+			runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: 4}, runtime.Inst{Op: opcode.Bytes}, key,
+			runtime.Inst{Op: opcode.PushD, V: 1}, runtime.Inst{Op: opcode.Agg, V: counts}, runtime.Inst{Op: opcode.Nop})})
+		w.run()
+		var list []string
+		for _, e := range w.arena.Handle(id).Entries().Entries {
+			list = append(list, fmt.Sprint(e))
+		}
+		slices.Sort(list)
+		seen[i], stops[i] = strings.Join(list, "\n"), w.Stats().Hits
+		if len(list) < 20 || len(w.arena.Lost()) > 0 {
+			t.Errorf("%d keys, lost %v", len(list), w.arena.Lost())
+		}
+	}
+	if seen[0] != seen[1] {
+		t.Errorf("stopped\n%s\nnative\n%s", seen[0], seen[1])
+	}
+	if stops[1] > stops[0]/2 {
+		t.Errorf("%d stops, and %d when every hit stops", stops[1], stops[0])
+	}
+}
+
+// TestInlineARM64Caller: without a stop, programs see the return address and the arguments on the stack that they see
+// at breakpoints, at the entry and at the end of a function.
+func TestInlineARM64Caller(t *testing.T) {
+	const calls = 500
+	seen := map[Engine]string{}
+	for _, e := range []Engine{Auto, Inline} {
+		w := newWorld(t, Config{Engine: e, Follow: FollowThreads})
+		tg := w.launch(program(t, "plain.c", "-no-pie"), fmt.Sprint(calls))
+		entry, end, stacked := w.counter(), w.counter(), w.counter()
+		caller := runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldCaller)}
+		w.probe("work", Handlers{Enter: w.code(caller, runtime.Inst{Op: opcode.AddGV, V: entry.offset()}), Leave: w.code(caller, runtime.Inst{Op: opcode.AddGV, V: end.offset()})})
+		ninth := runtime.Inst{Op: opcode.Arg, A: 8}
+		w.probe("work", Handlers{Enter: w.code(ninth, ninth, runtime.Inst{Op: opcode.Arg, A: 9}, runtime.Inst{Op: opcode.Xor}, runtime.Inst{Op: opcode.Xor}, runtime.Inst{Op: opcode.Bool},
+			runtime.Inst{Op: opcode.AddGV, V: stacked.offset()})})
+		w.run()
+		want(t, "output", tg.output(), "plain bad=0\n")
+		want(t, "the caller at the end", end.get(), entry.get())
+		seen[e] = fmt.Sprint(entry.get(), stacked.get())
+		if s := w.Stats(); e == Inline && (s.Hits > 100 || s.Inline != 2) {
+			t.Errorf("stats %+v", s)
+		}
+		if entry.get() < calls*4096 {
+			t.Errorf("the callers add up to %d", entry.get())
+		}
+	}
+	want(t, "what programs see", seen[Inline], seen[Auto])
+}
+
+// TestInlineARM64Floats: several threads add halves of integers to a sum and an average of floats, without a stop.
+func TestInlineARM64Floats(t *testing.T) {
+	w := newInlineWorld(t, FollowThreads)
+	tg := w.launch(program(t, "plain.c"), "4000", "3")
+	var insts []runtime.Inst
+	var ids []int
+	for _, k := range []object.Kind{object.KindSum, object.KindAvg, object.KindMax} {
+		id, err := w.arena.Declare(object.Object{Kind: k})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, off := w.arena.Lookup(id)
+		insts = append(insts, runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.Itof}, runtime.Inst{Op: opcode.PushD, V: math.Float64bits(2)}, runtime.Inst{Op: opcode.Fdiv},
+			runtime.Inst{Op: opcode.AggFloat, V: off})
+		ids = append(ids, id)
+	}
+	w.probe("work", Handlers{Enter: w.code(insts...)})
+	w.run()
+	for i, v := range []float64{4 * 4000 * 3999 / 4, 3999. / 4, 3999. / 2} {
+		data, _ := w.arena.Handle(ids[i]).Get()
+		want(t, fmt.Sprint("value ", i), data.Float, v)
+	}
+	want(t, "output", tg.output(), "plain bad=0\n")
+	if q := w.Query(); q[0].Hits != 4*4000 || q[0].Strategy["inline"] != 1 || w.Stats().Hits > 100 {
 		t.Errorf("query %+v, stats %+v", q, w.Stats())
 	}
 }

@@ -109,12 +109,13 @@ func (w *world) logsKept() *runtime.Code {
 // TestInlineMadeTexts: native code keeps and logs texts in all kinds of memory as the interpreter does, in calls that
 // call themselves.
 func TestInlineMadeTexts(t *testing.T) {
-	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	path := program(t, "texts.c")
 	var seen [2][]string
 	var stops [2]uint64
-	for i, engine := range []Engine{Step, Inline} {
+	rounds := emulated(200, 500)
+	for i, engine := range []Engine{Auto, Inline} {
 		w := newWorld(t, Config{Engine: engine})
-		w.launch(program(t, "texts.c"), "500")
+		w.launch(path, fmt.Sprint(rounds))
 		w.probe("name", Handlers{Enter: w.keepsText(), Leave: w.logsKept()}, func(p *ProbeSpec) { p.ThisBytes = arena.TextCell + 8 })
 		w.records(func(r record.Record) { seen[i] = append(seen[i], fmt.Sprint(r.Items[0].Values)) })
 		stops[i] = w.Stats().Hits
@@ -122,7 +123,7 @@ func TestInlineMadeTexts(t *testing.T) {
 			t.Errorf("lost %v", w.arena.Lost())
 		}
 	}
-	if !slices.Equal(seen[0], seen[1]) || len(seen[0]) < 1500 {
+	if !slices.Equal(seen[0], seen[1]) || len(seen[0]) < 3*rounds {
 		t.Errorf("%d records stepped, %d inline", len(seen[0]), len(seen[1]))
 	}
 	if stops[1] > stops[0]/2 {

@@ -12,7 +12,7 @@ import (
 // TestMixedExplains: a place that was hit seldom is what it was, and with Explain what it would have become, when its
 // process has ended as well.
 func TestMixedExplains(t *testing.T) {
-	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	path := program(t, "target.c")
 	for _, c := range []struct {
 		explain  bool
 		hits     int
@@ -21,7 +21,7 @@ func TestMixedExplains(t *testing.T) {
 	}{{false, 3, "emulated", 0}, {true, 3, "inline", 1}, {false, 100, "inline", 0}, {true, 100, "inline", 1}} {
 		t.Run(fmt.Sprint(c.explain, c.hits), func(t *testing.T) {
 			w := newWorld(t, Config{Engine: Mixed, Follow: FollowThreads, Explain: c.explain})
-			w.launch(program(t, "target.c"), "work", fmt.Sprint(c.hits))
+			w.launch(path, "work", fmt.Sprint(c.hits))
 			n, parents := w.counter(), w.counter()
 			w.probe("work", Handlers{Enter: w.counts(n)})
 			w.probe("main", Handlers{Enter: w.rings(n, parents)})
@@ -41,7 +41,7 @@ func TestMixedExplains(t *testing.T) {
 // TestMixedHeedsRings: a place where few hits need the interpreter keeps its jump, one where most do gets its
 // breakpoint back, and both count exactly.
 func TestMixedHeedsRings(t *testing.T) {
-	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	path := program(t, "target.c")
 	for _, c := range []struct {
 		mask     uint64 // a hit needs the interpreter if the argument has none of these bits
 		strategy string
@@ -49,7 +49,7 @@ func TestMixedHeedsRings(t *testing.T) {
 	}{{63, "inline", 157}, {0, "emulated", 10000}} {
 		t.Run(c.strategy, func(t *testing.T) {
 			w := newWorld(t, Config{Engine: Mixed, Follow: FollowThreads})
-			tg := w.launch(program(t, "target.c"), "work", "10000")
+			tg := w.launch(path, "work", "10000")
 			n := w.counter()
 			w.probe("work", Handlers{Enter: w.code(runtime.Inst{Op: opcode.Arg}, runtime.Inst{Op: opcode.PushD, V: c.mask}, runtime.Inst{Op: opcode.And},
 				runtime.Inst{Op: opcode.Jnz, A: 7},

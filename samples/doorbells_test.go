@@ -49,7 +49,7 @@ type processor struct {
 
 var processors = []processor{
 	{"doorbells.txt", amd64.Features, 1 << 10, -64, register},
-	{"doorbells-arm64.txt", arm64.Features, 0, 0, arch64.A64.RegIndex},
+	{"doorbells-arm64.txt", arm64.Features, 1 << 10, 0, arch64.A64.RegIndex},
 }
 
 // planOf plans native code for a program, at a place where it has all that it may find there.

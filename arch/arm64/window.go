@@ -19,9 +19,6 @@ const insnLen = 4
 func (windows) JumpLen() int { return insnLen }
 
 // WindowAt returns the instruction at addr, if a copy of it does the same elsewhere.
-//
-// An instruction at which indirect branches may land stays where it is: bti and the like. In code that the kernel maps
-// as guarded (PROT_BTI) the processor refuses to land on b.
 func (windows) WindowAt(code []byte, addr uint64) (arch.Window, error) {
 	insn, err := A64.Decode(code, addr)
 	if err != nil {
@@ -30,7 +27,7 @@ func (windows) WindowAt(code []byte, addr uint64) (arch.Window, error) {
 	if reason := stays(insn); reason != "" {
 		return arch.Window{}, &arch.WindowError{Addr: addr, Reason: reason}
 	}
-	return arch.Window{Addr: addr, Len: insnLen, Insns: []arch.Insn{insn}, RedZoneFree: true, Completes: completes(insn), Arch: Windows}, nil
+	return arch.Window{Addr: addr, Len: insnLen, Insns: []arch.Insn{insn}, RedZoneFree: true, LandingPad: isLandingPad(insn.Op.(*inst).word), Completes: completes(insn), Arch: Windows}, nil
 }
 
 // WindowOver is WindowAt: a window has no instruction but the first.
@@ -62,8 +59,6 @@ func stays(insn arch.Insn) string {
 		return string(errUnpredictable)
 	case staying[in.row.class] != "":
 		return staying[in.row.class]
-	case isLandingPad(w):
-		return "indirect branches may land on it"
 	case insn.Control == arch.Call || insn.Control == arch.IndirCall:
 		return "it is a call, which would return to the copy"
 	case w&literalMask == literal:
@@ -75,13 +70,14 @@ func stays(insn arch.Insn) string {
 }
 
 // completes reports whether an instruction raises no exception for certain, except where the stack ends: branches that
-// are not computed, hints, calculations in general registers, and loads and stores relative to the stack pointer.
+// are not computed, hints, those that sign the return address, calculations in general registers, and loads and stores
+// relative to the stack pointer.
 func completes(insn arch.Insn) bool {
 	in := insn.Op.(*inst)
 	const hint, hintMask = 0xd503201f, 0xfffff01f
 	w := in.word
 	switch {
-	case insn.Control == arch.Jump || insn.Control == arch.CondJump:
+	case insn.Control == arch.Jump || insn.Control == arch.CondJump || isLandingPad(w):
 		return true
 	case insn.Control != arch.Plain || in.row.class != Ordinary:
 		return false

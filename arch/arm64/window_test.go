@@ -87,8 +87,6 @@ func sameElsewhere(t *testing.T, r *rand.Rand, w *arch.Window, copied []byte, to
 // TestWindowRefusals: instructions that do something else elsewhere are refused, each for its reason.
 func TestWindowRefusals(t *testing.T) {
 	for word, want := range map[uint32]string{
-		0xd503245f: "indirect branches may land on it",             // bti c
-		0xd503233f: "indirect branches may land on it",             // paciasp
 		0x10000000: "it computes an address relative to its own",   // adr x0, .
 		0x58000040: "it loads from an address relative to its own", // ldr x0, .+8
 		0x1c000040: "it loads from an address relative to its own", // ldr s0, .+8
@@ -103,6 +101,12 @@ func TestWindowRefusals(t *testing.T) {
 		_, err := Windows.WindowAt([]byte{byte(word), byte(word >> 8), byte(word >> 16), byte(word >> 24)}, 0x1000)
 		if why := (*arch.WindowError)(nil); !errors.As(err, &why) || why.Reason != want {
 			t.Errorf("%#x: %v, not %q", word, err, want)
+		}
+	}
+	for word, want := range map[uint32]bool{0xd503241f: true, 0xd503245f: true, 0xd50324df: true, 0xd503233f: true, 0xd503237f: true, 0xd503201f: false, 0xd50323bf: false} {
+		w, err := Windows.WindowAt(binary.LittleEndian.AppendUint32(nil, word), 0x1000) // bti, bti c, bti jc, paciasp, pacibsp; nop, autiasp
+		if err != nil || w.LandingPad != want || w.Completes != (word != 0xd50323bf) {
+			t.Errorf("%#x: %+v, %v", word, w, err)
 		}
 	}
 	// b, b.eq and adrp reach only so far.

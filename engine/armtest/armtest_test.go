@@ -33,7 +33,7 @@ var programs = []struct {
 }{
 	{"target.c", nil}, {"signals.c", nil}, {"real.c", []string{"-static"}},
 	{"plain.c", nil}, {"plain.c", []string{"-static"}}, {"plain.c", []string{"-no-pie"}},
-	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil}, {"twice.c", nil}, {"firstgone.c", nil}, {"asks.c", nil}, {"frames.c", nil}, {"readers.c", nil},
+	{"victim.c", nil}, {"victim.c", []string{"-static"}}, {"siblings.c", nil}, {"twice.c", nil}, {"firstgone.c", nil}, {"asks.c", nil}, {"frames.c", nil}, {"readers.c", nil}, {"texts.c", nil},
 }
 
 const testdata = "../testdata"
@@ -49,6 +49,10 @@ func (s set) build(t *testing.T, m *Image) {
 	}
 	s.addLibraries(t, m)
 	s.buildValues(t, m)
+	if s.name == "a64" {
+		s.add(t, m, "tilted", "-O2", "-g", filepath.Join(testdata, "tilted.c"))
+		s.addGuarded(t, m)
+	}
 	s.add(t, m, "steploop", "-O2", "-static", "testdata/steploop.c")
 }
 
@@ -57,6 +61,12 @@ func (s set) add(t *testing.T, m *Image, name string, args ...string) {
 	t.Helper()
 	args = slices.Concat([]string{"-o", "OUT"}, args, s.mode)
 	add(t, m, "/programs/"+s.name+"/"+name, made(t, s.name+"/"+name, nil, s.gcc, args...))
+}
+
+// addGuarded adds a program that is built for branch protection.
+func (s set) addGuarded(t *testing.T, m *Image) {
+	t.Helper()
+	s.add(t, m, "guarded", "-O2", "-g", "-mbranch-protection=standard", filepath.Join(testdata, "guarded.c"))
 }
 
 // addLibraries adds the libraries that dynamic programs need.
@@ -157,7 +167,8 @@ var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChil
 	"TestStoppedTargetStaysStopped", "TestFilters"}
 
 // inlineTests are those of programs that run in the target.
-var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64Doorbell", "TestInlineARM64Logs", "TestInlineARM64Records", "TestInlineARM64Thread", "TestInlineARM64Calls", "TestInlineARM64Frames", "TestInlineARM64Reads", "TestInlineARM64Keys", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach", "TestInlineARM64Changes"}
+var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64Doorbell", "TestInlineARM64Logs", "TestInlineARM64Records", "TestInlineARM64Thread", "TestInlineARM64Calls", "TestInlineARM64Frames", "TestInlineARM64Reads", "TestInlineARM64Keys", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach", "TestInlineARM64Changes", "TestInlineARM64Floats", "TestInlineARM64Caller", "TestInlineMadeTexts", "TestInlineARM64Texts",
+	"TestMixedARM64", "TestMixedTilted", "TestMixedExplains", "TestMixedHeedsRings", "TestGuarded"}
 
 // engineCommand runs tests of package engine on the programs of a set, with all of their rounds in long runs.
 func engineCommand(set string, tests []string) string {
@@ -275,12 +286,13 @@ func TestScalable(t *testing.T) {
 		t.Log(err)
 		testenv.Lack(t, testenv.ARMKernel)
 	}
-	img, a64 := m.newImage(t, []string{engineCommand("a64", []string{"TestScalableVectors"})}), sets["a64"]
+	img, a64 := m.newImage(t, []string{engineCommand("a64", []string{"TestScalableVectors", "TestGuarded"})}), sets["a64"]
 	a64.addLibraries(t, img)
+	a64.addGuarded(t, img)
 	a64.add(t, img, "scalable", "-O2", "-g", "-pthread", "-march=armv8.2-a+sve", filepath.Join(testdata, "scalable.c"))
 	out, err := m.Boot(kernel, write(t, img), 20*time.Minute)
 	keep(t, out)
-	if err != nil || !strings.Contains(out, Done+"0") || !strings.Contains(out, "--- PASS: TestScalableVectors ") {
+	if err != nil || !strings.Contains(out, Done+"0") || !strings.Contains(out, "--- PASS: TestScalableVectors ") || !strings.Contains(out, "--- PASS: TestGuarded ") {
 		t.Fatalf("%v\n%s", err, Failures(out))
 	}
 }

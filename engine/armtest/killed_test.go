@@ -65,14 +65,14 @@ const inlineCounts = `let n = 0; probe("leaf", c => { n++; if (n % 64 == 0) prin
 func inlineKilled(set string) []string {
 	return []string{
 		"ENGINE=inline killed /inline.js /programs/" + set + "/victim 1",
-		fmt.Sprintf("GOTAP_ROUNDS=%d GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledSessions$/^(inline|inline,_timer)$", killedRounds, set),
+		fmt.Sprintf("GOTAP_ROUNDS=%d GOTAP_PROGRAMS=/programs/%s /engine.test -test.v -test.run ^TestKilledSessions$/^(inline|mixed|inline,_timer)$", killedRounds, set),
 	}
 }
 
 // checkInlineKilled checks that no victim of the second command was harmed.
 func checkInlineKilled(t *testing.T, out string) {
 	t.Helper()
-	for _, c := range []string{"inline", "inline,_timer"} {
+	for _, c := range []string{"inline", "mixed", "inline,_timer"} {
 		if !strings.Contains(out, "--- PASS: TestKilledSessions/"+c+" ") {
 			t.Errorf("victims of kind %q were harmed, or not tried", c)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"gotap/arch"
 	"gotap/engine/image/module"
+	"gotap/engine/linux/hostcpu"
 )
 
 // Site is where a jump that serves a place can be written, as far as the file tells. Addresses are those of the file.
@@ -119,8 +120,15 @@ func siteA64(f *module.File, vaddr uint64) (s Site, err error) {
 		return s, err
 	}
 	s.Window, err = form.Windows.WindowAt(code, vaddr)
+	if err == nil && s.Window.LandingPad && hostcpu.ChecksBranchTargets() {
+		err = errLandingPad
+	}
 	return s, err
 }
+
+// errLandingPad is the reason of instructions like bti. Whether the processor checks where a branch lands depends on
+// how the code is mapped, which may change.
+var errLandingPad = errors.New("indirect branches may lead there, and the processor checks that they land on such an instruction")
 
 var errRecords = errors.New("the instruction may fault, and a record must not be seen then")
 

@@ -32,7 +32,7 @@
 // Where a jump does not fit, or another probe is among the bytes that it would replace, a short one may, which leads to a
 // springboard (springboard.go).
 //
-// Native code for 64-bit ARM makes no texts, and does not count in memory of its thread: machine.go has what differs.
+// Native code for 64-bit ARM does not count in memory of its thread: machine.go has what differs.
 //
 // What belongs to an address space is in Space.Native (codeIn), what belongs to a place in Point.Jump. A forked child
 // gets copies of both, with breakpoints in place of the jumps, because the code contains the number of the process.

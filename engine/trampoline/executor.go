@@ -150,8 +150,6 @@ func (c *Executor) fitsJump(p *space.Point) error {
 	switch {
 	case machineOf(p.Space) == nil:
 		return inline.ErrOtherArch
-	case c.set.Strategy == backend.Mixed && !machineOf(p.Space).always:
-		return errNotAuto
 	case p.Internal != nil || len(p.Resolvers) > 0 || p.Guard.Call != 0:
 		return errOwnUse
 	case p.Returns > 0:
@@ -238,7 +236,7 @@ func (c *Executor) warm(p *space.Point) bool {
 	if p.Jump.Cold--; p.Jump.Cold > 0 {
 		return false
 	}
-	if m := module.Find(p.Space.Modules, p.Addr); m != nil && m.File != nil && !m.File.WorthSearching() {
+	if m := module.Find(p.Space.Modules, p.Addr); m != nil && m.File != nil && machineOf(p.Space).searched && !m.File.WorthSearching() {
 		p.Jump.Cold = 1 // the next hit asks again
 		return false
 	}

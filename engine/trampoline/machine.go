@@ -1,6 +1,7 @@
 package trampoline
 
 import (
+	"bytes"
 	"errors"
 
 	"gotap/engine/abi"
@@ -17,10 +18,13 @@ import (
 // machine is what differs between the processors that have native code.
 type machine struct {
 	features native.Features
-	always   bool   // native code runs with Mixed, too
-	texts    bool   // it makes texts
-	trap     []byte // of a doorbell
-	silent   []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
+	aligned  uint64 // what the stack pointer is to be a multiple of, because native code uses the stack; 0: it does not matter
+	searched bool   // the code of a file is searched before a place there gets a jump
+	// returns reports whether a function that ends at a point has its return address where its caller has put it. Nil:
+	// all have.
+	returns func(p *space.Point) bool
+	trap    []byte // of a doorbell
+	silent  []byte // what the crash handler makes of one that nobody answers, a nop: a way to the end of the stub follows
 	// ring makes the registers of a thread whose read has faulted what they would be if its doorbell had rung.
 	ring func(f *native.Read, stub uint64, regs []uint64)
 	// emit makes native code that runs programs at a point, for an address in an island.
@@ -28,8 +32,8 @@ type machine struct {
 }
 
 var (
-	onAMD64 = &machine{features: amd64.Features, always: true, texts: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
-	onARM64 = &machine{features: arm64.Features, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, ring: arm64.Ring, emit: emitARM64}
+	onAMD64 = &machine{features: amd64.Features, searched: true, trap: []byte{0xcc}, silent: []byte{0x90}, ring: amd64.Ring, emit: emitAMD64}
+	onARM64 = &machine{features: arm64.Features, aligned: 16, returns: endsInRet, trap: []byte{0x00, 0x00, 0x20, 0xd4}, silent: []byte{0x1f, 0x20, 0x03, 0xd5}, ring: arm64.Ring, emit: emitARM64}
 )
 
 // machineOf returns that of an address space; nil: native code is not made for it.
@@ -43,10 +47,11 @@ func machineOf(sp *space.Space) *machine {
 	return nil
 }
 
-// Reasons why programs stop the threads of some processors.
-var (
-	errNotAuto = errors.New("only --engine inline runs programs inside of processes of 64-bit ARM")
-)
+var errMisaligned = errors.New("the stack pointer is misaligned there")
+
+// endsInRet reports whether a function ends at a point in an instruction that leads to where x30 says, and computes
+// nothing: ret, and not one that authenticates the address first.
+func endsInRet(p *space.Point) bool { return bytes.Equal(p.Orig, []byte{0xc0, 0x03, 0x5f, 0xd6}) }
 
 // ownData returns the address of the own data of a thread, by which native code knows it, or 0. The thread has stopped,
 // and its registers have been read.
@@ -104,7 +109,7 @@ func emitAMD64(t *Thread, p *space.Point, programs []native.Program, island *inl
 func emitARM64(t *Thread, p *space.Point, programs []native.Program, island *inline.Island, at uint64) (*native.Stub, error) {
 	c := t.by
 	site := arm64.Site{
-		Addr: at, Place: p.Addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.Pid), Atomics: hostcpu.AddsAtomically(),
+		Addr: at, Place: p.Addr, Arena: island.Arena, Control: island.Arena + arena.ControlOffset, Pid: uint32(t.proc.Pid), Atomics: hostcpu.AddsAtomically(), Scalable: hostcpu.HasScalable(),
 		Ring: c.set.Arena.RingLayout(), Tail: func(at uint64) ([]byte, error) {
 			code, _, err := p.Jump.Window.Copy(at)
 			return code, err

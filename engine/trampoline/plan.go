@@ -14,23 +14,27 @@ const textMemory = 1 << 10
 // nativeProgram plans a part of what runs natively at a point.
 func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Program, err error) {
 	code, counts, at, m := r.Placement.Code, true, native.Place{}, machineOf(p.Space)
+	features := m.features
+	if hostcpu.HasStreaming() && !hostcpu.HasScalable() { // nothing saves all of a vector register in both modes
+		features.Floats = false
+	}
 	program.Probe = r.Placement.Probe.Spec.ID
 	at.Names = namesAt(r.Placement)
 	c.calls.prepare(c)
 	at.Thread, at.Clock = c.knowsThreads(p.Space), c.calls.noClock == nil
 	at.Reads = codeIn(p.Space).reads.refused == nil && !hostcpu.HasMemoryTags()
-	if m.texts && !p.Jump.InGo { // Go's stacks have little room
+	if !p.Jump.InGo { // Go's stacks have little room
 		at.Texts = textMemory
 	}
 	if native.Changes(code.When) {
 		return program, errWhenChanges
 	}
 	if code.When != nil && r.Ends == nil {
-		if program.When, err = native.PlanOf(code.When, c.set.Arena, m.features, at); err != nil {
+		if program.When, err = native.PlanOf(code.When, c.set.Arena, features, at); err != nil {
 			return program, err
 		}
 	}
-	at.Returns = r.Ends != nil || r.Placement.Target.Entry()
+	at.Returns = r.Ends != nil && (m.returns == nil || m.returns(p)) || r.Ends == nil && r.Placement.Target.Entry()
 	run := code.Enter
 	if code.Leave != nil {
 		counts = code.CountsEntry() == (r.Ends == nil)
@@ -50,6 +54,6 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	if runtime.NeedsOf(run)&opcode.NeedErrno != 0 && at.Thread {
 		at.Errno = errnoOffset(p.Space)
 	}
-	program.Run, err = native.PlanOf(run, c.set.Arena, m.features, at)
+	program.Run, err = native.PlanOf(run, c.set.Arena, features, at)
 	return program, err
 }

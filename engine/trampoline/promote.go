@@ -89,7 +89,14 @@ func (t *Thread) Promote(p *space.Point) bool {
 	if p.Jump.In {
 		return p.Jump.Before == 0 // else the thread was behind the jump when that was written
 	}
-	if !p.Jump.Waits || t.by.on.Closing() || t.by.on.Resting() || !c.warm(p) || time.Now().Before(codeIn(sp).jumps.retry) {
+	if !p.Jump.Waits || t.by.on.Closing() || t.by.on.Resting() {
+		return false
+	}
+	if n := machineOf(sp).aligned; n > 1 && t.SP()%n != 0 { // native code would fault as soon as it uses the stack
+		c.drop(p, errMisaligned)
+		return false
+	}
+	if !c.warm(p) || time.Now().Before(codeIn(sp).jumps.retry) {
 		return false
 	}
 	if err := t.prepareIsland(p); err != nil && sp.Mem.Gone() {

@@ -67,8 +67,9 @@
 //
 // Operations on floats are native if the architecture says so, and give the interpreter's results bit by bit. Where the
 // processor chooses between two operands that are not numbers, the interpreter's result depends on how Go's compiler
-// ordered them; native code rings there. Native code may change vector registers between its start and a read that
-// faults, so a program that reads such a register has its floats left to the interpreter.
+// ordered them; native code rings there, or wherever a result is not a number. Native code may change vector registers
+// between its start and a read that faults, so a program that reads such a register has its floats left to the
+// interpreter.
 //
 // # Steps
 //

@@ -50,9 +50,11 @@ type Op struct {
 type Features struct {
 	// Args is the number of integer arguments that are passed in registers.
 	Args int
-	// StackArgs is the number of those behind them that native code reads from the stack, above the return address,
-	// which it reads then, too.
+	// StackArgs is the number of those behind them that native code reads from the stack, above the return address if
+	// that is there.
 	StackArgs int
+	// Link is set if the return address is in a register, and not at the stack pointer.
+	Link bool
 	// Floats reports whether native code calculates with floats.
 	Floats bool
 	// FloatArgs is the number of floating-point arguments that are passed in registers which native code reads.
@@ -70,7 +72,8 @@ type Place struct {
 	Thread bool   // the stack of calls of its thread, by which it knows the thread
 	Clock  bool   // the time
 	Reads  bool   // which memory can be read
-	// Returns is set where the return address of the function lies at the stack pointer: at its entry, and at its end.
+	// Returns is set where the return address of the function is where its caller has put it: at its entry, and at its
+	// end.
 	Returns bool
 	Errno   int64 // where errno of each thread lies, from the start of its own data on; 0: that is not known
 	Texts   int   // bytes of the thread's stack that texts may take

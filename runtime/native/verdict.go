@@ -180,7 +180,7 @@ func (p *planner) lacksField(pc int, row *opcode.Row) string {
 			return ""
 		}
 	case runtime.FieldCaller:
-		if p.Place.Returns && p.Place.Reads && p.features.StackArgs > 0 {
+		if p.Place.Returns && (p.features.Link || p.Place.Reads && p.features.StackArgs > 0) {
 			return ""
 		}
 	case runtime.FieldTime:
@@ -295,7 +295,7 @@ func MayRing(in *runtime.Inst) bool {
 	switch in.Op {
 	case opcode.Field:
 		return runtime.Field(in.A) == runtime.FieldCaller // it is read from the stack
-	case opcode.PushThisS, opcode.PopThisS, opcode.LogText, opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.KeyText, opcode.Fadd, opcode.Fmul:
+	case opcode.PushThisS, opcode.PopThisS, opcode.LogText, opcode.Within, opcode.Quo, opcode.Rem, opcode.Udivmod, opcode.Sdivmod, opcode.PushLV, opcode.PopLV, opcode.AddLV, opcode.KeyInt, opcode.KeyText, opcode.Fadd, opcode.Fsub, opcode.Fmul, opcode.Fdiv:
 		return true
 	}
 	return in.Op == opcode.Str || in.Op == opcode.Bytes || in.Op == opcode.Hash || in.Op == opcode.Readable || ReadSize(in.Op) > 0

@@ -52,7 +52,9 @@ const (
 	hwcapSVE     = 1 << 22
 	hwcapPACA    = 1 << 30
 
+	hwcap2BTI = 1 << 17
 	hwcap2MTE = 1 << 18
+	hwcap2SME = 1 << 23
 )
 
 // SignsPointers reports whether pointer authentication is enabled on the machine. A process may have disabled it for
@@ -61,6 +63,13 @@ func SignsPointers() bool { return hwcaps()&hwcapPACA != 0 }
 
 // HasScalable reports whether the processor has scalable vectors (SVE).
 func HasScalable() bool { return hwcaps()&hwcapSVE != 0 }
+
+// HasStreaming reports whether the processor has vectors for streaming (SME), which may be longer than others.
+func HasStreaming() bool { return hwcaps2()&hwcap2SME != 0 }
+
+// ChecksBranchTargets reports whether the processor checks in guarded code that indirect branches lead to an
+// instruction that says so (FEAT_BTI).
+func ChecksBranchTargets() bool { return hwcaps2()&hwcap2BTI != 0 }
 
 // HasMemoryTags reports whether programs may use memory tags (FEAT_MTE). A load by a pointer without the tag of its
 // memory may then raise a signal, also later and elsewhere.

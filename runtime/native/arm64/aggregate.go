@@ -85,6 +85,10 @@ func (p *part) incrementWord(c cell, offset uint64) {
 // update adds a register to a cell. Of stats the bucket has been counted (countSpread). x6 to x8 and x14 to x17 are
 // changed, the register only if it is one of them: it may be x17.
 func (p *part) update(l *arena.Layout, c cell, v reg) {
+	if p.floats.adds {
+		p.floats.update(l, c)
+		return
+	}
 	switch l.Object.Form() {
 	case object.KindCount:
 		p.incrementWord(c, 0)

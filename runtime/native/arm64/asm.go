@@ -27,6 +27,13 @@ const (
 	x17 reg = 17
 	x20 reg = 20
 	x21 reg = 21
+	x22 reg = 22
+	x23 reg = 23
+	x24 reg = 24
+	x25 reg = 25
+	x26 reg = 26
+	x27 reg = 27
+	x28 reg = 28
 	sp  reg = 31
 	xzr reg = 31
 )
@@ -40,6 +47,9 @@ const (
 	condNE cond = 1
 	condHS cond = 2 // unsigned, greater or equal
 	condLO cond = 3 // unsigned, less
+	condMI cond = 4 // of floats: less
+	condVS cond = 6 // of floats: one is not a number
+	condVC cond = 7
 	condHI cond = 8
 	condLS cond = 9
 	condGE cond = 10 // signed
@@ -165,6 +175,7 @@ const (
 	opShr = 0x9ac02400
 	opSar = 0x9ac02800
 	opRor = 0x9ac02c00
+	opBic = 0x8a200000 // and, with the second one inverted
 )
 
 // csel is n if the condition holds, else m; csneg is n, else -m; cset is 1, else 0.
@@ -177,6 +188,15 @@ func (a *asm) addImm(d, n reg, imm uint32) { a.word(0x91000000 | imm<<10 | uint3
 func (a *asm) subImm(d, n reg, imm uint32) { a.word(0xd1000000 | imm<<10 | uint32(n)<<5 | uint32(d)) }
 
 // Instructions on the bits of a register.
+
+// two makes an instruction on two registers.
+func (a *asm) two(op uint32, d, n reg) { a.word(op | uint32(n)<<5 | uint32(d)) }
+
+// lowestBit loads the number of the lowest bit that is 1, or 64 if there is none.
+func (a *asm) lowestBit(d, n reg) {
+	a.two(0xdac00000, d, n) // the bits the other way round
+	a.clz(d, d)
+}
 
 func (a *asm) clz(d, n reg) { a.word(0xdac01000 | uint32(n)<<5 | uint32(d)) }
 
@@ -229,6 +249,15 @@ func (a *asm) movImm(d reg, v uint64) {
 	}
 }
 
+// adr loads the address of a label, which is a multiple of 4.
+func (a *asm) adr(d reg, l label) { a.to(0x10000000|uint32(d), l, 19, 5) }
+
+// bytes appends data, padded to a multiple of 4.
+func (a *asm) bytes(p []byte) {
+	a.code = append(a.code, p...)
+	a.code = append(a.code, make([]byte, -len(a.code)&3)...)
+}
+
 // adrp loads the start of the page with an address.
 func (a *asm) adrp(d reg, addr uint64) {
 	const reach = 1 << 20
@@ -254,20 +283,9 @@ func (a *asm) ldr32(t, n reg, off uint32) { a.word(0xb9400000 | off/4<<10 | uint
 // str32 stores the low half; its offset is a multiple of 4.
 func (a *asm) str32(t, n reg, off uint32) { a.word(0xb9000000 | off/4<<10 | uint32(n)<<5 | uint32(t)) }
 
-// ldar and stlr load and store in the order of the program, ldaxr and stlxr do so exclusively; stlxr sets s to 0 if it
-// stored.
-func (a *asm) ldar(t, n reg)     { a.word(0xc8dffc00 | uint32(n)<<5 | uint32(t)) }
-func (a *asm) stlr(t, n reg)     { a.word(0xc89ffc00 | uint32(n)<<5 | uint32(t)) }
-func (a *asm) ldaxr(t, n reg)    { a.word(0xc85ffc00 | uint32(n)<<5 | uint32(t)) }
-func (a *asm) stlxr(s, t, n reg) { a.three(0xc800fc00, t, n, s) }
-
-// ldaxp and stlxp are the same for two words, which begin at a multiple of 16.
-func (a *asm) ldaxp(t, u, n reg)    { a.word(0xc87f8000 | uint32(u)<<10 | uint32(n)<<5 | uint32(t)) }
-func (a *asm) stlxp(s, t, u, n reg) { a.three(0xc8208000|uint32(u)<<10, t, n, s) }
-func (a *asm) clrex()               { a.word(0xd5033f5f) }
-
-// ldaddal adds s to memory in one operation and loads what was there (FEAT_LSE).
-func (a *asm) ldaddal(s, t, n reg) { a.three(0xf8e00000, t, n, s) }
+// ldrb loads a byte, and strb stores the lowest one; the offset is 0 to 4095.
+func (a *asm) ldrb(t, n reg, off uint32) { a.word(0x39400000 | off<<10 | uint32(n)<<5 | uint32(t)) }
+func (a *asm) strb(t, n reg, off uint32) { a.word(0x39000000 | off<<10 | uint32(n)<<5 | uint32(t)) }
 
 // pushPair and popPair move the stack pointer by 16.
 func (a *asm) pushPair(t, u reg) { a.word(0xa9bf03e0 | uint32(u)<<10 | uint32(t)) }
@@ -275,16 +293,6 @@ func (a *asm) popPair(t, u reg)  { a.word(0xa8c103e0 | uint32(u)<<10 | uint32(t)
 
 // extr takes 64 bits of n and m behind it, from a bit on.
 func (a *asm) extr(d, n, m reg, from uint32) { a.three(0x93c00000|from<<10, d, n, m) }
-
-// Instructions without operands: a barrier between all accesses before and behind it (dmb ish), and between
-// instructions (isb). Those with a register alone: the one that leads to the thread's own data (tpidr_el0), and the
-// counter that tells the time (cntvct_el0).
-const (
-	dmb        = 0xd5033bbf
-	isb        = 0xd5033fdf
-	mrsThread  = 0xd53bd040
-	mrsCounter = 0xd53be040
-)
 
 // The condition flags.
 func (a *asm) mrsFlags(t reg) { a.word(0xd53b4200 | uint32(t)) }

@@ -14,7 +14,7 @@ import (
 // TestEncodings compares the code of each form with that of the GNU assembler.
 func TestEncodings(t *testing.T) {
 	testenv.Require(t, testenv.GCCARM64)
-	a := asm{addr: 0x10000}
+	a := vectorAsm{orderedAsm{asm{addr: 0x10000}}}
 	var text []string
 	say := func(lines ...string) { text = append(text, lines...) }
 	l := a.newLabel()
@@ -51,6 +51,17 @@ func TestEncodings(t *testing.T) {
 		{"umulh x1, x2, x3", func() { a.umulh(1, 2, 3) }}, {"extr x1, x2, x3, #32", func() { a.extr(1, 2, 3, 32) }}, {"dmb ish", func() { a.word(dmb) }}, {"isb", func() { a.word(isb) }},
 		{"mrs x1, tpidr_el0", func() { a.word(mrsThread | 1) }}, {"mrs x2, cntvct_el0", func() { a.word(mrsCounter | 2) }}, {"mrs x1, nzcv", func() { a.mrsFlags(1) }}, {"msr nzcv, x1", func() { a.msrFlags(1) }},
 		{"adrp x1, start+0x12345000", func() { a.adrp(1, 0x12355678) }}, {"adrp x1, start-0x3000", func() { a.adrp(1, 0xd123) }},
+		{"fadd d1, d2, d3", func() { a.three(opFadd, 1, 2, 3) }}, {"fsub d1, d2, d3", func() { a.three(opFsub, 1, 2, 3) }}, {"fmul d1, d2, d3", func() { a.three(opFmul, 1, 2, 3) }},
+		{"fdiv d1, d2, d31", func() { a.three(opFdiv, 1, 2, 31) }}, {"fmov d1, x2", func() { a.toFloat(1, 2) }}, {"fmov d1, xzr", func() { a.toFloat(1, xzr) }}, {"fmov x1, d2", func() { a.fromFloat(1, 2) }},
+		{"scvtf d1, x2", func() { a.floatOf(1, 2) }}, {"ucvtf d1, x2", func() { a.floatOfUnsigned(1, 2) }}, {"fcvtzs x1, d2", func() { a.truncate(1, 2) }}, {"fcvtms x1, d2", func() { a.floor(1, 2) }},
+		{"fmov s1, w2\nfcvt d1, s1", func() { a.widen(1, 2) }}, {"fcvt s2, d2\nfmov w1, s2", func() { a.narrow(1, 2) }}, {"eor x1, x2, #0x8000000000000000", func() { a.flipSign(1, 2) }},
+		{"fcmp d1, d2", func() { a.fcmp(1, 2) }}, {"fcmp d1, #0.0", func() { a.fcmpZero(1) }}, {"b.mi start", func() { a.bIf(condMI, l) }}, {"b.vs start", func() { a.bIf(condVS, l) }}, {"b.vc start", func() { a.bIf(condVC, l) }},
+		{"str q1, [sp, #4080]", func() { a.quad(1, sp, 4080, true) }}, {"ldr q1, [x2, #16]", func() { a.quad(1, 2, 16, false) }},
+		{"str z1, [x2]", func() { a.scalable(1, 2, 0, true) }}, {"ldr z31, [x16, #1, mul vl]", func() { a.scalable(31, 16, 1, false) }},
+		{"adr x1, start", func() { a.adr(1, l) }}, {"rbit x1, x2\nclz x1, x1", func() { a.lowestBit(1, 2) }}, {"bic x1, x2, x3", func() { a.three(opBic, 1, 2, 3) }},
+		{"ldrb w1, [x2, #5]", func() { a.ldrb(1, 2, 5) }}, {"strb w1, [x2, #4095]", func() { a.strb(1, 2, 4095) }}, {"dmb ishld", func() { a.word(dmbLoad) }},
+		{".word 0x00636261", func() { a.bytes([]byte("abc")) }},
+		{"mrs x1, fpcr", func() { a.word(mrsFPCR | 1) }}, {"msr fpcr, xzr", func() { a.word(msrFPCR | uint32(xzr)) }}, {"mrs x1, fpsr", func() { a.word(mrsFPSR | 1) }}, {"msr fpsr, x1", func() { a.word(msrFPSR | 1) }},
 	} {
 		f.emit()
 		say(f.text)
@@ -75,7 +86,7 @@ func assembled(t *testing.T, text string) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	source, file, binary := filepath.Join(dir, "a.s"), filepath.Join(dir, "a"), filepath.Join(dir, "a.bin")
-	if err := os.WriteFile(source, []byte(".arch armv8.2-a\n.global _start\n_start:\n"+text), 0o600); err != nil {
+	if err := os.WriteFile(source, []byte(".arch armv8.2-a+sve\n.global _start\n_start:\n"+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range [][]string{{string(testenv.GCCARM64), "-nostdlib", "-static", "-Wl,-Ttext=0x10000", "-o", file, source},

@@ -2,11 +2,22 @@ package arm64
 
 import "gotap/runtime/native"
 
-// bell is a doorbell (brk) whose labels have no offsets yet. It rings at its own address.
+// bell is a doorbell (brk) whose labels have no offsets yet. It rings at its own address, trapOf(at).
 type bell struct {
 	native.Bell
 	at, resume, pass label
 }
+
+// newBellLabel returns the label of a doorbell, where its code begins. The next label, trapOf, is that of its
+// breakpoint.
+func (a *asm) newBellLabel() label {
+	begin := a.newLabel()
+	a.newLabel()
+	return begin
+}
+
+// trapOf returns the label of the breakpoint of a doorbell.
+func trapOf(bell label) label { return bell + 1 }
 
 // brk is a doorbell: brk #0, as breakpoints are.
 const brk = 0xd4200000
@@ -21,7 +32,7 @@ func setFlags(regs []uint64, saved uint64) {
 
 // resolve replaces labels by their offsets in the code.
 func (d *bell) resolve(a *asm) native.Bell {
-	d.Offset, d.Resume = a.labels[d.at], a.labels[d.resume]
+	d.Offset, d.Resume = a.labels[trapOf(d.at)], a.labels[d.resume]
 	if d.When {
 		d.Pass = a.labels[d.pass]
 	}
@@ -70,12 +81,12 @@ func (p *part) bellAt(pc, executed int) label {
 // newBell returns a doorbell of the part, without the words of the program.
 func (p *part) newBell() *bell {
 	f := &p.frame
-	d := &bell{at: p.newLabel(), resume: p.resume, pass: p.done}
-	d.Bell = native.Bell{Program: p.index, When: p.when, Below: f.size() + 16, SP: fileSP, Flags: -1, SetFlags: setFlags, Reads: p.reading}
-	d.Texts.Constants = p.plan.Constants()
+	d := &bell{at: p.newBellLabel(), resume: p.resume, pass: p.done}
+	d.Bell = native.Bell{Program: p.index, When: p.when, Below: p.frameSize() + 16, SP: fileSP, Flags: -1, SetFlags: setFlags, Reads: p.reading}
+	d.Texts = p.texts.keptTexts()
 	flags := f.each(func(x reg, off int) { d.Saved = append(d.Saved, native.Saved{Register: int(x), Offset: off}) })
 	for i, x := range []reg{x16, x17} {
-		d.Saved = append(d.Saved, native.Saved{Register: int(x), Offset: f.size() + 8*i})
+		d.Saved = append(d.Saved, native.Saved{Register: int(x), Offset: p.frameSize() + 8*i})
 	}
 	if f.flags {
 		d.Flags = flags
@@ -86,13 +97,17 @@ func (p *part) newBell() *bell {
 	return d
 }
 
-// hang makes the code of a doorbell, behind the tail.
+// hang makes the code of a doorbell, behind the tail. Where it rings, the vector registers are those of the place.
 func (p *part) hang(d *bell) {
-	e := p.emitter
+	e, vectors, abandoned := p.emitter, p.floats.saved, p.abandoned
 	e.cold = append(e.cold, func() {
 		e.place(d.at)
+		if vectors {
+			e.restoreVectors()
+		}
+		e.place(trapOf(d.at))
 		e.word(brk)
-		e.b(e.abandoned)
+		e.b(abandoned)
 		e.bells = append(e.bells, *d)
 	})
 }

@@ -262,7 +262,7 @@ func (f *callFrames) callBell(state native.CallState, resume label) label {
 	return d.at
 }
 
-// storage makes the code of operations on the storage of the call. A text that is stored is known.
+// storage makes the code of operations on the storage of the call.
 func (f *callFrames) storage(in *runtime.Inst, depth int) {
 	switch in.Op {
 	case opcode.PushThis:
@@ -271,8 +271,14 @@ func (f *callFrames) storage(in *runtime.Inst, depth int) {
 		f.put(depth, x)
 	case opcode.PopThis:
 		f.str(f.get(depth-1, x16), frameReg, calls.ThisAt+8*int(in.A))
+	case opcode.PushThisS:
+		f.texts.pushThis(in.A, depth)
 	case opcode.PopThisS:
-		text, _ := f.plan.Operands(f.pc, 1)
+		text, known := f.plan.Operands(f.pc, 1)
+		if !known {
+			f.texts.popThis(in.A, depth)
+			return
+		}
 		for i, v := range text[0].KeyWords() {
 			f.movImm(x16, v)
 			f.str(x16, frameReg, calls.ThisAt+int(in.A)+8*i)

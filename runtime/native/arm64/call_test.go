@@ -29,7 +29,7 @@ func (w *world) ring(t *testing.T, stub *native.Stub, sp, arg uint64) (d *native
 	t.Helper()
 	regs := anyRegisters(rand.New(rand.NewPCG(arg, sp)))
 	regs[0], regs[fileSP] = arg, sp
-	w.runner.start(stub.Code, &regs)
+	w.runner.start(stub.Code, &regs, &vectorFile{}, false)
 	stopped, live, frame := w.runner.next()
 	if stopped {
 		if d = stub.DoorbellAt(int(live[filePC] - codeAddr)); d == nil {

@@ -4,10 +4,9 @@
 // # What runs natively
 //
 // Integers, jumps, registers and arguments, shared variables and arrays of integers, aggregations, maps and
-// aggregations with keys of integers and of texts that are known when code is made; the thread's number and its
-// variables, the time; records of numbers and of such texts; calls from their entry to their return, with their
-// storage; reads of integers in memory, and comparisons of texts there with constants. All else rings a doorbell:
-// floats; texts that are made when the program runs.
+// aggregations with keys of integers and texts; the thread's number and its variables, the time; records of numbers and
+// texts; calls from their entry to their return, with their storage; reads of numbers and texts in memory, texts in
+// calls and in maps, and operations on them (text.go); floats (float.go). All else rings a doorbell.
 //
 // # A stub
 //
@@ -23,9 +22,9 @@
 //	tail                              the displaced instruction and the branch back
 //	what seldom runs                  doorbells, and ways round
 //
-// It calls nothing, uses no vector registers, and no memory but the arena, the control word, what it pushes, and what
-// programs read (read.go). Linux has no red zone on this architecture, so all memory below the stack pointer is free,
-// and signal handlers stay below what the stub has pushed.
+// It calls nothing, uses vector registers only for programs with floats, and no memory but the arena, the control word,
+// what it pushes, and what programs read (read.go). Linux has no red zone on this architecture, so all memory below the
+// stack pointer is free, and signal handlers stay below what the stub has pushed.
 //
 // What it does in the arena are single atomic operations: those of the interpreter. Any number of threads may be in it,
 // and a signal handler may run the same stub in the middle of it. Where the processor has no atomic additions

@@ -21,6 +21,8 @@ type Site struct {
 	Clock   uint64           // clock.Clock, as an offset in the arena; 0: no program needs the time
 	Ranges  uint64           // ranges.Table of the address space, as an offset in the arena
 	Atomics bool             // the processor has atomic additions (FEAT_LSE)
+	// Scalable is set if the processor has scalable vectors (FEAT_SVE).
+	Scalable bool
 	// Tail returns what runs at the end: the displaced instruction and the branch back. at is the address at which it
 	// will lie. Tail may be called more than once.
 	Tail func(at uint64) ([]byte, error)
@@ -44,15 +46,25 @@ func Emit(programs []native.Program, s Site) (*native.Stub, error) {
 }
 
 // frame is what the stub has on the stack, besides x16 and x17, from the stack pointer upwards: slots for words, saved
-// registers, the flags.
+// registers, the flags, vector registers.
 type frame struct {
-	slots int
-	saved [xzr]bool
-	flags bool
+	slots   int
+	saved   [xzr]bool
+	flags   bool
+	vectors bool
 }
 
-// size is the size in bytes, a multiple of 16.
-func (f *frame) size() int {
+// frameSize is the size of the frame in bytes, a multiple of 16.
+func (e *emitter) frameSize() int {
+	n := e.frame.vectorsAt()
+	if e.frame.vectors {
+		n += 2*e.vectorSize() + controlBytes
+	}
+	return n
+}
+
+// vectorsAt is the offset of saved vector registers from the stack pointer, a multiple of 16.
+func (f *frame) vectorsAt() int {
 	n := f.slots
 	for x := range f.saved {
 		if f.saved[x] {
@@ -80,7 +92,7 @@ func (f *frame) each(visit func(x reg, off int)) (flags int) {
 
 // emitter makes the code of one place in one pass.
 type emitter struct {
-	asm
+	vectorAsm
 	site  Site
 	frame frame // as the pass before has found it
 	used  frame // what this pass finds
@@ -92,7 +104,9 @@ type emitter struct {
 	records   bool // there are records
 }
 
-func newEmitter(s Site, f frame) *emitter { return &emitter{asm: asm{addr: s.Addr}, site: s, frame: f} }
+func newEmitter(s Site, f frame) *emitter {
+	return &emitter{vectorAsm: vectorAsm{orderedAsm{asm{addr: s.Addr}}}, site: s, frame: f}
+}
 
 func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 	end := e.newLabel()
@@ -138,10 +152,10 @@ func (e *emitter) emit(programs []native.Program) (*native.Stub, error) {
 // enter makes room and saves what programs change.
 func (e *emitter) enter() {
 	f := &e.frame
-	if f.size() == 0 {
+	if e.frameSize() == 0 {
 		return
 	}
-	e.subImm(sp, sp, uint32(f.size()))
+	e.subImm(sp, sp, uint32(e.frameSize()))
 	flags := f.each(func(x reg, off int) { e.str(x, sp, off) })
 	if f.flags {
 		e.mrsFlags(x16)
@@ -152,7 +166,7 @@ func (e *emitter) enter() {
 // leave undoes enter.
 func (e *emitter) leave() {
 	f := &e.frame
-	if f.size() == 0 {
+	if e.frameSize() == 0 {
 		return
 	}
 	flags := f.each(func(x reg, off int) { e.ldr(x, sp, off) })
@@ -160,7 +174,7 @@ func (e *emitter) leave() {
 		e.ldr(x16, sp, flags)
 		e.msrFlags(x16)
 	}
-	e.addImm(sp, sp, uint32(f.size()))
+	e.addImm(sp, sp, uint32(e.frameSize()))
 }
 
 // uses notes that a register is written, and returns it.
@@ -175,9 +189,9 @@ func (e *emitter) uses(x reg) reg {
 func (e *emitter) original(d, x reg) {
 	switch {
 	case x == sp:
-		e.addImm(d, sp, uint32(e.frame.size()+16))
+		e.addImm(d, sp, uint32(e.frameSize()+16))
 	case x == x16 || x == x17:
-		e.ldr(d, sp, e.frame.size()+8*int(x-x16))
+		e.ldr(d, sp, e.frameSize()+8*int(x-x16))
 	case e.frame.saved[x]:
 		e.frame.each(func(y reg, off int) {
 			if x == y {

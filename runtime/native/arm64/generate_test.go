@@ -15,6 +15,8 @@ type generator struct {
 	world    *world
 	call     bool // there is storage of a call
 	rings    bool // operations that native code does not execute are among them
+	writing  bool // every other statement is about texts
+	floating bool // every other statement is about floats
 	code     []runtime.Inst
 	depth    int
 	assigned map[uint32]bool
@@ -70,6 +72,9 @@ var nativeOps = []opcode.Op{opcode.Nop, opcode.Jmp, opcode.Loop, opcode.Exit, op
 	opcode.Load8, opcode.LoadS8, opcode.Load16, opcode.LoadS16, opcode.Load32, opcode.LoadS32, opcode.Load64, opcode.LoadPtr, opcode.Readable, opcode.Str,
 	opcode.PushThis, opcode.PopThis, opcode.PopThisS, opcode.PushPT, opcode.PopPT, opcode.AddPT, opcode.Item, opcode.LogInt, opcode.LogFloat, opcode.LogText, opcode.EndItem,
 	opcode.KeyInt, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel,
+	opcode.Fadd, opcode.Fsub, opcode.Fmul, opcode.Fdiv, opcode.Fneg, opcode.Feq, opcode.Fne, opcode.Flt, opcode.Fle, opcode.Fbool, opcode.Itof,
+	opcode.Utof, opcode.Ftoi, opcode.F32, opcode.ToF32, opcode.ArgF, opcode.AggFloat, opcode.LoadF32,
+	opcode.Bytes, opcode.Hash, opcode.Sdec, opcode.Sudec, opcode.Shex, opcode.Scat, opcode.PushThisS, opcode.MapGetS, opcode.KeyText,
 	opcode.Jz, opcode.Jnz, opcode.Jlt, opcode.Jle, opcode.Jgt, opcode.Jge}
 
 // hasOp reports whether native code executes an operation.
@@ -84,7 +89,7 @@ func (g *generator) bell() {
 		g.op(opcode.Field, uint32(runtime.FieldUid))
 		g.sink()
 	case 1:
-		g.op(opcode.Arg, 8+g.Uint32N(3))
+		g.op(opcode.Arg, 10+g.Uint32N(3))
 		g.sink()
 	default:
 		g.push()
@@ -156,6 +161,8 @@ func (g *generator) loaded() {
 		g.op(opcode.Str, 0)
 		g.op(opcode.PushS, g.Uint32N(uint32(len(genTexts))))
 		g.op(pick(g.Rand, opcode.Seq, opcode.Sprefix), 0)
+	case 2:
+		g.op(opcode.LoadF32, 0)
 	default:
 		g.op(pick(g.Rand, opcode.Load8, opcode.LoadS8, opcode.Load16, opcode.LoadS16, opcode.Load32, opcode.LoadS32, opcode.Load64, opcode.LoadPtr), 0)
 	}
@@ -194,7 +201,7 @@ func (g *generator) keyedUse() {
 	w, n := g.world, g.IntN(2)
 	list, op := w.maps[n], pick(g.Rand, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel)
 	if g.IntN(2) == 0 {
-		list, op = w.keyed[n], opcode.Agg
+		list, op = w.keyed[n], pick(g.Rand, opcode.Agg, opcode.Agg, opcode.AggFloat)
 	}
 	object := pick(g.Rand, list...)
 	for range 1 + n {
@@ -205,7 +212,9 @@ func (g *generator) keyedUse() {
 		}
 		g.op(opcode.KeyInt, 0)
 	}
-	if pops, _ := opcode.RowOf(op).Effect(0); pops > 0 {
+	if pops, _ := opcode.RowOf(op).Effect(0); op == opcode.AggFloat {
+		g.calculatedFloat()
+	} else if pops > 0 {
 		g.calculated()
 	}
 	g.op(op, 0)
@@ -218,9 +227,11 @@ func (g *generator) calculated() {
 		g.loaded()
 		return
 	}
-	switch g.push(); g.IntN(4) {
+	switch g.push(); g.IntN(5) {
 	case 0:
 		g.op(pick(g.Rand, testUnary...), 0)
+	case 3:
+		g.op(pick(g.Rand, append(floatUnary, floatEnds...)...), 0)
 	case 1:
 		g.push()
 		g.op(pick(g.Rand, testBinary...), 0)
@@ -305,7 +316,17 @@ func (g *generator) statement() {
 		g.storage()
 		return
 	}
-	switch n := g.IntN(31); {
+	if g.writing && g.depth < genStack-8 && g.IntN(2) == 0 {
+		g.useText()
+		return
+	}
+	if g.floating && g.room() && g.IntN(2) == 0 {
+		g.floats()
+		return
+	}
+	switch n := g.IntN(34); {
+	case n > 30 && g.room():
+		g.floats()
 	case n > 27 && g.room():
 		g.loaded()
 		g.sink()
@@ -344,7 +365,7 @@ func (g *generator) statement() {
 func (g *generator) push() {
 	switch g.IntN(10) {
 	case 0:
-		g.op(opcode.Arg, uint32(g.IntN(8)))
+		g.op(opcode.Arg, uint32(g.IntN(10)))
 	case 1, 2:
 		if t := g.Uint32N(genTemps); g.assigned[t] {
 			g.op(opcode.PushTV, t)
@@ -357,7 +378,7 @@ func (g *generator) push() {
 	case 5:
 		g.object(opcode.PushGV, g.world.numbers)
 	case 6:
-		g.op(opcode.Field, uint32(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid, runtime.FieldTime)))
+		g.op(opcode.Field, uint32(pick(g.Rand, runtime.FieldPid, runtime.FieldPC, runtime.FieldSP, runtime.FieldFrame, runtime.FieldTid, runtime.FieldTime, runtime.FieldCaller)))
 	case 7:
 		g.op(opcode.Depth, 0)
 	default:

@@ -1,6 +1,8 @@
 package arm64
 
 import (
+	"slices"
+
 	"gotap/runtime/arena"
 	"gotap/runtime/key"
 	"gotap/runtime/native"
@@ -17,6 +19,7 @@ type keyed struct {
 	words    []keyWord
 	at       [native.MaxWords + 1]int // the word at each position of the stack
 	next     int                      // the next number
+	texts    bool                     // texts are made while the key is built
 }
 
 // keyWord is a word of a key: a constant, what is in a register, or a word of the part.
@@ -26,6 +29,7 @@ type keyWord struct {
 	inReg    bool
 	reg      reg
 	word     int
+	ref      bool // the word is the reference of a text, of which the key has the words
 }
 
 // fresh gives a position of the stack a word of its own while a key is being built.
@@ -43,12 +47,19 @@ func (k *tables) addToKey(op opcode.Op, depth int) {
 		for i := range depth {
 			k.key.at[i] = i
 		}
+		k.texts.noteBefore()
 	}
 	if op == opcode.KeyInt {
 		k.key.words = append(k.key.words, keyWord{word: k.wordAt(depth - 1)})
 		return
 	}
-	text, _ := k.plan.Operands(k.pc, 1)
+	text, known := k.plan.Operands(k.pc, 1)
+	if !known {
+		word := k.wordAt(depth - 1)
+		k.texts.find(word, k.bellBefore())
+		k.key.words = append(k.key.words, keyWord{word: word, ref: true})
+		return
+	}
 	for _, v := range text[0].KeyWords() {
 		k.key.words = append(k.key.words, keyWord{constant: true, value: v})
 	}
@@ -63,6 +74,9 @@ const (
 	slotReg  = x3 // the number of the slot
 	leftReg  = x4 // slots that are still to be searched; then the address of the cell
 	stateReg = x5 // the address of the slot's state
+	// Of a key with texts: the address of its entry, and the slot's state, while they are compared.
+	entryReg   = x27
+	foundState = x28
 )
 
 // useKey makes the code of an operation that uses the key. The key is searched in the table as package arena does
@@ -129,11 +143,20 @@ func (k *tables) hash() {
 	}
 	k.movImm(x6, key.Mix(key.HashStart, constants))
 	for _, w := range k.searched[len(constants):] {
-		k.three(opXor, x6, x6, k.keyWord(w, x8))
-		k.multiplyMixed(key.HashWord, 32)
+		if w.ref {
+			k.texts.mixPart(w.word, func() { k.mixWord(x8) })
+			continue
+		}
+		k.mixWord(k.keyWord(w, x8))
 	}
 	k.mixShifted(33)
 	k.multiplyMixed(key.HashEnd, 33)
+}
+
+// mixWord adds a word in a register to the hash.
+func (k *tables) mixWord(x reg) {
+	k.three(opXor, x6, x6, x)
+	k.multiplyMixed(key.HashWord, 32)
 }
 
 // keyWord returns a register with a word of the key.
@@ -212,6 +235,10 @@ func (k *tables) compareKey(t *arena.TableLayout, differs label) {
 	k.arena(x7, t.Entries)
 	k.movImm(x8, uint64(8*t.EntryWords))
 	k.madd(x7, slotReg, x8, x7)
+	if slices.ContainsFunc(k.searched, func(w keyWord) bool { return w.ref }) {
+		k.compareTexts(differs)
+		return
+	}
 	for i, w := range k.searched {
 		k.ldr(x8, x7, 8*i)
 		k.cmp(x8, k.keyWord(w, x16))
@@ -219,10 +246,29 @@ func (k *tables) compareKey(t *arena.TableLayout, differs label) {
 	}
 }
 
+// compareTexts is compareKey for a key with texts that are not known. x6, x7 and x17 stay.
+func (k *tables) compareTexts(differs label) {
+	k.mov(k.uses(entryReg), x7)
+	k.mov(k.uses(foundState), x6)
+	k.mov(toReg, x7)
+	for _, w := range k.searched {
+		if w.ref {
+			k.texts.comparePart(w.word, differs)
+			continue
+		}
+		k.ldr(x8, toReg, 0)
+		k.cmp(x8, k.keyWord(w, x16))
+		k.bIf(condNE, differs)
+		k.addImm(toReg, toReg, 8)
+	}
+	k.mov(x6, foundState)
+	k.mov(x7, entryReg)
+}
+
 // usesPair reports whether an operation reads a state and its cell together, or replaces them by one store. Deleting a
-// key needs a pin.
+// key, and a text, need a pin.
 func usesPair(op opcode.Op, l *arena.Layout) bool {
-	return l.Table.Paired && (op != opcode.Agg || l.Object.Form() == object.KindCount) && op != opcode.MapDel
+	return l.Table.Paired && (op != opcode.Agg || l.Object.Form() == object.KindCount) && op != opcode.MapDel && op != opcode.MapGetS
 }
 
 // usePair makes an operation with a cell that lies behind its state. The slot is not pinned: if the state is still the
@@ -279,6 +325,12 @@ func (k *tables) usePinned(op opcode.Op, l *arena.Layout, value int, absent, uns
 	}
 	if op == opcode.Agg && l.Spread != nil {
 		k.countSpread(l, cell{base: leftReg, based: true}, k.get(value, x17), func() {
+			k.unpin(t)
+			k.b(unsure)
+		})
+	}
+	if op == opcode.MapGetS {
+		k.texts.loadText(func() {
 			k.unpin(t)
 			k.b(unsure)
 		})

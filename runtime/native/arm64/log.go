@@ -15,11 +15,20 @@ import (
 // logField keeps the word on top, or the words of a text that is known, as the next fields of the log.
 func (p *part) logField(op opcode.Op, depth int) {
 	n := p.plan.Ops[p.pc].Log.Fields
-	if op != opcode.LogText {
+	text, known := p.plan.Operands(p.pc, 1)
+	switch {
+	case op != opcode.LogText:
+		p.writer.fits(8)
+	case !known:
+		p.texts.find(p.wordAt(depth-1), p.bell())
+		p.writer.fits(8, p.wordAt(depth-1))
+	default:
+		p.writer.fits(8 * len(text[0].Words()))
+	}
+	if op != opcode.LogText || !known {
 		p.store(p.fieldWord(n), p.get(depth-1, x16))
 		return
 	}
-	text, _ := p.plan.Operands(p.pc, 1)
 	for i, v := range text[0].Words() {
 		p.movImm(x16, v)
 		p.store(p.fieldWord(n+i), x16)
@@ -45,7 +54,11 @@ func (w *recordWriter) commit(in *runtime.Inst) {
 	if hdr.Kind == outcome.ExitEvent {
 		hdr.Flags = record.FlagEvent
 	}
-	w.reserve(uint64(hdr.Size), unable)
+	if log.HasTexts() {
+		w.commitTexts(&hdr, log, unable)
+		return
+	}
+	w.reserve(recordSize{bytes: uint64(hdr.Size)}, unable)
 	w.storeHeader(&hdr)
 	at, next := record.HeaderSize, 0
 	for _, it := range log.Items {
@@ -69,9 +82,35 @@ func (w *recordWriter) storeConst(at int, v uint64) {
 	w.str(x16, recordReg, at)
 }
 
-// reserve reserves room for a record of some bytes in the ring, whose address is then in recordReg, or jumps to full.
+// recordSize is the size of a record in bytes: a constant, or what is in a register that reserve leaves alone.
+type recordSize struct {
+	bytes uint64
+	in    reg
+	isReg bool
+}
+
+// above loads a constant plus the size, and under a constant minus the size.
+func (w *recordWriter) above(d reg, base uint64, size recordSize) {
+	if !size.isReg {
+		w.movImm(d, base+size.bytes)
+		return
+	}
+	w.movImm(d, base)
+	w.add(d, d, size.in)
+}
+
+func (w *recordWriter) under(d reg, base uint64, size recordSize) {
+	if !size.isReg {
+		w.movImm(d, base-size.bytes)
+		return
+	}
+	w.movImm(d, base)
+	w.sub(d, d, size.in)
+}
+
+// reserve reserves room for a record in the ring, whose address is then in recordReg, or jumps to full.
 // What the record does not fill before the end of the ring's data is a filler.
-func (w *recordWriter) reserve(bytes uint64, full label) {
+func (w *recordWriter) reserve(size recordSize, full label) {
 	l := &w.site.Ring
 	again, wraps, reserved := w.newLabel(), w.newLabel(), w.newLabel()
 	for _, x := range []reg{x2, recordReg, placeReg} {
@@ -103,18 +142,19 @@ func (w *recordWriter) reserve(bytes uint64, full label) {
 	w.ldar(x6, x16)
 	w.movImm(x7, l.Size-1)
 	w.three(opAnd, placeReg, x6, x7)
-	w.movImm(x7, l.Size-bytes)
+	w.under(x7, l.Size, size)
 	w.cmp(placeReg, x7)
 	w.bIf(condHI, wraps)
-	w.movImm(x8, bytes)
+	w.above(x8, 0, size)
 	w.add(x8, x6, x8)
 	try()
 	w.place(reserved)
-	w.storeConst(0, bytes)
+	w.above(x16, 0, size)
+	w.str(x16, recordReg, 0)
 	w.cold = append(w.cold, func() {
 		w.place(wraps) // the record begins at the start of the data
 		w.sub(x8, x6, placeReg)
-		w.movImm(x7, l.Size+bytes)
+		w.above(x7, l.Size, size)
 		w.add(x8, x8, x7)
 		try()
 		w.movImm(x8, record.Filler|l.Size)

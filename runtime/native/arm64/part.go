@@ -5,6 +5,7 @@ import (
 	"gotap/runtime/calls"
 	"gotap/runtime/native"
 	"gotap/runtime/opcode"
+	"gotap/runtime/record"
 )
 
 // homes is how many words of a program, the first ones, have their home in a register: x9 and those behind it.
@@ -28,6 +29,8 @@ type part struct {
 	frames   callFrames
 	writer   recordWriter
 	memory   reader
+	texts    texts
+	floats   floats
 	reading  *native.ReadOf // what the doorbell that is being made is for; nil: no read
 	key      keyed
 	searched []keyWord     // the key that is searched
@@ -46,8 +49,8 @@ func (e *emitter) part(p *part) {
 // prepare makes a part ready for its code.
 func (e *emitter) prepare(p *part) {
 	p.emitter, p.blocks = e, map[int]label{}
-	p.tables.part, p.frames.part, p.writer.part, p.memory.part = p, p, p, p
-	e.used.slots = max(e.used.slots, p.fieldWord(p.plan.Fields)-homes)
+	p.tables.part, p.frames.part, p.writer.part, p.memory.part, p.texts.part, p.floats.part = p, p, p, p, p, p
+	e.used.slots = max(e.used.slots, p.texts.slots())
 	for pc := range p.plan.Ops {
 		if p.plan.Ops[pc].Block {
 			p.blocks[pc] = e.newLabel()
@@ -55,12 +58,22 @@ func (e *emitter) prepare(p *part) {
 	}
 }
 
-// body makes the code of all operations that are reached, in their order.
+// body makes the code of the part.
 func (p *part) body() {
+	if usesVectors(p.plan) {
+		p.floats.withVectors(p.operations)
+		return
+	}
+	p.operations()
+}
+
+// operations makes the code of all operations that are reached, in their order.
+func (p *part) operations() {
 	if p.plan.Counted {
 		p.movImm(x16, uint64(p.plan.Fuel))
 		p.store(p.counter(), x16)
 	}
+	p.texts.begin()
 	for p.pc = 0; p.pc < len(p.plan.Ops); p.pc++ {
 		op := &p.plan.Ops[p.pc]
 		if op.Verdict == native.Unreached {
@@ -201,17 +214,19 @@ func (p *part) execute(in *runtime.Inst, depth int) {
 		p.b(p.done)
 	case opcode.Abort:
 		p.b(p.abort)
-	case opcode.PushR, opcode.Arg, opcode.Retval, opcode.Field:
+	case opcode.PushR, opcode.Arg, opcode.ArgF, opcode.Retval, opcode.Field:
 		p.context(in, depth)
 	case opcode.PushGV, opcode.PopGV, opcode.AddGV, opcode.IncGV, opcode.DecGV, opcode.FetchAddGV:
 		p.variable(in.Op, depth)
-	case opcode.PushThis, opcode.PopThis, opcode.PopThisS:
+	case opcode.PushThis, opcode.PopThis, opcode.PushThisS, opcode.PopThisS:
 		p.frames.storage(in, depth)
 	case opcode.PushPT, opcode.PopPT, opcode.AddPT:
 		p.perThread(in, depth)
 	case opcode.LogInt, opcode.LogFloat, opcode.LogText:
 		p.logField(in.Op, depth)
-	case opcode.Item, opcode.EndItem: // the plan knows where items begin and end
+	case opcode.Item:
+		p.writer.fits(record.ItemHeader)
+	case opcode.EndItem: // the plan knows where items begin and end
 	case opcode.Within:
 		p.below(p.get(top, x16), in.V)
 	case opcode.PushLV, opcode.PopLV, opcode.AddLV:
@@ -219,27 +234,27 @@ func (p *part) execute(in *runtime.Inst, depth int) {
 	case opcode.PushS, opcode.Text:
 		text, _ := p.plan.Text(p.pc)
 		p.constant(depth, uint64(text.Ref))
-	case opcode.Scmp, opcode.Seq, opcode.Sprefix:
-		v, _ := p.plan.Compared(p.pc)
-		p.constant(depth-2, v)
-	case opcode.Slen:
-		v, _ := p.plan.Compared(p.pc)
-		p.constant(top, v)
+	case opcode.Scmp, opcode.Seq, opcode.Sprefix, opcode.Slen, opcode.Hash, opcode.Sdec, opcode.Sudec, opcode.Shex, opcode.Scat, opcode.Str, opcode.Bytes:
+		p.texts.calculate(in.Op, depth)
 	case opcode.KeyInt, opcode.KeyText:
 		p.tables.addToKey(in.Op, depth)
-	case opcode.Agg, opcode.MapGet, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
+	case opcode.Agg, opcode.MapGet, opcode.MapGetS, opcode.MapHas, opcode.MapSet, opcode.MapAdd, opcode.MapDel:
 		if p.key.begun {
 			p.tables.useKey(in.Op, depth)
 		} else {
 			p.aggregate(p.get(top, x17))
 		}
+	case opcode.AggFloat:
+		p.floats.aggregate(depth)
 	case opcode.Readable:
 		p.memory.probe(depth)
-	case opcode.Str: // the plan makes no other texts
-		p.memory.compareText(depth)
 	default:
 		if isLoad(in) {
 			p.memory.load(in.Op, depth)
+			return
+		}
+		if native.IsFloat(in.Op) {
+			p.floats.calculate(in.Op, depth)
 			return
 		}
 		if !p.moves(in, depth) {
@@ -319,12 +334,18 @@ func (p *part) context(in *runtime.Inst, depth int) {
 			return
 		}
 	}
+	if n := int(in.A & 0xffff); in.Op == opcode.Arg && n >= registerArgs {
+		p.memory.stackArg(n-registerArgs, depth)
+		return
+	}
 	x := p.target(depth, x16)
 	switch in.Op {
 	case opcode.PushR:
 		p.register(x, in.V)
 	case opcode.Arg:
 		p.original(x, x0+reg(in.A&0xffff))
+	case opcode.ArgF:
+		p.fromFloat(x, reg(in.A&0xffff))
 	case opcode.Retval:
 		p.original(x, x0)
 	case opcode.Field:
@@ -333,6 +354,8 @@ func (p *part) context(in *runtime.Inst, depth int) {
 			p.movImm(x, uint64(p.site.Pid))
 		case runtime.FieldPC:
 			p.movImm(x, p.site.Place)
+		case runtime.FieldCaller:
+			p.original(x, linkReg)
 		default: // the stack pointer
 			p.original(x, sp)
 		}
@@ -343,7 +366,9 @@ func (p *part) context(in *runtime.Inst, depth int) {
 // register loads a register or a part of it. The operand is packed as Code has it: index<<16 | shift<<8 | width.
 func (p *part) register(x reg, operand uint64) {
 	width, shift, index := uint32(operand&0xff), uint32(operand>>8&0xff), operand>>16
-	if index == filePC {
+	if half, ok := lowHalf(index); ok {
+		p.fromFloat(x, half)
+	} else if index == filePC {
 		p.movImm(x, p.site.Place)
 	} else {
 		p.original(x, reg(index))

@@ -25,7 +25,7 @@ type read struct {
 
 // resolve replaces labels by their offsets in the code.
 func (f *read) resolve(a *asm) native.Read {
-	f.Test, f.At, f.Bell = a.labels[f.test], a.labels[f.at], a.labels[f.bell]
+	f.Test, f.At, f.Bell = a.labels[f.test], a.labels[f.at], a.labels[trapOf(f.bell)]
 	return f.Read
 }
 
@@ -39,7 +39,7 @@ type reader struct{ *part }
 
 // loads are the instructions that read memory: t = [n].
 var loads = map[opcode.Op]uint32{opcode.Load8: 0x39400000, opcode.LoadS8: 0x39800000, opcode.Load16: 0x79400000, opcode.LoadS16: 0x79800000,
-	opcode.Load32: 0xb9400000, opcode.LoadS32: 0xb9800000, opcode.Load64: 0xf9400000, opcode.LoadPtr: 0xf9400000}
+	opcode.Load32: 0xb9400000, opcode.LoadS32: 0xb9800000, opcode.Load64: 0xf9400000, opcode.LoadPtr: 0xf9400000, opcode.LoadF32: 0xb9400000}
 
 // load replaces the address on top by the value there.
 func (g *reader) load(op opcode.Op, depth int) {
@@ -48,7 +48,22 @@ func (g *reader) load(op opcode.Op, depth int) {
 	bell := g.bellFor(g.wordAt(depth-1), size)
 	g.checked(x, size, bell)
 	g.mayFault(loads[op], x7, x, 0, bell)
+	if op == opcode.LoadF32 {
+		g.widen(vectorA, x7)
+		g.fromFloat(x7, vectorA)
+	}
 	g.set(depth-1, x7)
+}
+
+// stackArg pushes a word that lies at the stack pointer or above, from 0 on: an argument that is in no register, at the
+// entry of a function. The table of ranges is not asked: it is in the frame of the caller. A function that has fewer
+// arguments may have been called from the highest frame of a stack; what is above that is other data, or the read
+// faults and rings. Memory tags are not checked where the stack pointer is the base.
+func (g *reader) stackArg(n, depth int) {
+	bell := g.bellBefore()
+	g.mayFault(loads[opcode.Load64], g.uses(x7), sp, g.frameSize()+16+8*n, bell)
+	g.reads[len(g.reads)-1].Own = true
+	g.set(depth, x7)
 }
 
 // probe replaces an address and a number of bytes by 1 if they can be read, and rings if they may not be readable.

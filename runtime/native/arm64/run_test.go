@@ -2,6 +2,8 @@ package arm64
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/binary"
 	"fmt"
 	"math/bits"
 	"math/rand/v2"
@@ -50,12 +52,12 @@ func (w *world) anyPrograms(t *testing.T, r *rand.Rand, executed map[opcode.Op]b
 // anyPlan returns the plan of a random program. Some may run out of fuel, and some have operations that ring.
 func (w *world) anyPlan(t *testing.T, r *rand.Rand, call bool) *native.Plan {
 	for {
-		g := &generator{Rand: r, world: w, call: call, rings: r.IntN(2) == 0}
+		g := &generator{Rand: r, world: w, call: call, rings: r.IntN(2) == 0, floating: r.IntN(4) == 0, writing: r.IntN(3) == 0}
 		code := &runtime.Code{ID: 7, Insts: g.program(), Bounded: true, Fuel: 1 << 20, LogMax: 400, Texts: genTexts}
 		if g.rings && r.IntN(3) == 0 {
 			code.Bounded, code.Fuel = false, 1+r.Uint32N(200)
 		}
-		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names, Thread: true, Clock: true, Reads: true, Call: call, This: thisBytes})
+		p, err := native.PlanOf(code, w.Arena, Features, native.Place{Names: w.names, Thread: true, Clock: true, Reads: true, Call: call, This: thisBytes, Returns: true, Texts: pick(r, 1024, 1024, 600, 0)})
 		if err == nil {
 			return p
 		}
@@ -75,10 +77,14 @@ func TestRandomPrograms(t *testing.T) {
 	if os.Getenv("GOTAP_LONG") != "" {
 		cases = 50_000
 	}
-	executed, bells := map[opcode.Op]bool{}, 0
+	executed, bells, first := map[opcode.Op]bool{}, 0, w.used(nil)
 	for seed := range cases {
+		if seed%8 == 0 { // else sums of floats are no numbers any more
+			w.restore(first)
+		}
 		r := rand.New(rand.NewPCG(seed, 64))
 		programs, regs := w.anyPrograms(t, r, executed), anyRegisters(r)
+		w.vectors, w.scalable = anyVectors(r), seed%4 < 2
 		stub := w.emitted(t, programs, seed%2 == 0)
 		n, err := w.compare(stub, programs, &regs)
 		if bells += n; err != nil {
@@ -114,7 +120,7 @@ func TestTime(t *testing.T) {
 	now := func(rate, counter, nanos uint64) uint64 {
 		w.bank[clock.RateAt/8], w.bank[clock.CounterAt/8], w.bank[clock.NanosAt/8] = rate, counter, nanos
 		regs := anyRegisters(rand.New(rand.NewPCG(rate, 3)))
-		w.runner.start(stub.Code, &regs)
+		w.runner.start(stub.Code, &regs, &vectorFile{}, false)
 		w.runner.next()
 		return *w.word(l.Word)
 	}
@@ -143,7 +149,7 @@ func TestNobodyAnswers(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 65))
 		programs, regs := w.anyPrograms(t, r, map[opcode.Op]bool{}), anyRegisters(r)
 		stub := w.emitted(t, programs, true)
-		w.runner.start(stub.Code, &regs)
+		w.runner.start(stub.Code, &regs, anyVectors(r), false)
 		stopped, live, _ := w.runner.next()
 		if stopped {
 			bells++
@@ -176,10 +182,35 @@ func anyRegisters(r *rand.Rand) (regs regFile) {
 	return regs
 }
 
+// anyVectors returns a floating-point state: floats, whatever rounds them, and exceptions that there were.
+func anyVectors(r *rand.Rand) *vectorFile {
+	const fpcr, fpsr, modes, exceptions = 64, 65, 0x1f << 22, 0x800009f // half words, rounding, denormal numbers; saturation, and all of IEEE 754
+	var v vectorFile
+	for i := range v[:fpcr] {
+		v[i] = anyFloat(r)
+	}
+	if r.IntN(2) == 0 {
+		v[fpcr] = r.Uint64() & modes
+	}
+	v[fpsr] = r.Uint64() & exceptions
+	return &v
+}
+
+// dropSigns gives numbers that are none the sign that they have in other processors, if they differ in nothing else:
+// the word of a cell that the interpreter has computed here.
+func dropSigns(got, want []byte) {
+	const noNumber = 0x7ff8000000000000
+	for i := 0; i+8 <= min(len(got), len(want)); i += 8 {
+		if binary.LittleEndian.Uint64(want[i:]) == noNumber && binary.LittleEndian.Uint64(got[i:]) == noNumber|1<<63 {
+			binary.LittleEndian.PutUint64(got[i:], noNumber)
+		}
+	}
+}
+
 func (w *world) emitted(t *testing.T, programs []native.Program, atomics bool) *native.Stub {
 	t.Helper()
 	stub, err := Emit(programs, Site{Addr: codeAddr, Place: testPlace, Arena: arenaAddr, Control: arenaAddr + arena.ControlOffset, Pid: testPid,
-		Owners: w.owners, Stacks: w.stacks, Ring: w.RingLayout(), Clock: w.clock, Ranges: w.ranges, Atomics: atomics, Tail: leave})
+		Owners: w.owners, Stacks: w.stacks, Ring: w.RingLayout(), Clock: w.clock, Ranges: w.ranges, Atomics: atomics, Scalable: w.scalable, Tail: leave})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, describe(programs))
 	}
@@ -193,11 +224,11 @@ func (w *world) compare(stub *native.Stub, programs []native.Program, regs *regF
 	w.wanted = w.used(w.wanted[:0])
 	w.restore(w.start)
 	answered, state := map[partOf]bool{}, runtime.State{}
-	w.runner.start(stub.Code, regs)
+	w.runner.start(stub.Code, regs, w.vectors, w.scalable)
 	for {
 		stopped, live, frame := w.runner.next()
 		if !stopped {
-			if err := sameRegisters(&live, regs); err != nil {
+			if err := cmp.Or(sameRegisters(&live, regs), sameVectors(&w.runner.vectors, w.vectors)); err != nil {
 				return bells, err
 			}
 			break
@@ -206,6 +237,8 @@ func (w *world) compare(stub *native.Stub, programs []native.Program, regs *regF
 		if f := stub.ReadAt(at); f != nil {
 			w.faults++
 			at = f.Bell
+		} else if err := sameVectors(&w.runner.vectors, w.vectors); err != nil {
+			return bells, err
 		}
 		d := stub.DoorbellAt(at)
 		if d == nil {
@@ -234,6 +267,7 @@ func (w *world) compare(stub *native.Stub, programs []native.Program, regs *regF
 	w.got = w.used(w.got[:0])
 	w.dropChanges(w.got)
 	w.dropChanges(w.wanted)
+	dropSigns(w.got, w.wanted)
 	if !bytes.Equal(w.got, w.wanted) {
 		return bells, fmt.Errorf("the arena differs: %s", difference(w.got, w.wanted))
 	}
@@ -274,6 +308,16 @@ func (w *world) answer(d *native.Bell, programs []native.Program, live, regs *re
 		g.Reject()
 	}
 	return d.Resume, nil
+}
+
+// sameVectors compares the floating-point state with that from the place.
+func sameVectors(got, want *vectorFile) error {
+	for i, v := range want {
+		if got[i] != v {
+			return fmt.Errorf("word %d of the floating-point state is %#x, not %#x", i, got[i], v)
+		}
+	}
+	return nil
 }
 
 // sameRegisters compares registers with those from the place, except for the program counter.

@@ -24,19 +24,23 @@ const (
 	otherStack = 0x41008000
 	dataAddr   = 0x50000000
 	pageSize   = 4096
-	frameWords = 128
+	frameWords = 512
 	testPid    = 4711
 	testTid    = 4712
 	testTime   = 0x123_4567_89ab_cdef
 	testPlace  = 0x5555_5555_4321
 )
 
+// stackArgs are the words at stackTop.
+var stackArgs = [2]uint64{0x1122334455667788, 0x99aabbccddeeff00}
+
 // runner is testdata/runner.c in an emulated processor.
 type runner struct {
-	t    *testing.T
-	to   io.WriteCloser
-	from io.Reader
-	data uint64 // the address of its thread's own data
+	t       *testing.T
+	to      io.WriteCloser
+	from    io.Reader
+	data    uint64     // the address of its thread's own data
+	vectors vectorFile // as next has found it
 
 	stuck *time.Timer // kills it
 }
@@ -57,7 +61,7 @@ func startRunner(t *testing.T, fd int) *runner {
 	}
 	arena := os.NewFile(uintptr(own), "arena")
 	defer arena.Close()
-	cmd := exec.Command(string(testenv.QEMUARM64), file)
+	cmd := exec.Command(string(testenv.QEMUARM64), "-cpu", "max", file)
 	cmd.ExtraFiles = []*os.File{arena}
 	r := &runner{t: t}
 	if r.to, err = cmd.StdinPipe(); err == nil {
@@ -96,19 +100,27 @@ func (r *runner) get(v any) {
 	}
 }
 
-// start runs code with registers.
-func (r *runner) start(code []byte, regs *regFile) {
-	r.put(regs[:31], regs[filePState], regs[fileSP], uint64(len(code)), code)
+// vectorFile is the floating-point state: v0 to v31, of which each is two words, FPCR and FPSR.
+type vectorFile [2*32 + 2]uint64
+
+// start runs code with registers. If scalable is set, all bits of all vectors have to be as before at the end.
+func (r *runner) start(code []byte, regs *regFile, vectors *vectorFile, scalable bool) {
+	r.put(regs[:31], regs[filePState], regs[fileSP], vectors, scalable, [7]byte{}, uint64(len(code)), code)
 }
 
-// next waits until the code has ended or stopped at a breakpoint.
+// next waits until the code has ended or stopped at a breakpoint. The floating-point state is in vectors then.
 func (r *runner) next() (stopped bool, regs regFile, frame []uint64) {
 	var tag uint64
 	r.stuck.Reset(patience)
 	r.get(&tag)
 	r.get(&regs)
+	r.get(&r.vectors)
 	regs[filePState] &= conditionFlags
-	if tag == 0 {
+	switch tag {
+	case 0:
+		return false, regs, nil
+	case 2:
+		r.t.Error("scalable vectors have lost bits")
 		return false, regs, nil
 	}
 	frame = make([]uint64, frameWords)

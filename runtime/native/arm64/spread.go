@@ -18,7 +18,11 @@ func (p *part) countSpread(l *arena.Layout, c cell, v reg, missing func()) {
 	for _, x := range []reg{x1, x6, x7, x8, x14, x15} {
 		p.uses(x)
 	}
-	p.bucketOf(v)
+	if p.floats.adds {
+		p.floats.bucket()
+	} else {
+		p.bucketOf(v)
+	}
 	p.cellWord(x16, c, arena.GroupsOffset)
 	p.ldr(x8, x16, 0)
 	p.movImm(x1, longestSearch)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"unsafe"
 
@@ -47,11 +48,14 @@ type world struct {
 	maps         [2][]uint64 // with keys of one and of two words
 	keyed        [2][]uint64 // aggregations
 	few          map[uint64]bool
+	texts        []textKeyed
 	gates        []*gate.Gate
 	machine      *runtime.Machine
 	names        *native.Names
 	runner       *runner
-	data         []byte // what programs read
+	vectors      *vectorFile // of the case
+	scalable     bool        // native code saves all bits of vectors
+	data         []byte      // what programs read
 
 	clock          uint64   // the clock, an offset in the arena
 	bank           []uint64 // its line
@@ -71,7 +75,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { a.Close() })
-	w := &world{Arena: a, few: map[uint64]bool{}, names: &native.Names{Func: "func", Module: "/module", Probe: "func"}, machine: runtime.NewMachine(a)}
+	w := &world{Arena: a, few: map[uint64]bool{}, vectors: &vectorFile{}, names: &native.Names{Func: "func", Module: "/module", Probe: "func"}, machine: runtime.NewMachine(a)}
 	if w.memory, err = unix.Mmap(a.FD(), 0, arenaSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
 		t.Fatal(err)
 	}
@@ -103,6 +107,7 @@ func newWorld(t *testing.T) *world {
 	w.ranges, w.data = table.Offset(), testData()
 	w.from = a.Used()
 	w.declareAll(t)
+	w.declareTexts(t)
 	for _, l := range []gate.Limits{{}, {}, {After: 2}, {Every: 2}, {Every: 3, After: 1}, {After: 1 << 40}, {Every: 1}} {
 		w.gates = append(w.gates, w.NewGate(l))
 	}
@@ -155,6 +160,29 @@ func (w *world) declareAll(t *testing.T) {
 	for i, k := range []object.Kind{object.KindCount, object.KindSum, object.KindAvg, object.KindMin, object.KindMax, object.KindHist, object.KindLhist, object.KindCount, object.KindSum, object.KindStats, object.KindStats} {
 		for keys := 1; keys <= 2; keys++ {
 			declare(&w.keyed[keys-1], object.Object{Kind: k, Keys: keys, Max: []int{3, 64}[i%3%2], Full: object.Full(i % 3), Hi: 10, Step: 3, Bits: 1})
+		}
+	}
+}
+
+// declareTexts declares objects whose keys have texts.
+func (w *world) declareTexts(t *testing.T) {
+	text, number := value.KindText, value.KindInt
+	for i, kinds := range [][]value.Kind{{text}, {text, number}, {number, text}, {text, text}} {
+		for k, kind := range []object.Kind{object.KindCount, object.KindSum, object.KindMap, object.KindMap, object.KindHist} {
+			o := textKeyed{kinds: kinds, isMap: kind == object.KindMap, texts: k == 3}
+			id, err := w.Declare(object.Object{Kind: kind, Keys: len(kinds), Max: 32, Full: object.Full(i % 2)})
+			of := number
+			if o.texts {
+				of = text
+			}
+			if err == nil {
+				err = w.Refine(id, kinds, of)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, o.offset = w.Lookup(id)
+			w.texts = append(w.texts, o)
 		}
 	}
 }
@@ -279,9 +307,10 @@ func difference(got, want []byte) string {
 
 // thread is the thread of a hit as the interpreter sees it.
 type thread struct {
-	regs  *regFile
-	names *native.Names
-	data  []byte
+	regs    *regFile
+	vectors *vectorFile
+	names   *native.Names
+	data    []byte
 }
 
 // testData is what the runner has in its pages.
@@ -304,12 +333,19 @@ func (h thread) ReadMemory(addr uint64, p []byte) int {
 }
 
 func (thread) WriteMemory(uint64, []byte) bool { return false }
-func (h thread) Arg(n int) (uint64, bool)      { return h.regs[n&7], n < 8 }
-func (thread) ArgFloat(int) (float64, bool)    { return 0, false }
-func (thread) FloatWord(int) (uint64, bool)    { return 0, false }
-func (h thread) Return() uint64                { return h.regs[0] }
-func (thread) SetReturn(uint64)                {}
-func (thread) Stack([]uint64) int              { return 0 }
+func (h thread) Arg(n int) (uint64, bool) {
+	if n >= 8 && n < 10 {
+		return stackArgs[n-8], true
+	}
+	return h.regs[n&7], n < 8
+}
+func (h thread) ArgFloat(n int) (float64, bool) {
+	return math.Float64frombits(h.vectors[2*(n&7)]), n < 8
+}
+func (h thread) FloatWord(n int) (uint64, bool) { return h.vectors[n], n < len(h.vectors) }
+func (h thread) Return() uint64                 { return h.regs[0] }
+func (thread) SetReturn(uint64)                 {}
+func (thread) Stack([]uint64) int               { return 0 }
 
 func (h thread) Text(f runtime.TextField, buf []byte) int {
 	text := map[runtime.TextField]string{runtime.TextFunc: h.names.Func, runtime.TextModule: h.names.Module, runtime.TextProbe: h.names.Probe}[f]
@@ -325,6 +361,8 @@ func (h thread) Field(f runtime.Field) (value uint64) {
 		return testPlace
 	case runtime.FieldUid:
 		return 1000
+	case runtime.FieldCaller:
+		return h.regs[30]
 	case runtime.FieldTid:
 		return testTid
 	case runtime.FieldTime:
@@ -348,7 +386,7 @@ type ran struct {
 func (w *world) context(regs *regFile) *runtime.Context {
 	at := *regs
 	at[filePC] = testPlace
-	return &runtime.Context{Thread: thread{&at, w.names, w.data}, Regs: at[:], Word: 8, Tid: testTid}
+	return &runtime.Context{Thread: thread{&at, w.vectors, w.names, w.data}, Regs: at[:], Word: 8, Tid: testTid}
 }
 
 // interpret runs programs as the engine does, on the interpreter alone.
