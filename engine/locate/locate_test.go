@@ -44,7 +44,7 @@ func (h *files) Info(_ place.Spec, t place.Target) registry.PlaceInfo {
 	return &registry.Info{Target: t}
 }
 
-func (h *files) NoModule(_ int, spec place.Spec) error { return NoModule(spec) }
+func (h *files) NoModule(_ int, spec place.Spec) error { return noModule(spec) }
 
 func (h *files) Awaits(place.Spec, error) (bool, error) { return h.awaits, nil }
 

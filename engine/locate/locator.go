@@ -143,7 +143,7 @@ func (l *Locator) keep(spec place.Spec, a answer) {
 func (l *Locator) absolute(spec place.Spec, mods []module.Loaded) ([]place.Target, error) {
 	m := mapped(mods, spec.Addr)
 	if m == nil {
-		return nil, NoModule(spec)
+		return nil, noModule(spec)
 	}
 	in := spec
 	in.Module, in.Addr = m.Path, m.Vaddr(spec.Addr)
