@@ -81,7 +81,7 @@ func scanCalls(u *Unit) (calls []InlinedCall, ok bool) {
 	return l.calls, !s.unknown
 }
 
-// readCalls is InlinedCalls by debug/dwarf.
+// readCalls is InlinedCalls by the stream.
 func (sv Survey) readCalls(u *Unit) ([]InlinedCall, error) {
 	var l callList
 	sv.rd.Seek(u.Root)
@@ -291,7 +291,7 @@ func (sv Survey) mayEnd(e *brief, qualified string) bool {
 	return length > 0 && strings.HasSuffix(qualified, string(text[:length]))
 }
 
-// readInlined is scanInlined by debug/dwarf.
+// readInlined is scanInlined by the stream.
 func (sv Survey) readInlined(u *Unit, name string) (found []dwarf.Offset, err error) {
 	err = sv.rd.TopLevel(u, func(e *dwarf.Entry) (enter bool) {
 		if e.AttrField(dwarf.AttrInline) != nil {
