@@ -105,3 +105,22 @@ func TestInlinedCallsAreEntered(t *testing.T) {
 		t.Error("too few")
 	}
 }
+
+// TestNamesAreSearchedOnce asks twice for a name that no function has, as happens before it is refused, and for one that
+// was inlined.
+func TestNamesAreSearchedOnce(t *testing.T) {
+	p := build(t, "testdata/inlined.c", "-O2")
+	units := 0
+	for _, name := range []string{"nowhere", "main.c", "scale"} {
+		before := p.info.Searched()
+		copies, err := p.info.CopiesOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		units = p.info.Searched() - before
+		_, _, ok := p.info.Inlined(name)
+		if units == 0 || p.info.Searched() != before+units || ok != (len(copies) > 0) {
+			t.Errorf("%s: %d units searched first, %d then; %d copies, %v", name, units, p.info.Searched()-before-units, len(copies), ok)
+		}
+	}
+}

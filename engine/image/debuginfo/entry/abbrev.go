@@ -11,9 +11,9 @@ import (
 type abbreviation struct {
 	tag      dwarf.Tag
 	children bool
-	at       int // where in .debug_abbrev its attributes are
-	fields   *[]attribute
-	plan     *plan
+	at       int          // where in .debug_abbrev its attributes are
+	fields   *[]attribute // nil: not read yet
+	plan     *plan        // nil: not made yet
 }
 
 // attribute is an attribute as abbreviations describe it.
@@ -35,10 +35,9 @@ type abbrevKey struct {
 // abbreviations are those of a unit. They are listed up to the one that was asked for.
 type abbreviations struct {
 	key  abbrevKey
-	next Cursor // at the first one that is not listed; its data is empty when all are
-	// By code less 1, as compilers number them. Others, which are in no order, are in odd.
-	list []*abbreviation
-	odd  map[uint64]*abbreviation
+	next Cursor                   // at the first one that is not listed; its data is empty when all are
+	list []abbreviation           // by code less 1, as compilers number them
+	odd  map[uint64]*abbreviation // those that are numbered otherwise
 }
 
 // abbreviations returns those of the units with a key.
@@ -60,11 +59,12 @@ func (p *part) abbreviations(key abbrevKey) *abbreviations {
 // key returns what abbreviations of a unit depend on.
 func (u *Unit) key() abbrevKey { return abbrevKey{u.abbrev, u.Addr, u.Wide, u.Version} }
 
-// find returns the abbreviation of a code; nil when there is none, or the table is damaged in front of it.
+// find returns the abbreviation of a code; nil when there is none, or the table is damaged in front of it. It is valid
+// until find is called again.
 func (t *abbreviations) find(code uint64) *abbreviation {
 	for {
 		if code-1 < uint64(len(t.list)) {
-			return t.list[code-1]
+			return &t.list[code-1]
 		}
 		if a := t.odd[code]; a != nil {
 			return a
@@ -82,7 +82,7 @@ func (t *abbreviations) listOne() bool {
 		return false
 	}
 	code := c.ULEB()
-	a := &abbreviation{tag: dwarf.Tag(c.ULEB()), children: c.U8() != 0, at: c.Off}
+	a := abbreviation{tag: dwarf.Tag(c.ULEB()), children: c.U8() != 0, at: c.Off}
 	for code != 0 && c.Err == nil {
 		attr, f := c.ULEB(), form(c.ULEB())
 		if attr == 0 && f == 0 {
@@ -102,7 +102,7 @@ func (t *abbreviations) listOne() bool {
 		if t.odd == nil {
 			t.odd = map[uint64]*abbreviation{}
 		}
-		t.odd[code] = a
+		t.odd[code] = &a
 	}
 	return true
 }

@@ -61,6 +61,10 @@ func (c *Cursor) Offset(wide bool) uint64 {
 }
 
 func (c *Cursor) ULEB() uint64 {
+	if c.Off < len(c.Data) && c.Data[c.Off] < 0x80 { // most
+		c.Off++
+		return uint64(c.Data[c.Off-1])
+	}
 	var v uint64
 	for shift := uint(0); ; shift += 7 {
 		b := c.U8()
