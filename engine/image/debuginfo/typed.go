@@ -60,8 +60,8 @@ func (in *Info) startTyped(ref compile.TypeRef) (*walk, error) {
 }
 
 // TypeNamed finds a type by its name as the source has it, with stars behind it: "struct point", "point *",
-// "geo::Square *". A value of the type is an address if address is set. Of several types with the name, the one of the
-// unit around pc is preferred.
+// "geo::Square *". A value of a struct, a union or an array is the address of the object. Of several types with the
+// name, the one of the unit around pc is preferred.
 func (in *Info) TypeNamed(pc uint64, name string) (ref compile.TypeRef, err error) {
 	defer in.guard(&err)()
 	if err := in.entries.Load(); err != nil {
@@ -72,7 +72,11 @@ func (in *Info) TypeNamed(pc uint64, name string) (ref compile.TypeRef, err erro
 	if err != nil {
 		return ref, err
 	}
-	return compile.TypeRef{Offset: uint64(off), Stars: stars, Name: strings.Join(strings.Fields(base), " ") + strings.Repeat("*", stars)}, nil
+	ref = compile.TypeRef{Offset: uint64(off), Stars: stars, Name: strings.Join(strings.Fields(base), " ") + strings.Repeat("*", stars)}
+	if t, err := in.types.Strip(off, true); err == nil && stars == 0 {
+		ref.Address = t.Kind == ctype.Struct || t.Kind == ctype.Union || t.Kind == ctype.Array
+	}
+	return ref, nil
 }
 
 // splitStars splits "struct point * *" into the type and the number of stars. Qualifiers do not matter.
