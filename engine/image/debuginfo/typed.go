@@ -2,9 +2,12 @@ package debuginfo
 
 import (
 	"debug/dwarf"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"gotap/compile"
 	"gotap/compile/spelling"
@@ -69,6 +72,9 @@ func (in *Info) TypeNamed(pc uint64, name string) (ref compile.TypeRef, err erro
 	}
 	base, stars := splitStars(name)
 	off, err := in.findType(pc, base)
+	if unknown := (*TypeError)(nil); errors.As(err, &unknown) && unnamed().MatchString(name) {
+		return ref, &TypeError{Name: name, Reason: "arrays and functions have no names; the type of an element has: cast(p, \"int *\")[5]"}
+	}
 	if err != nil {
 		return ref, err
 	}
@@ -78,6 +84,9 @@ func (in *Info) TypeNamed(pc uint64, name string) (ref compile.TypeRef, err erro
 	}
 	return ref, nil
 }
+
+// unnamed matches arrays and pointers to functions as C writes them.
+var unnamed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(\*|[^\[\]]\[[0-9]*\]$`) })
 
 // splitStars splits "struct point * *" into the type and the number of stars. Qualifiers do not matter.
 func splitStars(name string) (base string, stars int) {
