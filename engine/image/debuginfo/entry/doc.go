@@ -26,5 +26,6 @@
 // compared with the section, and chains of references are bounded by MaxOrigins. Reading may panic on damaged data and
 // may fault when the file is truncated; debuginfo.Info turns both into errors.
 //
-// Called from: ctype, function, location, line, callconv and debuginfo. It imports none of them.
+// Called from: ctype, function, location, line, callconv and debuginfo. It imports none of them, and of
+// other packages symname.
 package entry
