@@ -25,7 +25,13 @@ func (c *Cursor) Bytes(n int) []byte {
 
 func (c *Cursor) More() bool { return c.Err == nil && c.Off < len(c.Data) }
 
-func (c *Cursor) U8() uint8 { return c.Bytes(1)[0] }
+func (c *Cursor) U8() uint8 {
+	if c.Off < len(c.Data) {
+		c.Off++
+		return c.Data[c.Off-1]
+	}
+	return c.Bytes(1)[0]
+}
 
 func (c *Cursor) U16() uint16 { return binary.LittleEndian.Uint16(c.Bytes(2)) }
 

@@ -9,7 +9,8 @@ import (
 type extent struct {
 	start, first, end int // of its header, its first entry, what follows it
 	key               abbrevKey
-	bases             *indexBases // nil: not read yet
+	table             *abbreviations // nil: not used yet
+	bases             *indexBases    // nil: not read yet
 }
 
 // indexBases are where in their sections the indexes of a unit count from.
@@ -98,8 +99,10 @@ func (s *stream) read() *dwarf.Entry {
 	if code == 0 && s.c.Err == nil {
 		return &dwarf.Entry{}
 	}
-	table := s.part.abbreviations(x.key)
-	a := table.find(code)
+	if x.table == nil {
+		x.table = s.part.abbreviations(x.key)
+	}
+	a := x.table.find(code)
 	if a == nil {
 		s.fail("unknown abbreviation table index")
 		return nil
@@ -107,12 +110,12 @@ func (s *stream) read() *dwarf.Entry {
 	fields := s.part.attributes(x.key, a)
 	e := &dwarf.Entry{Offset: dwarf.Offset(at), Tag: a.tag, Children: a.children, Field: make([]dwarf.Field, len(fields))}
 	for i := range fields {
-		f := fields[i]
+		f := &fields[i]
 		if f.form == formIndirect {
-			f.form = form(s.c.ULEB())
+			f = &attribute{attr: f.attr, form: form(s.c.ULEB())}
 			f.class = classOf(f.form, f.attr, x.key.version)
 		}
-		e.Field[i] = dwarf.Field{Attr: f.attr, Class: f.class, Val: s.value(x, &f)}
+		e.Field[i] = dwarf.Field{Attr: f.attr, Class: f.class, Val: s.value(x, f)}
 		if s.c.Err != nil {
 			s.fail("underflow")
 		}

@@ -21,8 +21,14 @@ func (s *stream) value(x *extent, f *attribute) any {
 		return s.block(uint64(c.U32()))
 	case formBlock, formExprloc:
 		return s.block(c.ULEB())
-	case formData1, formData2, formData4, formData8:
-		return int64(c.Word(sizes[f.form]))
+	case formData1:
+		return int64(c.U8())
+	case formData2:
+		return int64(c.U16())
+	case formData4:
+		return int64(c.U32())
+	case formData8:
+		return int64(c.U64())
 	case formData16:
 		return s.block(16)
 	case formSdata:
@@ -52,7 +58,9 @@ func (s *stream) value(x *extent, f *attribute) any {
 func (s *stream) reference(x *extent, f form) any {
 	c := &s.c
 	switch f {
-	case formRef1, formRef2, formRef4, formRef8:
+	case formRef4:
+		return dwarf.Offset(c.U32()) + dwarf.Offset(x.start)
+	case formRef1, formRef2, formRef8:
 		return dwarf.Offset(c.Word(sizes[f])) + dwarf.Offset(x.start)
 	case formRefUdata:
 		return dwarf.Offset(c.ULEB()) + dwarf.Offset(x.start)
