@@ -50,6 +50,13 @@ type Typed interface {
 	Results() int
 }
 
+// Classes is a Place that knows how classes of C++ are derived.
+type Classes interface {
+	// BaseOffset returns how many bytes to add to a pointer to a class for a pointer to a base class of it, or to one
+	// that it is a base of; 0 for other types. It fails where that depends on the object.
+	BaseOffset(from, to compile.TypeRef) (int64, error)
+}
+
 // Goroutines is a Place that knows how Go's runtime keeps the goroutine that a thread runs.
 type Goroutines interface {
 	// Goroutine says where a member of the runtime's g is for the place, or tells why it is not known.

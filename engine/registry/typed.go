@@ -74,6 +74,18 @@ func (i *Info) SizeOf(ref compile.TypeRef) (int64, error) {
 	return in.SizeOf(ref)
 }
 
+// BaseOffset implements js.Classes. Classes of two modules are taken as they are.
+func (i *Info) BaseOffset(from, to compile.TypeRef) (int64, error) {
+	if from.Module != to.Module {
+		return 0, nil
+	}
+	in, _, err := i.ofModule(from.Module)
+	if err != nil {
+		return 0, err
+	}
+	return debuginfo.BaseOffset(in, from, to)
+}
+
 // Enumerator implements js.Typed.
 func (i *Info) Enumerator(name string) (int64, bool, error) {
 	in, ok := i.Files.Info(i.Target.File)

@@ -6,4 +6,6 @@ const (
 	DWZ     Need = "dwz"
 	DWP     Need = "dwp"
 	LLVMDwp Need = "llvm-dwp"
+
+	LibraryDebug Need = "debug information of the C library (libc6-dbg)"
 )

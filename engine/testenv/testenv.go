@@ -89,8 +89,8 @@ var checks = map[Need]func() bool{
 var ofKernel = map[Need]bool{IA32: true, Populate: true, RunTimes: true, Watched: true, Rights: true, Cgroups: true}
 
 // ofChoice are needs that continuous integration does without: time where a run is short, modules that may be out of
-// reach, and a browser, which is a large package for one test.
-var ofChoice = map[Need]bool{Time: true, Collector: true, Chromium: true}
+// reach, and a browser and the debug information of a library, which are large packages for one test.
+var ofChoice = map[Need]bool{Time: true, Collector: true, Chromium: true, LibraryDebug: true}
 
 // Expected reports whether a need has to be met here: in continuous integration all are that packages can meet.
 func Expected(n Need) bool { return os.Getenv("GOTAP_CI") != "" && !ofKernel[n] && !ofChoice[n] }

@@ -49,12 +49,34 @@ func (s *Call) typedText(a fetch.Path, n *tree.Expr) *tree.Expr {
 	if s.state.Unit.Place == nil || a.IsAll() {
 		return nil
 	}
-	access, _ := s.fetch.Resolve(a)
+	access, err := s.fetch.Resolve(a)
+	if isNumber := access.Shape == nil || access.Shape.Kind == compile.ShapeChar; isNumber && err == nil && isNeverAddress(access) {
+		s.Errorf(at, "the text of a number is `${x}`", "this is not text: its type is %s", cmp.Or(access.Ctype, "a number"))
+		return tree.Poison(at)
+	}
 	if access.Shape == nil || access.Shape.MayBeText() {
 		return nil
 	}
 	s.Errorf(at, textHint(access.Shape), "this is not text: its type is %s", cmp.Or(access.Ctype, "a composite type"))
 	return tree.Poison(at)
+}
+
+// isNeverAddress reports whether a number cannot be the address of text: a float, a truth value, a constant of an
+// enumeration, or an integer that is smaller than an address, or as small as one of 32 bits and signed.
+func isNeverAddress(a compile.Access) bool {
+	if a.Type != compile.TypeInt || len(a.Enum) > 0 {
+		return true
+	}
+	if len(a.Steps) == 0 {
+		return false
+	}
+	switch last := a.Steps[len(a.Steps)-1]; last.Op {
+	case compile.OpBits:
+		return true
+	case compile.OpLoad, compile.OpTruncate:
+		return last.Size < 4 || last.Size == 4 && last.Signed
+	}
+	return false
 }
 
 // textHint says what to read instead of a value that is not text.

@@ -3,9 +3,12 @@ package builtin
 import (
 	"github.com/dop251/goja/ast"
 
+	"gotap/compile"
 	"gotap/compile/diag"
+	"gotap/compile/js"
 	"gotap/compile/js/fetch"
 	"gotap/compile/js/operand"
+	"gotap/compile/js/report"
 	"gotap/compile/js/tree"
 	"gotap/runtime/opcode"
 )
@@ -35,7 +38,34 @@ func (s *Call) cast() operand.Operand {
 	if !ok {
 		return operand.Bad{}
 	}
+	if v, ok = s.ofClass(v, ref); !ok {
+		return operand.Bad{}
+	}
 	return fetch.Path{Of: &fetch.Given{Value: v, Ref: ref, Spelling: "cast(…)"}}
+}
+
+// ofClass is a pointer as one to a base class of its class, or to one that is derived from it. NULL stays NULL. ok is
+// false when an error was reported.
+func (s *Call) ofClass(v *tree.Expr, to compile.TypeRef) (e *tree.Expr, ok bool) {
+	p, knows := s.state.Unit.Place.(js.Classes)
+	if !knows || v.Ref == nil {
+		return v, true
+	}
+	off, err := p.BaseOffset(*v.Ref, to)
+	if err != nil {
+		s.Errorf(s.at, report.HintOf(err), "%v", err)
+		return nil, false
+	}
+	if off == 0 {
+		return v, true
+	}
+	if e := s.Node.ArgumentList[0]; isPath(e) {
+		operand.UseType(s.reader.Operand(e))
+	}
+	return s.ops.Keep(s.at, []*tree.Expr{v}, func(kept []*tree.Expr) *tree.Expr {
+		moved := tree.Apply(s.at, tree.KindInt, opcode.Add, kept[0], tree.Integer(s.at, off))
+		return s.ops.Choose(s.at, tree.Apply(s.at, tree.KindBool, opcode.Bool, kept[0]), moved, tree.Integer(s.at, 0))
+	}), true
 }
 
 // typeName is an argument that names a type.

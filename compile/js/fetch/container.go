@@ -74,6 +74,9 @@ func (a Path) below(path string) Path {
 	return a
 }
 
+// isOwner reports whether a pointer is a smart one by itself, as a Box of Rust.
+func isOwner(s *compile.Shape) bool { return s.Inner == compile.Target }
+
 // isContainer reports whether a shape is shown otherwise than by its members.
 func isContainer(s *compile.Shape) bool {
 	return s != nil && (s.Sequence || s.Inner != "" || s.Optional.Flag != "" || s.Count != "" || len(s.Parts) > 0 || len(s.Cases) > 0)

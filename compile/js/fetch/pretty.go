@@ -84,7 +84,7 @@ func (f *Fetcher) pretty(a Path, at diag.Span) *tree.Expr {
 	if text, ok := p.sizedText(a); ok {
 		return text
 	}
-	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && isContainer(s) {
+	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && isContainer(s) && !isOwner(s) {
 		return p.handle(a, access, 0)
 	}
 	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && len(s.Members) > 0 {
@@ -227,6 +227,9 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	if kind == compile.ShapePointer && err == nil && access.Shape.Handle && isContainer(access.Shape) {
 		return p.handle(a, access, depth)
 	}
+	if kind == compile.ShapePointer && err == nil && isOwner(access.Shape) && depth < prettyDepth {
+		return p.inner(a, depth)
+	}
 	if kind == compile.ShapeStruct && len(access.Shape.Members) > 0 && access.Shape.Members[0] == "__0" { // a tuple of Rust
 		return p.parts(a, access.Shape.Members, depth+1)
 	}
@@ -266,7 +269,7 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 
 // members is the text of a struct.
 func (p *prettier) members(a Path, names []string, depth int) *tree.Expr {
-	if depth > prettyDepth || len(names) == 0 {
+	if depth > prettyDepth || len(names) == 0 || p.leaves >= prettyLeaves {
 		return tree.Text(p.at, "{"+prettyMore+"}")
 	}
 	whole := tree.Text(p.at, "{")

@@ -103,7 +103,7 @@ func (in *Info) layoutOf(t *ctype.Type) *layout {
 	for i := range layouts {
 		l := &layouts[i]
 		for _, name := range l.names {
-			if strings.HasPrefix(t.Name, name) && in.hasAll(t, l) {
+			if (strings.HasPrefix(t.Name, name) || name == "[]" && goKind(t) == goSlice) && in.hasAll(t, l) {
 				return l
 			}
 		}

@@ -143,6 +143,8 @@ type inlines struct {
 	functions *function.Index
 	lines     *lines.Tables
 	calls     map[*entry.Unit]inlinedCalls // of units that have been read
+	last      *inlinedNames                // nil: none was asked for
+	searched  int                          // how often a unit was searched for a name
 }
 
 // original identifies a function as the origin of inlined code.

@@ -105,3 +105,49 @@ func TestInlinedCallsAreEntered(t *testing.T) {
 		t.Error("too few")
 	}
 }
+
+// TestNamesAreSearchedOnce asks twice for a name that no function has, as happens before it is refused, and for one that
+// was inlined.
+func TestNamesAreSearchedOnce(t *testing.T) {
+	p := build(t, "testdata/inlined.c", "-O2")
+	units := 0
+	for _, name := range []string{"nowhere", "main.c", "scale"} {
+		before := p.info.Searched()
+		copies, err := p.info.CopiesOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		units = p.info.Searched() - before
+		_, _, ok := p.info.Inlined(name)
+		if units == 0 || p.info.Searched() != before+units || ok != (len(copies) > 0) {
+			t.Errorf("%s: %d units searched first, %d then; %d copies, %v", name, units, p.info.Searched()-before-units, len(copies), ok)
+		}
+	}
+}
+
+// TestCopiesOfTemplates asks for an inlined function by the name of its template, with and without arguments.
+func TestCopiesOfTemplates(t *testing.T) {
+	testenv.Require(t, testenv.GXX)
+	source := filepath.Join(t.TempDir(), "templates.cc")
+	if err := os.WriteFile(source, []byte(`static volatile int sink;
+namespace n {
+template <class T> static inline __attribute__((always_inline)) T bound(T v, T hi) { asm volatile("" : "+r"(v)); return v < hi ? v : hi; }
+template <class T> struct Box { T v; __attribute__((always_inline)) T get() { sink = v; sink = v * 3; return v + sink; } };
+}
+int main(int argc, char **argv) {
+	n::Box<int> i{argc};
+	n::Box<long> l{argc};
+	return n::bound<int>(argc, 5) + n::bound<long>(argc, 6) + n::bound<long>(argc, 7) + i.get() + l.get();
+}
+`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := build(t, source, "-O1")
+	for name, want := range map[string]int{"n::bound": 3, "n::bound<int>": 1, "n::bound<long int>": 2, "n::Box::get": 2, "n::Box<int>::get": 1,
+		"bound": 0, "n::boun": 0, "n::bound<short>": 0} {
+		copies, err := p.info.CopiesOf(name)
+		if err != nil || len(copies) != want {
+			t.Errorf("%s: %d copies, %v; want %d", name, len(copies), err, want)
+		}
+	}
+}

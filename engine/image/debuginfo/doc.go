@@ -21,8 +21,8 @@
 // overflows the stack, which Go cannot recover from.
 //
 // Nothing is parsed before the first question, and then only the units it needs. Sections are slices of mapped files
-// and are not copied. An Info is safe for concurrent use: a question holds its one lock, because debug/dwarf modifies
-// units while it reads them. Faults in a truncated file and panics in damaged data become errors of the question.
+// and are not copied. An Info is safe for concurrent use: a question holds its one lock, because reading moves the
+// reader and fills caches. Faults in a truncated file and panics in damaged data become errors of the question.
 //
 // Parts of the debug information may be in other files: units that the compiler split off (.dwo, .dwp), and what dwz
 // moved to a file for several modules. They are opened when a question needs them. Questions that need a file that is

@@ -8,3 +8,10 @@ func (in *Info) InPrologue(pc uint64) bool {
 	fn, err := in.functions.At(pc)
 	return err == nil && in.lines.InPrologue(fn, pc)
 }
+
+// Searched returns the number of units that have been searched for a function that was inlined.
+func (in *Info) Searched() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.inlines.searched
+}

@@ -54,16 +54,45 @@ func (is *inlines) headOf(name string) (file string, line int) {
 	if is.entries.Load() != nil {
 		return "", 0
 	}
-	for _, u := range is.entries.Units() {
-		found, err := is.survey.Inlined(u, name)
-		if err != nil {
-			return "", 0
-		}
-		if len(found) > 0 {
-			return is.declared(u, found[0])
-		}
+	found, _ := is.named(name)
+	if len(found) == 0 {
+		return "", 0
 	}
-	return "", 0
+	return is.declared(found[0].unit, found[0].entry)
+}
+
+// inlinedNames are the functions that were inlined and have a name.
+type inlinedNames struct {
+	name  string
+	found []inlinedName
+	err   error // why units behind those of found have not been searched
+}
+
+// inlinedName is such a function, in a unit.
+type inlinedName struct {
+	unit  *entry.Unit
+	entry *dwarf.Entry
+}
+
+// named returns the functions of a name that were inlined. It reads the outermost entries of all units. Whether there
+// is one is asked several times before a name is refused, so the last answer is kept.
+func (is *inlines) named(name string) ([]inlinedName, error) {
+	if is.last == nil || is.last.name != name {
+		last := &inlinedNames{name: name}
+		for _, u := range is.entries.Units() {
+			is.searched++
+			entries, err := is.survey.Inlined(u, name)
+			if err != nil {
+				last.err = err
+				break
+			}
+			for _, e := range entries {
+				last.found = append(last.found, inlinedName{u, e})
+			}
+		}
+		is.last = last
+	}
+	return is.last.found, is.last.err
 }
 
 // maxNamed bounds the size of the debug information in which a name without a function is searched for.
@@ -81,18 +110,16 @@ func (in *Info) CopiesOf(name string) (copies []Copy, err error) {
 	if info > maxNamed {
 		return nil, nil
 	}
+	named, err := in.inlines.named(name)
+	if err != nil {
+		return nil, err
+	}
 	var origins []*original
 	var with []*entry.Unit
-	for _, u := range in.entries.Units() {
-		found, err := in.inlines.survey.Inlined(u, name)
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range found {
-			origins = append(origins, &original{abstract: e.Offset})
-		}
-		if len(found) > 0 {
-			with = append(with, u)
+	for _, n := range named {
+		origins = append(origins, &original{abstract: n.entry.Offset})
+		if len(with) == 0 || with[len(with)-1] != n.unit {
+			with = append(with, n.unit)
 		}
 	}
 	if len(origins) > 0 && info <= maxSearched { // link-time optimisation inlines across units

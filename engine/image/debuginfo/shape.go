@@ -55,6 +55,9 @@ var sizedTexts = []struct {
 	{"String", nil, compile.SizedText{Address: "vec.buf.inner.ptr.pointer.pointer", Len: "vec.len"}},
 	{"String", nil, compile.SizedText{Address: "vec.buf.ptr.pointer.pointer", Len: "vec.len"}},
 	{"&str", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
+	{"&mut str", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
+	{rustBox + "str>", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
+	{rustBox + "str, alloc::alloc::Global>", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
 	{"basic_string<", []string{"_M_dataplus", "_M_string_length"}, compile.SizedText{Address: "_M_dataplus._M_p", Len: "_M_string_length"}},
 	{"basic_string<", nil, libcString("__r_.__value_.", "__is_long_")},
 	{"basic_string<", nil, libcString("__rep_.", "__is_long_")},
@@ -76,7 +79,7 @@ func libcString(path, long string) compile.SizedText {
 // sizedText returns how t is a text with a length, or nil.
 func (in *Info) sizedText(t *ctype.Type) *compile.SizedText {
 	for _, known := range sizedTexts {
-		if !isNamed(t.Name, known.name) {
+		if !isNamed(t.Name, known.name) && !(known.name == "string" && goKind(t) == goString) {
 			continue
 		}
 		if known.members == nil {
@@ -91,6 +94,25 @@ func (in *Info) sizedText(t *ctype.Type) *compile.SizedText {
 	}
 	return nil
 }
+
+// Kinds of types that Go's compiler writes down (reflect.Kind), whatever their names are.
+const (
+	attrGoKind = dwarf.Attr(0x2900)
+	goSlice    = 23
+	goString   = 24
+)
+
+// goKind returns the kind of a type of Go; 0 for other types.
+func goKind(t *ctype.Type) int64 {
+	if t.Entry == nil {
+		return 0
+	}
+	kind, _ := t.Entry.Val(attrGoKind).(int64)
+	return kind
+}
+
+// rustBox begins the name of a Box of Rust. One of a text, a slice or a trait is a struct, others are pointers.
+const rustBox = "alloc::boxed::Box<"
 
 // isNamed reports whether a type has a name of sizedTexts.
 func isNamed(name, known string) bool {
@@ -134,6 +156,9 @@ func (w *walk) pointerShape(t *ctype.Type) *compile.Shape {
 			inner.container(s, to)
 		}
 		s.Handle = w.isHandle(t)
+	}
+	if strings.HasPrefix(t.Name, rustBox) && w.pointers == 0 {
+		s.Inner = compile.Target
 	}
 	return s
 }

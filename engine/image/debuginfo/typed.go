@@ -2,9 +2,12 @@ package debuginfo
 
 import (
 	"debug/dwarf"
+	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"gotap/compile"
 	"gotap/compile/spelling"
@@ -60,8 +63,8 @@ func (in *Info) startTyped(ref compile.TypeRef) (*walk, error) {
 }
 
 // TypeNamed finds a type by its name as the source has it, with stars behind it: "struct point", "point *",
-// "geo::Square *". A value of the type is an address if address is set. Of several types with the name, the one of the
-// unit around pc is preferred.
+// "geo::Square *". A value of a struct, a union or an array is the address of the object. Of several types with the
+// name, the one of the unit around pc is preferred.
 func (in *Info) TypeNamed(pc uint64, name string) (ref compile.TypeRef, err error) {
 	defer in.guard(&err)()
 	if err := in.entries.Load(); err != nil {
@@ -69,11 +72,21 @@ func (in *Info) TypeNamed(pc uint64, name string) (ref compile.TypeRef, err erro
 	}
 	base, stars := splitStars(name)
 	off, err := in.findType(pc, base)
+	if unknown := (*TypeError)(nil); errors.As(err, &unknown) && unnamed().MatchString(name) {
+		return ref, &TypeError{Name: name, Reason: "arrays and functions have no names; the type of an element has: cast(p, \"int *\")[5]"}
+	}
 	if err != nil {
 		return ref, err
 	}
-	return compile.TypeRef{Offset: uint64(off), Stars: stars, Name: strings.Join(strings.Fields(base), " ") + strings.Repeat("*", stars)}, nil
+	ref = compile.TypeRef{Offset: uint64(off), Stars: stars, Name: strings.Join(strings.Fields(base), " ") + strings.Repeat("*", stars)}
+	if t, err := in.types.Strip(off, true); err == nil && stars == 0 {
+		ref.Address = t.Kind == ctype.Struct || t.Kind == ctype.Union || t.Kind == ctype.Array
+	}
+	return ref, nil
 }
+
+// unnamed matches arrays and pointers to functions as C writes them.
+var unnamed = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(\*|[^\[\]]\[[0-9]*\]$`) })
 
 // splitStars splits "struct point * *" into the type and the number of stars. Qualifiers do not matter.
 func splitStars(name string) (base string, stars int) {

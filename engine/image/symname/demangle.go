@@ -106,6 +106,9 @@ func withoutTags(name string) string {
 	}
 }
 
+// Bare drops template arguments: "geo::twice<long>" becomes "geo::twice".
+func Bare(name string) string { return bareName(name) }
+
 // bareName drops template arguments: "geo::twice<long>" becomes "geo::twice", Rust's "f::<u8>" becomes "f", and
 // "<rusty::Counter>::bump" becomes "rusty::Counter::bump". "<T as Trait>::f" is unchanged, because the rest would be
 // meaningless.

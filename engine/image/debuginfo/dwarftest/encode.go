@@ -40,11 +40,15 @@ func (c *File) Section(name string) ([]byte, uint64, error) {
 }
 
 // Encode returns a file with one unit of DWARF 4, with an abbreviation for each entry.
-func Encode(root *DIE) *File {
+func Encode(root *DIE) *File { return EncodeFrom(root, 1) }
+
+// EncodeFrom is Encode with the codes of abbreviations counted from first on, where compilers count from 1.
+func EncodeFrom(root *DIE, first uint64) *File {
 	var c File
 	for range 2 { // the first round finds the offsets that references need
 		c = File{Info: []byte{0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8}}
-		c.add(root, new(uint64))
+		codes := first - 1
+		c.add(root, &codes)
 		c.Abbrev = append(c.Abbrev, 0)
 		binary.LittleEndian.PutUint32(c.Info, uint32(len(c.Info)-4))
 	}

@@ -2,27 +2,15 @@ package entry
 
 import (
 	"debug/dwarf"
-	"encoding/binary"
 	"math"
 	"sync"
 )
 
-// Package debug/dwarf reads the descriptions of all units' entries when it is given a section, which takes longer than
-// all else that a question about one function of a large library needs. .debug_aranges says which unit has the code at
-// an address. So a reader of this unit alone is given a section in which one unit without entries stands for all units
-// before it, and which ends behind it: all offsets stay what they are.
+// Which unit has the code at an address is known when the first entries of all units have been read. .debug_aranges says
+// it, too, so that a question about one function of a large library needs the entries of one unit only.
 
 // aloneSections are what a reader of one unit needs. Line tables and location lists are not among them.
 var aloneSections = [...]string{"aranges", "info", "abbrev", "str", "line_str", "ranges", "rnglists", "addr", "str_offsets", "types"}
-
-// mostAlone bounds the memory for a section that ends behind one unit.
-const mostAlone = 256 << 20
-
-// The smallest header of a unit, and what it has besides its length.
-const (
-	standInSize   = 12
-	standInLength = 4
-)
 
 // Alone returns a reader of the unit of rd that the code at pc belongs to. Its entries must not be asked for what other
 // units contain, nor for lines or location lists. It returns nil where that may not be enough, or all units have been
@@ -55,7 +43,7 @@ func Alone(rd *Reader, pc uint64, most int) *Reader {
 	much := len(sections["info"]) > most
 	whole := &part{sections: sections, typesAt: len(sections["info"])}
 	h, err := whole.header(int(off))
-	if err != nil || h.next > mostAlone || h.isType || h.unit.Split || h.unit.Wide || !cutOut(sections, int(off), &h) {
+	if err != nil || h.isType || h.unit.Split {
 		return nil
 	}
 	alone := &Reader{files: rd.files, machine: rd.machine, opened: true, whole: true, sigs: map[uint64]dwarf.Offset{}}
@@ -72,30 +60,6 @@ func Alone(rd *Reader, pc uint64, most int) *Reader {
 		return nil
 	}
 	return alone
-}
-
-// cutOut replaces .debug_info by one that has only the unit at off, behind a unit that stands for those before it.
-func cutOut(sections map[string][]byte, off int, h *header) bool {
-	if off != 0 && off < standInSize {
-		return false
-	}
-	info := make([]byte, h.next)
-	copy(info[off:], sections["info"][off:h.next])
-	if off > 0 {
-		// It has the version and the descriptions of the real one, which are read once.
-		order := binary.LittleEndian
-		order.PutUint32(info, uint32(off-standInLength))
-		order.PutUint16(info[4:], uint16(h.unit.Version))
-		if h.unit.Version >= 5 {
-			info[6], info[7] = 1, byte(h.unit.Addr) // DW_UT_compile
-			order.PutUint32(info[8:], uint32(h.unit.abbrev))
-		} else {
-			order.PutUint32(info[6:], uint32(h.unit.abbrev))
-			info[10] = byte(h.unit.Addr)
-		}
-	}
-	sections["info"] = info
-	return true
 }
 
 // unitInRanges returns where the unit that the code at pc belongs to is in .debug_info, by .debug_aranges (DWARF 5,

@@ -5,6 +5,8 @@ import (
 	"debug/dwarf"
 	"fmt"
 	"strings"
+
+	"gotap/engine/image/symname"
 )
 
 // Survey answers questions about all entries of a unit. Like its Reader, which it moves, it is not safe for concurrent
@@ -81,7 +83,7 @@ func scanCalls(u *Unit) (calls []InlinedCall, ok bool) {
 	return l.calls, !s.unknown
 }
 
-// readCalls is InlinedCalls by debug/dwarf.
+// readCalls is InlinedCalls by the stream.
 func (sv Survey) readCalls(u *Unit) ([]InlinedCall, error) {
 	var l callList
 	sv.rd.Seek(u.Root)
@@ -212,7 +214,8 @@ const (
 	inlDeclaredInlined = 3
 )
 
-// Inlined returns the functions of a unit that were inlined and have a name, which includes namespaces and classes.
+// Inlined returns the functions of a unit that were inlined and have a name, which includes namespaces and classes. A
+// name without arguments of templates is that of all instances.
 func (sv Survey) Inlined(u *Unit, name string) ([]*dwarf.Entry, error) {
 	if !sv.rd.search.mayFind(name, sv.rd.parts) {
 		return nil, nil
@@ -234,7 +237,7 @@ func (sv Survey) inlinedAs(found []dwarf.Offset, name string) (named []*dwarf.En
 		if err != nil {
 			return nil, err
 		}
-		if wasInlined(e) && sv.rd.QualifiedName(e) == name {
+		if wasInlined(e) && isNamed(sv.rd.QualifiedName(e), name) {
 			named = append(named, e)
 		}
 	}
@@ -287,15 +290,25 @@ func (sv Survey) mayEnd(e *brief, qualified string) bool {
 		}
 		text = inherited
 	}
-	length := bytes.IndexByte(text[:min(len(text), len(qualified)+1)], 0)
-	return length > 0 && strings.HasSuffix(qualified, string(text[:length]))
+	length := bytes.IndexByte(text, 0)
+	return length > 0 && endsIn(qualified, string(text[:length]))
 }
 
-// readInlined is scanInlined by debug/dwarf.
+// isNamed reports whether a qualified name is the one that was asked for, or an instance of that template.
+func isNamed(name, asked string) bool {
+	return name == asked || strings.Contains(name, "<") && symname.Bare(name) == asked
+}
+
+// endsIn reports whether the name that was asked for ends in a name without scopes, or in that of its template.
+func endsIn(asked, name string) bool {
+	return strings.HasSuffix(asked, name) || strings.Contains(name, "<") && strings.HasSuffix(asked, symname.Bare(name))
+}
+
+// readInlined is scanInlined by the stream.
 func (sv Survey) readInlined(u *Unit, name string) (found []dwarf.Offset, err error) {
 	err = sv.rd.TopLevel(u, func(e *dwarf.Entry) (enter bool) {
 		if e.AttrField(dwarf.AttrInline) != nil {
-			if text, _ := e.Val(dwarf.AttrName).(string); strings.HasSuffix(name, text) {
+			if text, _ := e.Val(dwarf.AttrName).(string); endsIn(name, text) {
 				found = append(found, e.Offset)
 			}
 		}

@@ -25,7 +25,13 @@ func (c *Cursor) Bytes(n int) []byte {
 
 func (c *Cursor) More() bool { return c.Err == nil && c.Off < len(c.Data) }
 
-func (c *Cursor) U8() uint8 { return c.Bytes(1)[0] }
+func (c *Cursor) U8() uint8 {
+	if c.Off < len(c.Data) {
+		c.Off++
+		return c.Data[c.Off-1]
+	}
+	return c.Bytes(1)[0]
+}
 
 func (c *Cursor) U16() uint16 { return binary.LittleEndian.Uint16(c.Bytes(2)) }
 
@@ -61,6 +67,10 @@ func (c *Cursor) Offset(wide bool) uint64 {
 }
 
 func (c *Cursor) ULEB() uint64 {
+	if c.Off < len(c.Data) && c.Data[c.Off] < 0x80 { // most
+		c.Off++
+		return uint64(c.Data[c.Off-1])
+	}
 	var v uint64
 	for shift := uint(0); ; shift += 7 {
 		b := c.U8()

@@ -89,6 +89,9 @@ func (p *part) header(off int) (h header, err error) {
 	}
 	h.next = start + int(length)
 	u.Version = int(c.U16())
+	if length > 0 && (u.Version < 2 || u.Version > 5) {
+		return h, fmt.Errorf("version %d of DWARF is not supported", u.Version)
+	}
 	if u.Version >= 5 {
 		h.kind, u.Addr = c.U8(), int(c.U8())
 		u.abbrev = c.Offset(u.Wide)
@@ -117,9 +120,7 @@ func (rd *Reader) readRoot(u *Unit) error {
 		return err
 	}
 	u.Entry = e
-	top := *e
-	top.Offset -= u.home.base
-	u.top = &top
+	u.top, u.homeKey = e, u.key()
 	u.Low, _ = e.Val(dwarf.AttrLowpc).(uint64)
 	u.addrBase = base(e, dwarf.AttrAddrBase, attrGNUAddrBase)
 	u.LocBase = base(e, dwarf.AttrLoclistsBase)

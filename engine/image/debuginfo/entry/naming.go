@@ -47,10 +47,12 @@ func (n *nameSearch) mayFind(qualified string, parts []*part) bool {
 // end of another one, so what is in front of it does not matter.
 func hasEnd(parts []*part, qualified string) bool {
 	for rest, more := qualified, true; more; _, rest, more = strings.Cut(rest, "::") {
-		text := append([]byte(rest), 0)
-		for _, p := range parts {
-			if bytes.Contains(p.sections["str"], text) || bytes.Contains(p.sections["line_str"], text) || bytes.Contains(p.sections["info"], text) {
-				return true
+		for _, end := range []string{"\x00", "<"} { // a template has its arguments behind its name
+			text := []byte(rest + end)
+			for _, p := range parts {
+				if bytes.Contains(p.sections["str"], text) || bytes.Contains(p.sections["line_str"], text) || bytes.Contains(p.sections["info"], text) {
+					return true
+				}
 			}
 		}
 	}

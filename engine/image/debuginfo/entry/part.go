@@ -11,14 +11,14 @@ import (
 // is split off, or those of a supplementary file. All parts share one space of offsets, in which each has its place.
 type part struct {
 	base, size dwarf.Offset
-	data       *dwarf.Data
-	raw        *dwarf.Reader
+	raw        *stream
 	sections   map[string][]byte // by name without ".debug_" and ".dwo"; info is followed by types
 	typesAt    int               // where in info those of .debug_types start
-	units      []placedUnit      // in their order
+	extents    []extent          // of all units, in their order
+	units      []placedUnit      // in their order, without type units
 	refers     bool              // there is a supplementary file
 	alt        *part             // it; nil when it is missing
-	abbrevs    map[abbrevKey]abbreviations
+	abbrevs    map[abbrevKey]*abbreviations
 	rangesSkip int64 // bytes that were cut off from the start of rnglists
 }
 
@@ -43,21 +43,30 @@ func (rd *Reader) addPart(s map[string][]byte) (*part, error) {
 		return nil, fmt.Errorf("cannot read the debug information: it has more than 4 GB")
 	}
 	p.size = dwarf.Offset(len(s["info"]))
-	data, err := dwarf.New(s["abbrev"], nil, nil, s["info"], s["line"], nil, s["ranges"], s["str"])
-	if err != nil {
+	if err := p.listExtents(); err != nil {
 		return nil, fmt.Errorf("cannot read the debug information: %w", err)
 	}
-	for _, name := range []string{"addr", "line_str", "str_offsets", "rnglists"} {
-		if err := data.AddSection(".debug_"+name, s[name]); err != nil {
-			return nil, fmt.Errorf("cannot read the debug information: %w", err)
-		}
-	}
-	p.data, p.raw = data, data.Reader()
+	p.raw = p.newStream()
 	rd.parts = append(rd.parts, p)
 	if rd.cur == nil {
 		rd.cur = p
 	}
 	return p, nil
+}
+
+// listExtents lists the units of a part.
+func (p *part) listExtents() error {
+	for off := 0; off < len(p.sections["info"]); {
+		h, err := p.header(off)
+		if err != nil {
+			return err
+		}
+		if first := int(h.unit.Root - p.base); first <= h.next {
+			p.extents = append(p.extents, extent{start: off, first: first, end: h.next, key: h.unit.key()})
+		}
+		off = h.next
+	}
+	return nil
 }
 
 // partOf returns the part that has the entry at off; nil when none has.

@@ -26,7 +26,7 @@ type File interface {
 type Opener func(path string) (File, error)
 
 // Reader reads the units and entries of one module. It is not safe for concurrent use: all its methods move one
-// *dwarf.Reader.
+// stream.
 type Reader struct {
 	files   []File
 	open    Opener // nil: there are no other files
@@ -94,15 +94,6 @@ func (rd *Reader) Size() (size int) {
 
 // Lists returns the section with location lists that a unit refers to, by its name without ".debug_".
 func (rd *Reader) Lists(u *Unit, name string) []byte { return u.body.sections[name] }
-
-// Lines opens the line table of a unit. It returns nil when the unit has none.
-func (rd *Reader) Lines(u *Unit) (*dwarf.LineReader, error) {
-	r, err := u.home.data.LineReader(u.top)
-	if err != nil {
-		return nil, fmt.Errorf("cannot read the line table: %w", err)
-	}
-	return r, nil
-}
 
 // Indexed returns the address with the given index in .debug_addr, or 0 when there is none.
 func (rd *Reader) Indexed(u *Unit, index uint64) uint64 {

@@ -6,17 +6,17 @@ import (
 	"encoding/binary"
 )
 
-// Reading an entry with debug/dwarf makes an object of it and of each of its values. Questions about all entries of a
+// Reading an entry with a stream makes an object of it and of each of its values. Questions about all entries of a
 // unit, which may have many megabytes, are answered by a scanner. It passes over what is not asked for and allocates
 // nothing, which takes about an eighth of the time. Where it meets what it does not know, the entries are read with
-// debug/dwarf.
+// a stream.
 
 // brief is what the scanner tells of an entry.
 type brief struct {
 	at       dwarf.Offset
-	abbrev   *abbreviation // nil: the end of a list of children
-	origin   dwarf.Offset  // DW_AT_abstract_origin
-	declared dwarf.Offset  // DW_AT_specification
+	abbrev   *plan        // of its abbreviation; nil: the end of a list of children
+	origin   dwarf.Offset // DW_AT_abstract_origin
+	declared dwarf.Offset // DW_AT_specification
 	sibling  dwarf.Offset
 	// Names, each with what follows it up to the end of its section; nil when there is none.
 	name, linkage []byte
@@ -26,7 +26,7 @@ type brief struct {
 type scanner struct {
 	part    *part
 	unit    *Unit
-	abbrevs abbreviations
+	abbrevs *abbreviations
 	data    []byte // .debug_info up to the end of the unit
 	off     int
 	unknown bool // it met something that it does not know; it does not move on from there
@@ -35,10 +35,10 @@ type scanner struct {
 // scan returns a scanner at an entry of a unit.
 func scan(u *Unit, at dwarf.Offset) *scanner {
 	p := u.body
-	s := &scanner{part: p, unit: u, abbrevs: p.abbreviations(u), off: int(at - p.base)}
+	s := &scanner{part: p, unit: u, abbrevs: p.abbreviations(u.key()), off: int(at - p.base)}
 	info := p.sections["info"]
 	end := int(u.End - p.base)
-	if u.Split || u.End < p.base || end > len(info) || at < u.Root || at > u.End || s.abbrevs == nil {
+	if u.Split || u.End < p.base || end > len(info) || at < u.Root || at > u.End {
 		s.fail()
 		return s
 	}
@@ -59,7 +59,7 @@ func (s *scanner) next(e *brief) (ok bool) {
 	if code == 0 {
 		return !s.unknown
 	}
-	if e.abbrev = s.abbrevs.find(code); e.abbrev == nil || e.abbrev.unknown {
+	if e.abbrev = s.abbrevs.plan(s.part, code); e.abbrev == nil || e.abbrev.unknown {
 		s.fail()
 		return false
 	}
@@ -211,7 +211,7 @@ func (s *scanner) string(f form) []byte {
 		return cut(s.part.sections["str"], int64(s.offset()))
 	case formLineStrp:
 		return cut(s.part.sections["line_str"], int64(s.offset()))
-	case formStrx:
+	case formStrx, formGNUStrIndex:
 		return s.indexed(s.uleb())
 	case formStrx1, formStrx2, formStrx3, formStrx4:
 		return s.indexed(s.number(sizes[f]))

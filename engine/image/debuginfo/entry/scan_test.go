@@ -133,7 +133,9 @@ func compareProgram(t *testing.T, name, path string, wantNames bool) {
 	t.Helper()
 	rd := openProgram(t, path)
 	calls, functions, names := 0, 0, 0
-	for _, u := range rd.Units() {
+	units := rd.Units()
+	compareEntries(t, rd)
+	for _, u := range units {
 		c, f, n := compareUnit(t, rd, u)
 		calls, functions, names = calls+c, functions+f, names+n
 	}
@@ -197,14 +199,16 @@ func TestScannerSurvivesDamage(t *testing.T) {
 }
 
 // scanned is a file with an inlined call in a function, and with names, siblings and blocks.
-func scanned() *dwarftest.File {
+func scanned() *dwarftest.File { return dwarftest.Encode(scannedUnit()) }
+
+func scannedUnit() *dwarftest.DIE {
 	origin := &dwarftest.DIE{Tag: dwarf.TagSubprogram, Attrs: dwarftest.Attrs{dwarf.AttrLinkageName: "_Z3addii", dwarf.AttrFrameBase: []byte{0x9c}},
 		Kids: []*dwarftest.DIE{{Tag: dwarf.TagFormalParameter, Attrs: dwarftest.Attrs{dwarf.AttrName: "a"}}}}
 	call := &dwarftest.DIE{Tag: dwarf.TagInlinedSubroutine, Attrs: dwarftest.Attrs{dwarf.AttrAbstractOrigin: origin, dwarf.AttrLowpc: uint64(0x1004)}}
 	outside := &dwarftest.DIE{Tag: dwarf.TagSubprogram, Attrs: dwarftest.Attrs{dwarf.AttrLowpc: uint64(0x1000), dwarf.AttrHighpc: int64(16), dwarf.AttrSibling: origin},
 		Kids: []*dwarftest.DIE{call}}
-	return dwarftest.Encode(&dwarftest.DIE{Tag: dwarf.TagCompileUnit, Kids: []*dwarftest.DIE{outside, origin}, Attrs: dwarftest.Attrs{
-		dwarf.AttrLanguage: dwarftest.CPlusPlus, dwarf.AttrLowpc: uint64(0x1000), dwarf.AttrHighpc: int64(64)}})
+	return &dwarftest.DIE{Tag: dwarf.TagCompileUnit, Kids: []*dwarftest.DIE{outside, origin}, Attrs: dwarftest.Attrs{
+		dwarf.AttrLanguage: dwarftest.CPlusPlus, dwarf.AttrLowpc: uint64(0x1000), dwarf.AttrHighpc: int64(64)}}
 }
 
 // scanAll asks a file everything that the scanner answers.
@@ -230,5 +234,6 @@ func FuzzScanner(f *testing.F) {
 	f.Add(example.Info, example.Abbrev)
 	f.Fuzz(func(_ *testing.T, info, abbrev []byte) {
 		scanAll(&dwarftest.File{Info: info, Abbrev: abbrev})
+		readAll(&dwarftest.File{Info: info, Abbrev: abbrev})
 	})
 }

@@ -18,7 +18,7 @@ type scope struct {
 // hasSiblings reports whether the first entry of a unit with children says where the entry behind them is. Otherwise
 // skipping children means reading them.
 func hasSiblings(u *Unit) bool {
-	r := u.body.data.Reader()
+	r := u.body.newStream()
 	r.Seek(u.Root - u.body.base)
 	for first := true; ; first = false {
 		e, err := r.Next()
@@ -55,7 +55,7 @@ func (s *scope) list(u *Unit, off dwarf.Offset) {
 		return
 	}
 	p := u.body
-	r := p.data.Reader() // a reader of its own, so that callers may be reading entries
+	r := p.newStream() // a reader of its own, so that callers may be reading entries
 	r.Seek(s.next - p.base)
 	if s.next == s.lo {
 		if e, err := r.Next(); err != nil || e == nil || !e.Children {

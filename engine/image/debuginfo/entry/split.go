@@ -223,8 +223,6 @@ func (rd *Reader) addSplit(u *Unit, s map[string][]byte) (*part, error) {
 		skip = listsHeader(wide)
 		s["rnglists"] = cut(s["rnglists"], skip)
 		s["str_offsets"] = cut(s["str_offsets"], skip-4) // its header is 4 bytes shorter
-	} else {
-		s["abbrev"] = withStandardForms(s["abbrev"])
 	}
 	if u != nil {
 		s["addr"] = cut(rd.parts[0].sections["addr"], u.addrBase)
@@ -242,36 +240,4 @@ func cut(data []byte, n int64) []byte {
 		return nil
 	}
 	return data[n:]
-}
-
-// Forms of GNU for DWARF 4 (0x1f01 and 0x1f02), as they are encoded, and the equal ones of DWARF 5 in as many bytes.
-var (
-	gnuAddrIndex, formAddrX = []byte{0x81, 0x3e}, []byte{0x9b, 0x00}
-	gnuStrIndex, formStrX   = []byte{0x82, 0x3e}, []byte{0x9a, 0x00}
-)
-
-// withStandardForms returns a copy of .debug_abbrev without GNU's forms. Damaged data ends the search early.
-func withStandardForms(abbrev []byte) []byte {
-	c := Cursor{Data: bytes.Clone(abbrev)}
-	for c.More() {
-		if c.ULEB() == 0 {
-			continue // the end of a unit's abbreviations
-		}
-		c.ULEB()
-		c.U8()
-		for c.More() {
-			attr, at := c.ULEB(), c.Off
-			form := c.ULEB()
-			switch written := c.Data[at:c.Off]; {
-			case bytes.Equal(written, gnuAddrIndex):
-				copy(written, formAddrX)
-			case bytes.Equal(written, gnuStrIndex):
-				copy(written, formStrX)
-			}
-			if attr == 0 && form == 0 {
-				break
-			}
-		}
-	}
-	return c.Data
 }

@@ -48,14 +48,15 @@ type Unit struct {
 	LocBase int64        // of the indexes of location lists
 
 	home       *part        // has the line table
-	top        *dwarf.Entry // the root in home, with the offset that it has there
-	body       *part        // has the entries: home, unless they are split off
-	id         uint64       // that a skeleton and its rest share
-	abbrev     uint64       // where in .debug_abbrev the codes of its entries are described
-	addrBase   int64        // of the indexes of addresses
-	strBase    int64        // of the indexes of strings
-	rangesBase int64        // of offsets into .debug_ranges, in the rest of a skeleton of DWARF 4
-	missing    error        // why the rest is missing
+	top        *dwarf.Entry // the root in home, which is read by homeKey
+	homeKey    abbrevKey
+	body       *part  // has the entries: home, unless they are split off
+	id         uint64 // that a skeleton and its rest share
+	abbrev     uint64 // where in .debug_abbrev the codes of its entries are described
+	addrBase   int64  // of the indexes of addresses
+	strBase    int64  // of the indexes of strings
+	rangesBase int64  // of offsets into .debug_ranges, in the rest of a skeleton of DWARF 4
+	missing    error  // why the rest is missing
 
 	language int64        // of a partial unit: that of a unit that includes it
 	scopes   []namedScope // nil: not listed yet
