@@ -139,7 +139,9 @@ func (r *vectorRow) verdict(w uint32, thumb bool) verdict {
 }
 
 // of makes a row from a picture of the encoding, as in the manual: 32 characters besides spaces, of which 0 and 1
-// are fixed and every letter is a field.
+// are fixed and every letter is a field. Inlined into the tables it would take 100 KB.
+//
+//go:noinline
 func of(picture, name string, e exec, rules ...rule) vectorRow {
 	r := vectorRow{name: name, exec: e, rules: rules}
 	n := 0
