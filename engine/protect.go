@@ -36,7 +36,8 @@ func (p *process) protectAttached() (over, asleep bool) {
 }
 
 // protectNew makes sure that a process which was just created is protected, because its creator may not be yet. The
-// thread is in its first stop.
+// thread is in its first stop. A process that shares the memory of a creator which is not protected is left alone: it
+// soon executes a program, and what is planted with the handler would be in the creator's memory, too.
 func (k *protection) protectNew() {
 	p := k.t.proc
 	switch {
@@ -45,7 +46,7 @@ func (k *protection) protectNew() {
 		if k.t.GetRegs() {
 			k.t.guard.InstallAgain()
 		}
-	case p.guard.Unguarded() && k.t.GetRegs():
+	case p.guard.Unguarded() && p.space.Users == 1 && k.t.GetRegs():
 		k.t.guard.Protect()
 	}
 }

@@ -134,8 +134,9 @@ func (sp *Space) recordSites(m *module.Loaded, sites *signalSites, stopped int) 
 }
 
 // watchLateSignalCalls calls watchSignalCalls for the modules that are already loaded when a process gets its fallback.
+// If another process in the same memory still lacks it, that follows when it gets it.
 func (g *Guards) watchLateSignalCalls(sp *Space) {
-	if sp.seesMasks {
+	if sp.seesMasks || !g.guarded(sp) {
 		return
 	}
 	for m := range sp.libCs() {
