@@ -1,7 +1,7 @@
 // Package quotient makes code that divides by a constant without a division, which takes 42 to 95 cycles on Intel's
 // processors before Ice Lake (Agner Fog, "Instruction tables"), and a multiplication 4. On an EPYC a count keyed by a
-// remainder took the same time with both. The method is that of Granlund and Montgomery, "Division by Invariant Integers
-// using Multiplication" (1994), for signed words.
+// remainder took the same time with both. The method is that of Granlund and Montgomery, "Division by Invariant
+// Integers using Multiplication" (1994), for signed words.
 //
 // Its functions are pure and may be called from any goroutine.
 package quotient
