@@ -37,7 +37,7 @@ type plan struct {
 	steps    []step
 }
 
-// plan returns how entries with a code are read; nil when there is no such abbreviation.
+// plan returns the steps by which the scanner reads entries with a code. It is nil if no abbreviation has that code.
 func (t *abbreviations) plan(p *part, code uint64) *plan {
 	a := t.find(code)
 	if a == nil {
