@@ -72,6 +72,7 @@ func (h *Thread) Start(body func()) {
 		}
 		h.tid.Store(int32(ptrace.Tid()))
 		ptrace.QuietStops()
+		yieldToTargets()
 		close(ready)
 		defer h.finish()
 		body()

@@ -3,15 +3,26 @@ package procfs
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
-// Read returns the contents of a file in /proc/TID, or "" when it cannot be read.
+// Read returns the contents of a file in /proc/TID, or "" when it cannot be read. It takes half the system calls of
+// os.ReadFile, which first tries to have the file polled: samples read a file of each thread.
 func Read(tid int, name string) string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", tid, name))
+	path := fmt.Sprintf("/proc/%d/%s", tid, name)
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	f := os.NewFile(uintptr(fd), path)
+	defer f.Close()
+	text, err := io.ReadAll(f)
 	if err != nil {
 		return ""
 	}
