@@ -261,6 +261,9 @@ func TestInlineARM64Calls(t *testing.T) {
 	compareCalls(t, "work 100", "fact 12", "pick 20", "jump 20", "kernel 10", "fork 5", "vfork 5", "exec 5", "threads 50 4", "tree 3")
 }
 
+// TestInlineARM64Times: what a program measures does not depend on whether the interpreter goes on with it.
+func TestInlineARM64Times(t *testing.T) { measureTimes(t, 3000) }
+
 // TestInlineARM64Frames: calls that longjmp leaves, and that coroutines and signal handlers interleave, are counted as
 // often as they happen.
 func TestInlineARM64Frames(t *testing.T) {

@@ -2,11 +2,14 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"gotap/runtime"
+	"gotap/runtime/object"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // called is what programs have seen of the calls of one function.
@@ -103,5 +106,44 @@ func countFrames(t *testing.T, lines ...string) {
 			}
 			want(t, "calls", got, out)
 		})
+	}
+}
+
+// TestInlineTimes: what a program measures is the same whether the interpreter goes on with it or not: not how long the
+// stop takes. Statistics by key lack the buckets for a time at first, and the interpreter then goes back to where the
+// key begins, where the time had not been read.
+func TestInlineTimes(t *testing.T) { measureTimes(t, 20000) }
+
+func measureTimes(t *testing.T, calls int64) {
+	elapsed := []runtime.Inst{{Op: opcode.Field, A: uint32(runtime.FieldElapsed)}}
+	since := []runtime.Inst{{Op: opcode.Field, A: uint32(runtime.FieldTime)}, {Op: opcode.PushThis}, {Op: opcode.Sub}}
+	for name, took := range map[string][]runtime.Inst{"elapsed": elapsed, "since a time": since} {
+		t.Run(name, func(t *testing.T) { w := newInlineWorld(t, FollowThreads); w.measures(took, calls) })
+	}
+}
+
+// measures places a probe that adds the duration of each call to statistics by key.
+func (w *world) measures(took []runtime.Inst, calls int64) {
+	w.t.Helper()
+	id, err := w.arena.Declare(object.Object{Name: "times", Kind: object.KindStats, Keys: 1})
+	if err == nil {
+		err = w.arena.Refine(id, []value.Kind{value.KindInt}, value.KindInt)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	_, times := w.arena.Lookup(id)
+	tg := w.launch(program(w.t, "target.c"), "work", fmt.Sprint(calls))
+	insts := slices.Concat([]runtime.Inst{{Op: opcode.PushD, V: 7}, {Op: opcode.KeyInt}}, took, []runtime.Inst{{Op: opcode.Agg, V: times}})
+	w.probe("work", Handlers{
+		Enter: w.code(runtime.Inst{Op: opcode.Field, A: uint32(runtime.FieldTime)}, runtime.Inst{Op: opcode.PopThis}),
+		Leave: w.code(insts...)}, func(p *ProbeSpec) { p.ThisBytes = 8 })
+	w.run()
+	want(w.t, "output", tg.output(), "work bad=0\n")
+	if all, ok := w.arena.Handle(id).Get(value.Int(7)); !ok || all.Count != calls {
+		w.t.Fatalf("%+v", all)
+	}
+	if s := w.Stats(); s.Hits > uint64(calls)/10 {
+		w.t.Errorf("%d of %d calls rang", s.Hits, calls)
 	}
 }

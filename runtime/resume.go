@@ -29,6 +29,7 @@ type State struct {
 	LogBytes  int         // bytes of data in its items, for programs with LogData
 	ItemBytes int         // the same for the open item
 
+	Time  uint64          // when the clock was read last, for the Thread of the Context to say it again; 0: it was not read
 	Asked outcome.Outcome // Skip, SkipRet, SkipPC, Signal and SignalPC: what operations have requested
 }
 

@@ -167,7 +167,7 @@ var onceTests = []string{"TestEveryInstruction", "TestCallerAtReturn", "TestChil
 	"TestStoppedTargetStaysStopped", "TestFilters"}
 
 // inlineTests are those of programs that run in the target.
-var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64Doorbell", "TestInlineARM64Logs", "TestInlineARM64Records", "TestInlineARM64Thread", "TestInlineARM64Calls", "TestInlineARM64Frames", "TestInlineARM64Reads", "TestInlineARM64Keys", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach", "TestInlineARM64Changes", "TestInlineARM64Floats", "TestInlineARM64Caller", "TestInlineMadeTexts", "TestInlineARM64Texts",
+var inlineTests = []string{"TestInlineARM64Counts", "TestInlineARM64Doorbell", "TestInlineARM64Logs", "TestInlineARM64Records", "TestInlineARM64Thread", "TestInlineARM64Calls", "TestInlineARM64Times", "TestInlineARM64Frames", "TestInlineARM64Reads", "TestInlineARM64Keys", "TestInlineARM64EveryInstruction", "TestInlineARM64Detach", "TestInlineARM64Changes", "TestInlineARM64Floats", "TestInlineARM64Caller", "TestInlineMadeTexts", "TestInlineARM64Texts",
 	"TestMixedARM64", "TestMixedTilted", "TestMixedExplains", "TestMixedHeedsRings", "TestGuarded"}
 
 // engineCommand runs tests of package engine on the programs of a set, with all of their rounds in long runs.

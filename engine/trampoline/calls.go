@@ -408,7 +408,10 @@ func (t *Thread) answerCall(b *bell, rung, frame []uint64) {
 		case b.run.Ends == nil:
 			t.parts.Hit.ContinueCall(b.run.Placement, this, &t.stack.rung)
 		default:
-			now := ptrace.Now()
+			now := t.stack.rung.Time
+			if now == 0 {
+				now = ptrace.Now()
+			}
 			t.parts.Hit.ContinueLeave(b.run.Placement, hit.Call{This: this, Elapsed: now - min(f.Time, now), SP: f.SP}, &t.stack.rung)
 		}
 		if b.changes() {

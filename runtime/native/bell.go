@@ -43,6 +43,7 @@ type Bell struct {
 	Fields []Word    // of the log
 	Texts  KeptTexts // that the program has made
 	Frame  Word      // InCall: the address of the call's frame
+	Time   Word      // the time that the program has read last; 0: none
 	Steps  uint64    // operations executed, plus Left
 	Left   *Word     // the counter of steps; nil: there is none
 }
@@ -153,7 +154,8 @@ func (d *Bell) State(regs, frame []uint64, s *runtime.State) {
 	if log = (record.Part{Items: log.Items[:0], Item: log.Item[:0]}); d.Log != nil {
 		d.Log.Write(&log, d.Number, func(i int) uint64 { return d.Fields[i].read(regs, frame) }, &Texts{Constants: d.Texts.Constants, Made: text})
 	}
-	*s = runtime.State{PC: d.PC, Steps: uint32(steps), Depth: len(stack), Stack: stack, Temps: temps, Log: log, Text: text}
+	*s = runtime.State{PC: d.PC, Steps: uint32(steps), Depth: len(stack), Stack: stack, Temps: temps, Log: log, Text: text,
+		Time: d.Time.read(regs, frame)}
 }
 
 // Restore replaces the registers with which the doorbell rang by those from the place, except for the program counter.

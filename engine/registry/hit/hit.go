@@ -44,6 +44,7 @@ type Run struct {
 	Elapsed   uint64 // duration of the call that ends, in nanoseconds
 	EntrySP   uint64 // Leave: the stack pointer at the call's entry; 0 for a system call
 	Result    uint64 // Leave: the address that the caller passed for a result in memory; 0 if calls pass none
+	Clock     uint64 // what the clock said when another executor read it for the same program; 0: none has
 
 	code  *runtime.Code // nil: nothing ran yet, but a post or fault handler may
 	log   *record.Log   // nil when nothing was logged
@@ -291,6 +292,7 @@ func (h *Hit) runFrom(r *Run, from *runtime.State) {
 func (h *Hit) execute(pr *registry.Probe, code *runtime.Code, log *record.Log, from *runtime.State) (out outcome.Outcome) {
 	start := ptrace.Now()
 	if from != nil {
+		h.Now.Clock = from.Time
 		out = h.r.machine.Resume(code, &h.Context, log, from)
 	} else {
 		out = h.r.machine.Run(code, &h.Context, log)

@@ -101,6 +101,9 @@ func (v *View) SetReturn(ret uint64) { v.parts.Regs[v.image.ISA.Ret()] = ret }
 func (v *View) Field(f runtime.Field) uint64 {
 	switch f {
 	case runtime.FieldTime:
+		if read := v.parts.Hit.Now.Clock; read != 0 {
+			return read
+		}
 		return ptrace.Now()
 	case runtime.FieldElapsed:
 		return v.parts.Hit.Now.Elapsed

@@ -75,6 +75,9 @@ func (b *doorbells) newBell() bell {
 			d.Saved = append(d.Saved, native.Saved{Register: int(fileIndex[x]), Offset: b.below - b.saved[x]})
 		}
 	}
+	if b.plan != nil && b.plan.RepeatsTime() {
+		d.Time = b.locateOperand(b.homeOperand(*b.time))
+	}
 	if b.framed {
 		d.Call, d.Frame = native.InCall, b.locateOperand(asm.R(b.frame))
 	}

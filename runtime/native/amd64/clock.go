@@ -6,7 +6,8 @@ import (
 )
 
 // keepTime keeps the time, which is in rax, for the record of a program that logs: reading the clock may take longer
-// than all else that the record takes. It is kept until the end of the block.
+// than all else that the record takes. It is kept until the end of the block; for the interpreter, if that may have to
+// read it once more, until the end of the program.
 func (s *words) keepTime() {
 	if s.time != nil {
 		s.Mov(s.written(*s.time), asm.R(asm.RAX))

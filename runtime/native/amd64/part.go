@@ -122,7 +122,7 @@ func (p *part) assignHomes() {
 		p.memoryOfTexts = &textMemory{home{slot: p.slots, onSlot: true}, home{slot: p.slots + 1, onSlot: true}, p.slots + 2, p.plan.Texts}
 		p.slots += 2 + n
 	}
-	if logs && slices.ContainsFunc(p.plan.Insts, readsTime) {
+	if logs && p.plan.ReadsTime() || p.plan.RepeatsTime() {
 		p.time = &home{slot: p.slots, onSlot: true}
 		p.slots++
 	}
@@ -130,12 +130,6 @@ func (p *part) assignHomes() {
 		p.fields = append(p.fields, home{slot: p.slots, onSlot: true})
 		p.slots++
 	}
-}
-
-// readsTime reports whether an operation reads the clock.
-func readsTime(in runtime.Inst) bool {
-	f := runtime.Field(in.A)
-	return in.Op == opcode.Field && (f == runtime.FieldTime || f == runtime.FieldElapsed)
 }
 
 // usesCalls reports whether the part uses the thread's stack of calls.
@@ -183,6 +177,9 @@ func (p *part) prologue() {
 	p.texts.begin()
 	if p.plan.Counted {
 		p.setHome(p.counter, word{constant, uint64(p.plan.Fuel)})
+	}
+	if p.plan.RepeatsTime() {
+		p.setHome(*p.time, word{constant, 0})
 	}
 }
 

@@ -91,6 +91,9 @@ func (p *part) newBell() *bell {
 	if f.flags {
 		d.Flags = flags
 	}
+	if p.plan != nil && p.plan.RepeatsTime() {
+		d.Time = p.locate(p.timeWord())
+	}
 	if p.framed {
 		d.Call, d.Frame = native.InCall, native.Word{Kind: native.Register, Value: uint64(frameReg)}
 	}

@@ -73,6 +73,9 @@ func (p *part) operations() {
 		p.movImm(x16, uint64(p.plan.Fuel))
 		p.store(p.counter(), x16)
 	}
+	if p.plan.RepeatsTime() {
+		p.store(p.timeWord(), xzr)
+	}
 	p.texts.begin()
 	for p.pc = 0; p.pc < len(p.plan.Ops); p.pc++ {
 		op := &p.plan.Ops[p.pc]
@@ -116,6 +119,17 @@ func (p *part) fieldWord(n int) int {
 		n++
 	}
 	return n
+}
+
+// timeWord is the word with the time that was read last, behind those of the log. It is there if the interpreter may
+// have to read the clock once more.
+func (p *part) timeWord() int { return p.fieldWord(p.plan.Fields) }
+
+// keepTime keeps the time, which is in x6.
+func (p *part) keepTime() {
+	if p.plan.RepeatsTime() {
+		p.store(p.timeWord(), x6)
+	}
 }
 
 // inRegister reports whether a word has its home in a register.
@@ -324,10 +338,12 @@ func (p *part) context(in *runtime.Inst, depth int) {
 			return
 		case runtime.FieldTime:
 			p.now()
+			p.keepTime()
 			p.set(depth, x6)
 			return
 		case runtime.FieldElapsed:
 			p.now()
+			p.keepTime()
 			p.ldr(x7, frameReg, calls.TimeAt)
 			p.sub(x6, x6, x7)
 			p.set(depth, x6)

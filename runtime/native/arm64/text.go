@@ -33,9 +33,14 @@ func (t *texts) claim() {
 	}
 }
 
-// The words of a part behind those of its log: how many bytes of the memory for texts are used, and how many were when
-// a key was begun. The memory lies behind them.
-func (t *texts) usedBytes() int   { return t.fieldWord(t.plan.Fields) }
+// usedBytes is the word that has how many bytes of the memory for texts are used, behind that of the time. The next one,
+// bytesBefore, has how many were when a key was begun. The memory lies behind them.
+func (t *texts) usedBytes() int {
+	if t.plan.RepeatsTime() {
+		return t.timeWord() + 1
+	}
+	return t.timeWord()
+}
 func (t *texts) bytesBefore() int { return t.usedBytes() + 1 }
 func (t *texts) textSlot() int    { return max(t.usedBytes()+2-homes, 0) }
 
