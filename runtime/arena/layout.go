@@ -29,6 +29,7 @@ type TableLayout struct {
 	Home, State, Entries uint64
 	Paired               bool   // each state is followed by the cell, and the two words begin at a multiple of 16 bytes
 	Used                 uint64 // the number of keys
+	Limit                uint64 // the maximum of Used
 	Stamp, Clock         uint64 // 0 unless the object evicts
 	Slots                uint64 // a power of two
 	Shape                *key.Shape
@@ -70,6 +71,7 @@ const (
 	StatusMask  = statusMask
 	PinOne      = pinOne // a pin
 	PinMask     = pinMask
+	MaxReach    = maxReach   // slots that a search looks at, at most
 	ChangeShift = reachShift // position of the changes in a state, and of the reach in a home word
 	TagShift    = 16         // position in a state of the upper half of the hash
 )
@@ -108,7 +110,7 @@ func (a *Arena) LayoutOf(off uint64) (l Layout, ok bool) {
 
 // tableLayout returns where a table lies.
 func (a *Arena) tableLayout(t *table) *TableLayout {
-	l := &TableLayout{Home: a.offsetOf(t.home), State: a.offsetOf(t.states), Paired: t.step == 2, Entries: a.offsetOf(t.entries), Used: a.offsetOf(unsafe.Slice(t.used, 1)),
+	l := &TableLayout{Home: a.offsetOf(t.home), State: a.offsetOf(t.states), Paired: t.step == 2, Entries: a.offsetOf(t.entries), Used: a.offsetOf(unsafe.Slice(t.used, 1)), Limit: t.limit,
 		Slots: t.mask + 1, KeyWords: t.keyWords, EntryWords: t.size}
 	if t.stamp != nil {
 		l.Stamp, l.Clock = a.offsetOf(t.stamp), a.offsetOf(unsafe.Slice(t.clock, 1))

@@ -20,7 +20,8 @@
 //
 // A native operation may ring too. If the interpreter would trap at it (a division by zero, an index out of range),
 // native code stops before it, and the interpreter executes it again and traps. The same happens where the program
-// could run out of fuel, and where a key is not in its table. Only the interpreter traps and inserts.
+// could run out of fuel, and where a key is not in its table and it does not insert the key itself. Only the interpreter
+// traps.
 //
 // What a program has begun when a doorbell rings must fit a runtime.State, which has its words and what it has logged,
 // but here no part of a key. A key is built natively only if everything from its first part to its use can be undone by

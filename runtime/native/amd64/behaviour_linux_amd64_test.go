@@ -10,6 +10,7 @@ import (
 
 	"gotap/runtime"
 	"gotap/runtime/gate"
+	"gotap/runtime/key"
 	"gotap/runtime/native"
 	"gotap/runtime/native/amd64/asm"
 	"gotap/runtime/object"
@@ -270,6 +271,46 @@ func TestReentrantKeys(t *testing.T) {
 	if n := h.Len(); n != 0 {
 		t.Errorf("%d keys remain in use", n)
 	}
+}
+
+// TestReentrantNewKeys runs a stub that inserts a key in the middle of itself, with another key: both are inserted.
+func TestReentrantNewKeys(t *testing.T) {
+	w := newWorld(t)
+	w.c.setControl(1)
+	off, id := w.object(object.Object{Kind: object.KindMap, Keys: 1, Max: 40}, value.KindInt)
+	l, _ := w.arena.LayoutOf(off)
+	home := func(word uint64) uint64 { return key.Hash([]uint64{word}) & (l.Table.Slots - 1) }
+	const outer = 5
+	inner := uint64(outer + 1)
+	for home(inner) != home(outer)+1 { // the outer key takes the slot before, or the inner key has had to go past it
+		inner++
+	}
+	rbx := opV(opcode.PushR, uint64(fileIndex[asm.RBX])<<16)
+	w.sites = 0 // with pairs, if the processor has them
+	stub := w.place(w.c, []native.Program{{Run: w.plan(rbx, op(opcode.KeyInt), rbx, opV(opcode.MapSet, off), op(opcode.Exit))}}, Site{Addr: codeAddr, Flags: true})
+	h := w.arena.Handle(id)
+	w.c.do(func() {
+		for steps, ended := 0, false; !ended; steps++ {
+			var err error
+			if ended, err = w.reenter(stub, steps, outer, inner); err != nil {
+				t.Error(err)
+				return
+			}
+			words := []uint64{outer, inner}
+			if ended {
+				words = words[:1]
+			}
+			for _, word := range words {
+				if d, ok := h.Get(value.Int(int64(word))); !ok || d.Int != int64(word) {
+					t.Errorf("after %d steps: key %d has %v, %+v", steps, word, ok, d)
+				}
+				h.Delete(value.Int(int64(word)))
+			}
+			if n := h.Len(); n != 0 {
+				t.Errorf("after %d steps %d keys remain", steps, n)
+			}
+		}
+	})
 }
 
 // TestNativeOperationsHaveCode: there is code for each operation that a plan takes for native, alone in a program.

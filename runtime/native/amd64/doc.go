@@ -20,7 +20,8 @@
 // All that it does in the arena are single operations: atomic ones, those of the interpreter, and swaps of a slot's
 // state together with its cell (paired.go), which need no pin; and plain additions to memory of the thread's own
 // (share.go, keyshare.go). So any number of threads may be in it, and a signal handler may run the same stub in the
-// middle of it, or leave it for good.
+// middle of it, or leave it for good. Only the insertion of a key (insert.go) takes several operations: a thread that
+// leaves the stub in its middle for good costs other uses of that key one update each, as package arena says.
 //
 // # Registers
 //
@@ -49,4 +50,10 @@
 //
 // If the tracer dies, the kernel clears the owner in the control word, and stubs run only their tails. A thread that
 // finds an int3 nevertheless continues behind it once a handler has made it a nop, and gets to the tail.
+//
+// # One noun
+//
+// The package is longer than others, because all of it is the code of one part: every file adds operations to the same
+// state, which says where the words of the program are, what a doorbell has to know of them, and which registers are
+// saved. What needs none of that has packages of its own: the assembler, quotients by constants, spans of bytes.
 package amd64

@@ -77,8 +77,8 @@ func (k *tables) addTextToKey() {
 }
 
 // useKey makes the code of an operation that uses the key. The key is searched in the table as package arena does
-// (table.go). If an operation would insert it, or if a slot that may become this key is being filled, it is left to the
-// interpreter.
+// (table.go). If an operation would insert it and native code does not (insert.go), or if a slot that may become this
+// key is being filled, it is left to the interpreter.
 func (k *tables) useKey(op opcode.Op) {
 	l := k.plan.Ops[k.pc].Object
 	var v word
@@ -105,7 +105,20 @@ func (k *tables) useKey(op opcode.Op) {
 		k.addOwn(e, v, done)
 	}
 	if k.isPair(op, l) {
+		found := k.NewLabel()
+		if k.inserts(op, l) {
+			absent = k.NewLabel()
+			key, below := k.key, k.below
+			k.cold = append(k.cold, func() {
+				k.Place(absent)
+				end := k.below
+				k.key, k.below = key, below
+				k.insert(op, l, v, unsure, found)
+				k.key, k.below = keyed{}, end
+			})
+		}
 		k.usePair(op, l, v, absent, unsure)
+		k.Place(found)
 	} else {
 		k.find(l.Table, absent, unsure)
 		if op == opcode.Agg && l.Spread != nil {

@@ -95,11 +95,19 @@ func TestTableStates(t *testing.T) {
 }
 
 // TestKeysInPlace: what is calculated while a key is built leaves everything as it was until the key is used. In an
-// empty table the doorbell shows it; the second time the key is there.
+// empty table that evicts keys the doorbell shows it, in others what is inserted; the second time the key is there.
 func TestKeysInPlace(t *testing.T) {
 	w := newWorld(t)
 	w.c.setControl(1)
-	m, _ := w.object(object.Object{Kind: object.KindMap, Keys: 2, Max: 8}, value.KindInt, value.KindInt)
+	w.keysInPlace(t, object.FullEvict)
+	if w.counts.bells != 4 {
+		t.Errorf("%d doorbells", w.counts.bells)
+	}
+	w.keysInPlace(t, object.FullDrop)
+}
+
+func (w *world) keysInPlace(t *testing.T, full object.Full) {
+	m, _ := w.object(object.Object{Kind: object.KindMap, Keys: 2, Max: 8, Full: full}, value.KindInt, value.KindInt)
 	number, _ := w.object(object.Object{Kind: object.KindInt})
 	keyInt, add, drop, exit := op(opcode.KeyInt), op(opcode.Add), opA(opcode.Drop, 1), op(opcode.Exit)
 	part := func(x asm.Reg, shift, width uint64) runtime.Inst {
@@ -124,7 +132,44 @@ func TestKeysInPlace(t *testing.T) {
 			}
 		}
 	}
-	if w.counts.bells != 4 {
-		t.Errorf("%d doorbells", w.counts.bells)
+}
+
+// TestNewKeys: native code inserts keys as the interpreter does: the same slots, reaches and numbers, whatever is in
+// the table; and where it cannot, it leaves everything as it was and rings.
+func TestNewKeys(t *testing.T) {
+	w := newWorld(t)
+	w.c.setControl(1)
+	const most = 40 // keys, of which some are deleted again
+	off, _ := w.object(object.Object{Kind: object.KindMap, Keys: 2, Max: most}, value.KindInt, value.KindInt)
+	l, _ := w.arena.LayoutOf(off)
+	arg := func(n uint32) runtime.Inst { return opA(opcode.Arg, n) }
+	use := func(list ...runtime.Inst) []native.Program {
+		return []native.Program{{Run: w.plan(append([]runtime.Inst{arg(0), op(opcode.KeyInt), arg(1), op(opcode.KeyInt)}, append(list, op(opcode.Exit))...)...)}}
+	}
+	uses := [][]native.Program{use(arg(2), opV(opcode.MapSet, off)), use(arg(2), opV(opcode.MapAdd, off), opA(opcode.Drop, 1)), use(opV(opcode.MapDel, off)),
+		use(push(7), opV(opcode.MapSet, off))}
+	site := Site{Addr: codeAddr}
+	r := rand.New(rand.NewPCG(1, 2))
+	rang, full := 0, 0
+	for range 4000 {
+		programs := uses[r.IntN(len(uses))]
+		w.sites = 0 // with pairs, if the processor has them
+		stub := w.place(w.c, programs, site)
+		regs := w.anyRegs(r)
+		regs[fileIndex[args[0]]], regs[fileIndex[args[1]]] = uint64(r.IntN(8)), uint64(r.IntN(8))
+		used, before := binary.LittleEndian.Uint64(w.memory[l.Table.Used:]), w.counts.bells
+		var err error
+		w.c.do(func() { err = w.compare(stub, programs, site, &regs) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w.counts.bells > before {
+			if rang++; used == most {
+				full++
+			}
+		}
+	}
+	if full == 0 || rang > full {
+		t.Errorf("%d doorbells, %d of them because the table was full", rang, full)
 	}
 }
