@@ -68,6 +68,26 @@ func TestMixedHeedsRings(t *testing.T) {
 	}
 }
 
+// TestMixedLimit: a probe with a limit needs a breakpoint as long as it counts. When it has counted enough, the other
+// programs of the place no longer stop threads.
+func TestMixedLimit(t *testing.T) {
+	testenv.Require(t, testenv.AMD64, testenv.Ptrace)
+	for _, limit := range []uint64{1, 100} {
+		w := newWorld(t, Config{Engine: Mixed, Follow: FollowThreads})
+		tg := w.launch(program(t, "target.c"), "work", "20000")
+		few, all := w.counter(), w.counter()
+		w.probe("work", Handlers{Enter: w.counts(few)}, func(p *ProbeSpec) { p.Limit = limit })
+		w.probe("work", Handlers{Enter: w.counts(all)})
+		w.run()
+		want(t, "output", tg.output(), "work bad=0\n")
+		want(t, "hits of the probe with a limit", few.get(), int64(limit))
+		want(t, "hits", all.get(), 20000)
+		if q, s := w.Query()[1], w.Stats(); q.Strategy["inline"] != 1 || s.Hits > 1000 {
+			t.Errorf("limit %d: %+v, stats %+v", limit, q, s)
+		}
+	}
+}
+
 // TestMixedReturns: the return of a function gets its jump although that has to be in front of the return, so that the
 // thread that hits the breakpoint there is behind the jump. Only returns stop the thread by then.
 func TestMixedReturns(t *testing.T) {

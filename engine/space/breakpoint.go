@@ -87,8 +87,20 @@ func (b breakpoints) Install(places ...executor.Place) []executor.Failure {
 	return b.rewrite(places, true)
 }
 
-// Replace implements executor.Executor. The programs are looked up at each hit.
-func (breakpoints) Replace(executor.Place) error { return nil }
+// Replace implements executor.Executor. The programs are looked up at each hit. Those that are left may fit a better
+// executor now: a probe with a limit has reached it, say.
+func (b breakpoints) Replace(at executor.Place) error {
+	if b.c.set.Strategy != backend.Mixed {
+		return nil
+	}
+	p := at.(*Point)
+	by, err := b.c.Executors.For(p)
+	if err != nil || by == executor.Executor(b) {
+		return nil
+	}
+	p.By = by
+	return by.Replace(p)
+}
 
 // Remove implements executor.Executor. The breakpoints that stop threads from blocking SIGTRAP (package crashsafe) come
 // last.

@@ -121,7 +121,9 @@ func (c *Executor) examine(p *space.Point) (room space.Room, err error) {
 		err = c.fitsCalls(p)
 	}
 	for i := 0; err == nil && i < len(p.Enters); i++ {
-		err = c.fitsNative(p, p.Enters[i])
+		if pl := p.Enters[i]; c.matters(pl) {
+			err = c.fitsNative(p, pl)
+		}
 	}
 	if err == nil {
 		room, err = c.roomOf(p)
@@ -130,6 +132,12 @@ func (c *Executor) examine(p *space.Point) (room space.Room, err error) {
 		err = fitsChanges(p, &room)
 	}
 	return room, err
+}
+
+// matters reports whether a jump has to run the programs of a placement. With Mixed those of probes that are disabled do
+// not matter, and Replace asks again when one is enabled.
+func (c *Executor) matters(pl *registry.Placement) bool {
+	return pl.Probe.Enabled || c.set.Strategy != backend.Mixed
 }
 
 // fitsCalls returns why native code cannot follow the calls that begin or end at a point.
