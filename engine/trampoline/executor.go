@@ -121,7 +121,7 @@ func (c *Executor) examine(p *space.Point) (room space.Room, err error) {
 		err = c.fitsCalls(p)
 	}
 	for i := 0; err == nil && i < len(p.Enters); i++ {
-		if pl := p.Enters[i]; c.matters(pl) {
+		if pl := p.Enters[i]; matters(c.set.Strategy, pl) {
 			err = c.fitsNative(p, pl)
 		}
 	}
@@ -136,8 +136,8 @@ func (c *Executor) examine(p *space.Point) (room space.Room, err error) {
 
 // matters reports whether a jump has to run the programs of a placement. With Mixed those of probes that are disabled do
 // not matter, and Replace asks again when one is enabled.
-func (c *Executor) matters(pl *registry.Placement) bool {
-	return pl.Probe.Enabled || c.set.Strategy != backend.Mixed
+func matters(by backend.Strategy, pl *registry.Placement) bool {
+	return pl.Probe.Enabled || by != backend.Mixed
 }
 
 // fitsCalls returns why native code cannot follow the calls that begin or end at a point.

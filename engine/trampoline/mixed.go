@@ -32,7 +32,7 @@ func (c *Executor) Inlines() bool {
 // mayNotRing returns why a program of a point rings at each hit, or nil if none does.
 func (c *Executor) mayNotRing(p *space.Point) error {
 	for _, pl := range p.Enters {
-		if !c.matters(pl) {
+		if !matters(c.set.Strategy, pl) {
 			continue
 		}
 		if pl.Code.Post != nil || pl.Code.Fault != nil {
@@ -44,7 +44,7 @@ func (c *Executor) mayNotRing(p *space.Point) error {
 	}
 	for _, f := range p.Exits {
 		for _, pl := range f.Entry().Leaves() {
-			if !c.matters(pl) {
+			if !matters(c.set.Strategy, pl) {
 				continue
 			}
 			if err := c.ringsAlways(p, space.Run{Placement: pl, Ends: f.Entry().At.(*space.Point)}); err != nil {
