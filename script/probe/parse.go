@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"fmt"
 	"gotap/compile/diag"
 	"gotap/compile/js"
 	"gotap/script/jsvm"
@@ -58,6 +59,21 @@ func placesOf(o jsvm.Given) (list []SpecText) {
 			continue
 		}
 		list = append(list, SpecText{v.String(), o.ValueSpan()})
+	}
+	return list
+}
+
+// modulesOf reads an option that is a module or a list of modules.
+func modulesOf(o jsvm.Given) []SpecText {
+	list := placesOf(o)
+	for _, module := range list {
+		name, _, isPlace := strings.Cut(module.Text, ":")
+		switch {
+		case module.Text == "":
+			o.Reject(`name a module: "libssl"; "a.out" is the main program`, "%s names no module", o.Name)
+		case isPlace && !strings.Contains(name, "/"): // a path may have a colon
+			o.Reject(fmt.Sprintf("write %s: %q", o.Name, name), "%s is a place, not a module", module.Text)
+		}
 	}
 	return list
 }
