@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -100,11 +101,20 @@ func writeProject(w *World, dir, prog, functions string) error {
 	return nil
 }
 
+// noProgram is the error for a program that cannot be found: that of a process may have ended.
+func noProgram(prog string, err error) error {
+	process := filepath.Dir(prog)
+	if _, gone := os.Lstat(process); filepath.Dir(process) == "/proc" && errors.Is(gone, os.ErrNotExist) {
+		return fmt.Errorf("cannot read the program of process %s: %w", filepath.Base(process), syscall.ESRCH)
+	}
+	return err
+}
+
 // programTypes returns the file with the types of a program.
 func programTypes(w *World, prog, functions string) (projectFile, error) {
 	path, err := filepath.EvalSymlinks(prog)
 	if err != nil {
-		return projectFile{}, status.With(status.Target, err)
+		return projectFile{}, status.With(status.Target, noProgram(prog, err))
 	}
 	fetch, err := w.fetcher(false)
 	if err != nil {

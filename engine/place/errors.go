@@ -217,6 +217,9 @@ func (e *NotFoundError) foreignHint() string {
 	if e.What == NoLine {
 		return ""
 	}
+	if e.What == NoModule && e.Spec.Name == "*" && !strings.ContainsAny(e.Spec.Module, "/.*?[") {
+		return "every instruction of a function is written " + e.Spec.Module + "+*, every line of a file @FILE:*"
+	}
 	// bpftrace's words of one letter may be names of programs.
 	if hint := foreignModules[e.Spec.Module]; e.What == NoModule && hint != "" && len(e.Spec.Module) > len("ur") {
 		return hint

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode"
@@ -162,7 +163,10 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 		return p.address(s, from, to)
 	case place[0] >= '0' && place[0] <= '9':
 		help := "addresses are hexadecimal: 0x1136"
-		if strings.Contains(s.Module, ".") { // the syntax of debuggers for a line
+		switch {
+		case s.Module != "" && !strings.ContainsAny(s.Module, "./"): // as perf and delve count in a function
+			help = "addresses are hexadecimal: " + s.Module + ":0x1136; lines of a function are counted from its first one: " + s.Module + ":+" + place
+		case strings.Contains(filepath.Base(s.Module), "."): // the syntax of debuggers for a line
 			help = "a source line is written @" + p.text[strings.LastIndexByte(s.Module, '@')+1:] + ", an address in a file " + s.Module + ":0x1136"
 		}
 		return s, syntax(p.text, from, to, "a name cannot begin with a digit", help)

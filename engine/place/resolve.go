@@ -419,15 +419,22 @@ func (r *Resolver) address(s Spec, f *module.File) ([]Target, error) {
 	return []Target{t}, nil
 }
 
-// stripped returns the name of a module without symbols, or "".
+// stripped returns the name of a module without symbols, with what is known about where they may be, or "".
 func stripped(f *module.File) string {
-	switch {
-	case !f.Stripped():
+	if !f.Stripped() {
 		return ""
-	case f.BuildID == "":
+	}
+	var known []string
+	if f.BuildID != "" {
+		known = append(known, "build-id "+f.BuildID)
+	}
+	if err := f.MiniError(); err != nil {
+		known = append(known, err.Error())
+	}
+	if len(known) == 0 {
 		return filepath.Base(f.Path)
 	}
-	return filepath.Base(f.Path) + " (build-id " + f.BuildID + ")"
+	return filepath.Base(f.Path) + " (" + strings.Join(known, "; ") + ")"
 }
 
 // lines resolves @FILE:LINE.

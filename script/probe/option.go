@@ -70,7 +70,7 @@ var probeOptions = []Option{
 	{"inlined", "boolean", "whether the name of a function stands for its inlined copies, too, for enter, post and fault (true)",
 		func(p *Probe, o jsvm.Given) { p.NoCopies = !o.Boolean() }},
 	{"not", "string | string[]", "places left out, of those that patterns match: \"libc:*lock*\"", func(p *Probe, o jsvm.Given) { p.Not = placesOf(o) }},
-	{"from", "string | string[]", "only calls that this module makes count, or these: \"libssl\"; \"a.out\" is the main program", func(p *Probe, o jsvm.Given) { p.From = placesOf(o) }},
+	{"from", "string | string[]", "only calls that this module makes count, or these: \"libssl\"; \"a.out\" is the main program", func(p *Probe, o jsvm.Given) { p.From = modulesOf(o) }},
 	{"priority", "number", "among the probes of one place lower ones run first; 0 when left out, and equal ones in the order of declaration",
 		func(p *Probe, o jsvm.Given) { p.Order.Priority = int(o.Integer(-maxPriority, maxPriority)) }},
 	{"order", `"first" | "last" | "only"`, "among the probes of one place: the first, the last, or the only one; refused where another probe already is",

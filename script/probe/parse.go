@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"fmt"
 	"gotap/compile/diag"
 	"gotap/compile/js"
 	"gotap/script/jsvm"
@@ -62,6 +63,21 @@ func placesOf(o jsvm.Given) (list []SpecText) {
 	return list
 }
 
+// modulesOf reads an option that is a module or a list of modules.
+func modulesOf(o jsvm.Given) []SpecText {
+	list := placesOf(o)
+	for _, module := range list {
+		name, _, isPlace := strings.Cut(module.Text, ":")
+		switch {
+		case module.Text == "":
+			o.Reject(`name a module: "libssl"; "a.out" is the main program`, "%s names no module", o.Name)
+		case isPlace && !strings.Contains(name, "/"): // a path may have a colon
+			o.Reject(fmt.Sprintf("write %s: %q", o.Name, name), "%s is a place, not a module", module.Text)
+		}
+	}
+	return list
+}
+
 // parseProgram reads the second argument: a function, or an object of handlers and options.
 func (s *Set) parseProgram(p *Probe, at source.Site, v goja.Value) {
 	obj, ok := v.(*goja.Object)
@@ -73,14 +89,14 @@ func (s *Set) parseProgram(p *Probe, at source.Site, v goja.Value) {
 		s.addHandler(p, js.Enter, obj, at.ArgSpan(1))
 		return
 	}
-	programs := 0
+	programs, known := 0, true
 	for _, key := range obj.Keys() {
 		if _, ok := handlerKinds[key]; ok {
 			programs++
 		}
-		s.parseProperty(p, jsvm.Given{M: s.m, At: at, Arg: 1, Name: key, Value: obj.Get(key)})
+		known = s.parseProperty(p, jsvm.Given{M: s.m, At: at, Arg: 1, Name: key, Value: obj.Get(key)}) && known
 	}
-	if programs == 0 {
+	if programs == 0 && known { // the other property was probably meant as one
 		s.m.Reject(at.ArgSpan(1), "add enter, post, leave or fault", "the probe has no program")
 	}
 }
@@ -96,23 +112,24 @@ var calledElsewhere = map[string]string{
 	"once": "limit: 1", "sample": "every: 100", "pass_count": "after", "max_hits": "limit",
 }
 
-func (s *Set) parseProperty(p *Probe, o jsvm.Given) {
+// parseProperty reads a handler or an option. It reports whether there is one of this name.
+func (s *Set) parseProperty(p *Probe, o jsvm.Given) (known bool) {
 	if kind, ok := handlerKinds[o.Name]; ok {
 		if fn, ok := o.Function(); ok {
 			s.addHandler(p, kind, fn, o.ValueSpan())
 		}
-		return
+		return true
 	}
-	switch set := setterOf(o.Name); {
-	case set != nil:
+	if set := setterOf(o.Name); set != nil {
 		set(p, o)
-	default:
-		hint := jsvm.Nearest(o.Name, optionNames())
-		if here := calledElsewhere[o.Name]; here != "" {
-			hint = "here it is " + here
-		}
-		s.m.Reject(o.Span(), hint, "a probe has no option %s", o.Name)
+		return true
 	}
+	hint := jsvm.Nearest(o.Name, optionNames())
+	if here := calledElsewhere[o.Name]; here != "" {
+		hint = "here it is " + here
+	}
+	s.m.Reject(o.Span(), hint, "a probe has no option %s", o.Name)
+	return false
 }
 
 // addHandler keeps a function that will become a program.

@@ -57,9 +57,9 @@ type File struct {
 	text     []Range // executable sections, or executable segments where there are no sections
 	plt      []Range
 
-	debug    debugFile     // the separate one
-	minimal  lazy[*File]   // in .gnu_debugdata
-	frames   lazy[[]Range] // functions by .eh_frame, sorted by start
+	debug    debugFile      // the separate one
+	minimal  lazy[miniFile] // in .gnu_debugdata
+	frames   lazy[[]Range]  // functions by .eh_frame, sorted by start
 	marks    lazy[markList]
 	copies   lazy[[]copied]
 	pointers lazy[pointers]
@@ -120,9 +120,21 @@ func fromHandle(displayPath string, h *os.File) (*File, error) {
 	return f, nil
 }
 
+var errNotELF = errors.New("it is not an ELF file")
+
+// isELF reports whether src begins as ELF files do, or cannot be read, which is another error.
+func isELF(src io.ReaderAt) bool {
+	magic := make([]byte, len(elf.ELFMAG))
+	n, err := src.ReadAt(magic, 0)
+	return n < len(magic) && !errors.Is(err, io.EOF) || string(magic) == elf.ELFMAG
+}
+
 // NewFile reads an ELF image from src, such as the vDSO in the memory of a process. src must remain valid and is called
 // from any goroutine.
 func NewFile(displayPath string, src io.ReaderAt) (*File, error) {
+	if !isELF(src) {
+		return nil, fmt.Errorf("cannot read module %s: %w", displayPath, errNotELF)
+	}
 	ef, err := elf.NewFile(src)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read module %s: %w", displayPath, err)

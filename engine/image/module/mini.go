@@ -14,14 +14,23 @@ import (
 // special section").
 const miniSection = ".gnu_debugdata"
 
-// mini returns the ELF file in .gnu_debugdata, or nil when there is none or it is damaged.
-func (f *File) mini() *File {
-	return f.minimal.get(func() *File {
+// miniFile is the ELF file in .gnu_debugdata, or the reason why it cannot be used.
+type miniFile struct {
+	*File
+	err error
+}
+
+// mini returns the ELF file in .gnu_debugdata, or nil when there is none or it is damaged: then it is as if the file
+// were stripped.
+func (f *File) mini() *File { return f.readMiniOnce().File }
+
+// MiniError returns why the symbols in .gnu_debugdata cannot be used, or nil when they can or there are none.
+func (f *File) MiniError() error { return f.readMiniOnce().err }
+
+func (f *File) readMiniOnce() miniFile {
+	return f.minimal.get(func() miniFile {
 		m, err := f.readMini()
-		if err != nil {
-			return nil // as if the file were stripped
-		}
-		return m
+		return miniFile{m, err}
 	})
 }
 
@@ -33,14 +42,14 @@ func (f *File) readMini() (*File, error) {
 	}
 	data, err := xz.Decode(packed, int(mapped.MostInflated(uint64(len(packed)))))
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s of %s: %w", miniSection, f.Path, err)
+		return nil, fmt.Errorf("%s cannot be read: %w", miniSection, err)
 	}
 	m, err := NewFile(f.Path, bytes.NewReader(data))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s cannot be read: %w", miniSection, err)
 	}
 	if m.Machine != f.Machine || m.Bits != f.Bits {
-		return nil, fmt.Errorf("cannot read %s of %s: it is for another processor", miniSection, f.Path)
+		return nil, fmt.Errorf("%s cannot be read: it is for another processor", miniSection)
 	}
 	m.debug.leave()
 	m.minimal.leave()

@@ -8,7 +8,8 @@
 // so that opening a module parses nothing. It then runs the CFA program of that entry. The result is a row: where the
 // frame starts and where each register was saved. Rows are cached, because probes hit the same call sites repeatedly.
 // Applying a row reads a few words of stack from pages that the Walker has cached. Without call-frame information, the
-// Walker tries the frame pointer and a return address on top of the stack (guess.go).
+// Walker tries an end of the function that follows at once (epilogue.go), a return address on top of the stack, and the
+// frame pointer (guess.go).
 //
 // A return address follows a call, which may be the last instruction of its function. So all frames except the
 // innermost, and those that a signal interrupted, are looked up one byte before their program counter.

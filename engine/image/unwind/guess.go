@@ -5,7 +5,7 @@ import "fmt"
 // guess makes the caller's frame the current one without call-frame information: for hand-written assembly, code
 // generated at run time, and programs built without tables. cause is the error of the look-up.
 func (w *Walker) guess(cause error) error {
-	if w.exact && w.guessLeaf() {
+	if w.guessEpilogue() || w.exact && w.guessLeaf() {
 		return nil
 	}
 	if w.guessFramePointer() {
@@ -24,12 +24,7 @@ func (w *Walker) guessLeaf() bool {
 		lr, _ := w.cur.get(n.lr)
 		return lr != w.cur.pc && w.accept(stripPAC(lr), sp)
 	}
-	ra, err := w.pages.load(sp, n.word)
-	if err != nil {
-		return false
-	}
-	w.next.set(n.sp, w.mask(sp+uint64(n.word)))
-	return w.accept(ra, sp+uint64(n.word))
+	return w.returnAt(sp)
 }
 
 // guessFramePointer assumes that the frame pointer points to a pair: the caller's frame pointer and the return address.

@@ -4,10 +4,12 @@ package catalog
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"gotap/engine/image/module"
 	"gotap/engine/image/symbols"
@@ -62,6 +64,9 @@ func (c *Catalog) Process(pid int, spec place.Spec) ([]Entry, error) {
 	}
 	mods, err := c.modules.Load(pid)
 	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = syscall.ESRCH
+		}
 		return nil, fmt.Errorf("cannot read the modules of process %d: %w", pid, err)
 	}
 	return c.list(spec, module.Files(module.MainFirst(pid, mods)))

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"gotap/engine/image/debuginfo"
 	"gotap/engine/place"
@@ -12,11 +13,11 @@ import (
 func (c *Catalog) Declare(path, pattern string) (*debuginfo.Declarations, error) {
 	f, err := c.modules.OpenPath(path)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s: %w", path, err)
+		return nil, err
 	}
 	in, ok := c.names.Info(f)
 	if !ok {
-		return nil, fmt.Errorf("cannot read the types of %s: %w", path, debuginfo.ErrNone)
+		return nil, noTypesError(path)
 	}
 	if pattern == "" {
 		return debuginfo.Declare(in, nil)
@@ -29,4 +30,20 @@ func (c *Catalog) Declare(path, pattern string) (*debuginfo.Declarations, error)
 		return nil, fmt.Errorf("%s is not a pattern of functions", pattern)
 	}
 	return debuginfo.Declare(in, spec.Matches)
+}
+
+// noTypesError is the error for the path of a program without debug information.
+type noTypesError string
+
+func (e noTypesError) Error() string {
+	path, err := filepath.EvalSymlinks(string(e)) // /proc/PID/exe
+	if err != nil {
+		path = string(e)
+	}
+	return "cannot read the types of " + path + ": no debug information"
+}
+
+// Hint says where types come from.
+func (e noTypesError) Hint() string {
+	return "compile it with -g, or install its debug package (…-dbgsym, …-dbg, …-debuginfo); a library is named by its file: gotap init FILE"
 }

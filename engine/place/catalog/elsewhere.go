@@ -35,7 +35,7 @@ func Starts(spec place.Spec, command []string) string {
 	defer files.Close()
 	for _, path := range startable(command) {
 		inside := spec
-		if spec.Module != "" && !place.MatchModule(spec.Module, path) {
+		if !meansStarted(spec.Module, path) {
 			continue
 		}
 		inside.Module = path
@@ -57,7 +57,7 @@ func inStarted(missing *place.NotFoundError, command []string) string {
 	lacking := ""
 	for _, path := range startable(command) {
 		spec := missing.Spec
-		if spec.Module != "" && !place.MatchModule(spec.Module, path) {
+		if !meansStarted(spec.Module, path) {
 			continue
 		}
 		spec.Module = path
@@ -77,6 +77,12 @@ func inStarted(missing *place.NotFoundError, command []string) string {
 		}
 	}
 	return lacking
+}
+
+// meansStarted reports whether a module part means a program that COMMAND starts. It is the main program of its process
+// then, which any name of that stands for.
+func meansStarted(module, path string) bool {
+	return module == "" || module == place.MainProgram || place.MatchModule(module, path)
 }
 
 // maxStartable limits the programs that are examined: a command line may name thousands of files.
