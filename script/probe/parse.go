@@ -2,14 +2,15 @@ package probe
 
 import (
 	"fmt"
-	"gotap/compile/diag"
-	"gotap/compile/js"
-	"gotap/script/jsvm"
-	"gotap/script/source"
 	"strconv"
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"gotap/compile/diag"
+	"gotap/compile/js"
+	"gotap/script/jsvm"
+	"gotap/script/source"
 )
 
 // parseSpecs reads the first argument of probe.
