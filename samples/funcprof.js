@@ -21,28 +21,33 @@ import { places } from "gotap/module";
 
 const functions = option("f", "libc:*dir*,libc:malloc,libc:free", "functions, separated by commas");
 const top = option("top", 20, "how many to print");
-const all = stats("time", { keys: 1 }), inner = sum("time inside", { keys: 1 });
+const all = stats("time", { keys: 2 }), inner = sum("time inside", { keys: 1 });
 const depth = perThread(0);
-const above = map("caller of a thread at a depth", { keys: 2, max: 65536 });
+const above = map("caller of a thread at a depth", { keys: 2, max: 65536 }); // functions by their addresses: numbers are stored without a stop
 
 probe(places(functions), {
   enter(c) {
     this.depth = depth.value;
-    above.set(c.tid, this.depth, c.func);
+    this.entry = c.pc;
+    above.set(c.tid, this.depth, c.pc);
     depth.value = this.depth + 1;
   },
   leave(c) {
     depth.value = this.depth; // also corrects it after a longjmp
-    all.at(c.func).add(c.elapsed);
+    all.at(c.func, this.entry).add(c.elapsed);
     if (this.depth > 0) inner.at(above.get(c.tid, this.depth - 1)).add(c.elapsed);
   },
 });
 
 end(() => {
   above.clear();
-  const inside = new Map(inner.take());
-  const rows = all.take().map(([func, s]) => ({ func, s, self: Math.max(0, Number(s.total) - Number(inside.get(func) ?? 0)) }));
-  rows.sort((a, b) => b.self - a.self);
-  show("functions", ["function", "calls", ["total", duration], ["self", duration], ["average", duration]],
-    rows.map(r => [r.func, r.s.count, r.s.total, r.self, r.s.average]), { top });
+  const inside = new Map(inner.take()), functions = new Map();
+  for (const [[func, entry], s] of all.take()) { // a function has an entry in each process, and one for each that has its name
+    const row = functions.get(func) ?? { calls: 0, total: 0, inside: 0 };
+    functions.set(func, { calls: row.calls + Number(s.count), total: row.total + Number(s.total), inside: row.inside + Number(inside.get(entry) ?? 0) });
+    inside.delete(entry);
+  }
+  const rows = [...functions].map(([func, s]) => [func, s.calls, s.total, Math.max(0, s.total - s.inside), Math.round(s.total / s.calls)]);
+  rows.sort((a, b) => b[3] - a[3]);
+  show("functions", ["function", "calls", ["total", duration], ["self", duration], ["average", duration]], rows, { top });
 });
