@@ -141,7 +141,7 @@ func (in *Info) hasPath(t *ctype.Type, path []string) bool {
 			}
 			t = inner
 		}
-		m, ok, err := in.member(t, name)
+		m, ok, err := memberOf(in, t, name)
 		if err != nil || !ok {
 			return false
 		}
@@ -381,9 +381,9 @@ func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member
 	return ctype.Member{}, false
 }
 
-// member finds a member of a class, for programs and for what knows containers. A pair of libc++ has two members of one
+// memberOf finds a member of a class, for programs and for what knows containers. A pair of libc++ has two members of one
 // name if its second part, a deleter or a comparator, is not empty: the name stands for the first.
-func (in *Info) member(t *ctype.Type, name string) (ctype.Member, bool, error) {
+func memberOf(in *Info, t *ctype.Type, name string) (ctype.Member, bool, error) {
 	m, ok, err := in.types.FindMember(t, name)
 	var two *ctype.AmbiguousError
 	if errors.As(err, &two) && strings.HasPrefix(t.Name, "__compressed_pair<") {

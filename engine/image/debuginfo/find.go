@@ -50,7 +50,7 @@ func (m *measure) place(t *ctype.Type, path string) (offset int64, at dwarf.Offs
 			m.failed = true
 			return 0, 0
 		}
-		found, ok, err := m.in.member(t, name)
+		found, ok, err := memberOf(m.in, t, name)
 		if err == nil && !ok {
 			found, ok = m.alternative(t, name)
 		}
