@@ -24,7 +24,7 @@ func (s *Call) Aggregation(a operand.Aggregation) operand.Operand {
 		if !s.count(1, 1) {
 			return operand.Bad{}
 		}
-		v := tree.AsWhole(s.arg(0))
+		v := tree.AsWhole(s.ops.Scalar(s.arg(0)))
 		if v.Kind == tree.KindFloat && s.holdsFloats(a) {
 			s.state.Shape(a.Object, a.Name, a.Keys, value.KindAny, s.at)
 			return operand.Value{Expr: tree.Keyed(s.at, tree.KindVoid, opcode.AggFloat, a.Object, a.Keys, v).With(tree.Writes)}
@@ -62,7 +62,7 @@ func (s *Call) countsOnly(a operand.Aggregation) {
 func (s *Call) Key(n int) []*tree.Expr {
 	parts := []*tree.Expr{}
 	for i := range n {
-		e := tree.AsWhole(s.arg(i))
+		e := tree.AsWhole(s.ops.Scalar(s.arg(i)))
 		if e.Kind == tree.KindFloat {
 			s.Errorf(e.At, "make an integer of the float with trunc(x)", "a float cannot be part of a key")
 			e = tree.Poison(e.At)

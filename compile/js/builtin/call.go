@@ -94,7 +94,10 @@ func countRange(least, most int) string {
 func (s *Call) arg(i int) *tree.Expr { return s.reader.Value(s.Node.ArgumentList[i]) }
 
 // integer is the value of an argument that is an integer.
-func (s *Call) integer(i int) *tree.Expr { return s.integerOf(i, s.arg(i)) }
+func (s *Call) integer(i int) *tree.Expr { return s.integerOf(i, s.ops.Scalar(s.arg(i))) }
+
+// address is the value of an argument that is an address: that of an object, too.
+func (s *Call) address(i int) *tree.Expr { return s.integerOf(i, s.arg(i)) }
 
 // integerOf is the value e of argument i, which has to be an integer.
 func (s *Call) integerOf(i int, e *tree.Expr) *tree.Expr {

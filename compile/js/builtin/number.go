@@ -10,7 +10,7 @@ import (
 
 // number is an argument that is a number.
 func (s *Call) number(i int) *tree.Expr {
-	e := s.arg(i)
+	e := s.ops.Scalar(s.arg(i))
 	if !e.Kind.Number() && !e.Kind.Silent() {
 		s.Errorf(e.At, operator.NumberHint(e.Kind), "argument %d of %s is %s, not a number", i+1, s.Name, e.Kind)
 		return tree.Poison(e.At)
@@ -83,7 +83,7 @@ func truncate(s *Call) *tree.Expr {
 func asNumber(s *Call) *tree.Expr { return s.number(0) }
 
 func asText(s *Call) *tree.Expr {
-	e := s.ops.Shown(s.arg(0))
+	e := s.ops.Shown(s.ops.Scalar(s.arg(0)))
 	t, ok := tree.TextOf(e)
 	if !ok {
 		s.Errorf(e.At, "log it as an argument of its own", "cannot make text of %s here", e.Kind)

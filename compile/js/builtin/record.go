@@ -272,7 +272,7 @@ func (s *Call) printf() *tree.Expr {
 	var kinds []value.Kind
 	for i, a := range args[1:] {
 		it.part = i
-		e := s.reader.Value(a)
+		e := s.ops.Scalar(s.reader.Value(a))
 		switch want := conversion(format.Text, i); {
 		case len(e.Enum) > 0 && want == 's':
 			e = s.ops.EnumName(e)

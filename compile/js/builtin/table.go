@@ -88,7 +88,7 @@ func (b *Row) Call(s *Call, at diag.Span) *tree.Expr {
 
 // load is a read of memory at a pointer.
 func load(k tree.Kind, op opcode.Op) func(*Call) *tree.Expr {
-	return func(s *Call) *tree.Expr { return tree.Apply(s.at, k, op, s.integer(0)) }
+	return func(s *Call) *tree.Expr { return tree.Apply(s.at, k, op, s.address(0)) }
 }
 
 func read(name, doc string, k tree.Kind, op opcode.Op) Row {
@@ -111,7 +111,7 @@ var reads = []Row{
 	{Function{"str", "str(p, n?)", "(p: Pointer, n?: number) => string", "text at p up to its NUL, at most n bytes (256); of a string of C++, Go or Rust its own length: str(c.args.name)", false}, 1, 2, (*Call).str},
 	{Function{"bytes", "bytes(p, n)", "(p: Pointer, n: number) => Bytes", "n bytes at p", false}, 2, 2,
 		func(s *Call) *tree.Expr {
-			return tree.Apply(s.at, tree.KindBytes, opcode.Bytes, s.integer(0), s.size(1, 0))
+			return tree.Apply(s.at, tree.KindBytes, opcode.Bytes, s.address(0), s.size(1, 0))
 		}},
 	{Function{"global", "global(name)", "(name: string) => any", "static variable of the program, by debug information or its symbol: global(\"limit\"), global(\"libc:environ\"), global(\"origin\").x, global(\"limit@file.c\")", false}, 1, 1, nil},
 	{Function{"cast", "cast(p, type)", "(p: Pointer, type: string) => any", "p as a value of a type of the program: cast(p, \"struct point *\").x, cast(p, \"geo::Square *\")", false}, 2, 2, nil},
@@ -120,7 +120,7 @@ var reads = []Row{
 	{Function{"uaddr", "uaddr(name)", "(name: string) => number", "address of a static variable of the program: write.u32(uaddr(\"limit\"), 5)", false}, 1, 1, (*Call).uaddr},
 	{Function{"readable", "readable(p, n?)", "(p: Pointer, n?: number) => boolean", "whether n bytes (1) at p can be read", false}, 1, 2,
 		func(s *Call) *tree.Expr {
-			return tree.Apply(s.at, tree.KindBool, opcode.Readable, s.integer(0), s.optional(1, 1))
+			return tree.Apply(s.at, tree.KindBool, opcode.Readable, s.address(0), s.optional(1, 1))
 		}},
 }
 
@@ -184,17 +184,17 @@ var changes = []Row{
 	write("write.i32", opcode.Store32), write("write.i64", opcode.Store64),
 	{Function{"write.f64", "write.f64(p, x)", "(p: Pointer, x: number) => void", "writes a double at p", true}, 2, 2,
 		func(s *Call) *tree.Expr {
-			return tree.Apply(s.at, tree.KindVoid, opcode.Store64, s.integer(0), tree.ToFloat(s.number(1))).With(tree.Writes)
+			return tree.Apply(s.at, tree.KindVoid, opcode.Store64, s.address(0), tree.ToFloat(s.number(1))).With(tree.Writes)
 		}},
 	{Function{"write.f32", "write.f32(p, x)", "(p: Pointer, x: number) => void", "writes a float at p, rounded to its 32 bits", true}, 2, 2,
 		func(s *Call) *tree.Expr {
 			single := tree.Apply(s.at, tree.KindInt, opcode.ToF32, tree.ToFloat(s.number(1)))
-			return tree.Apply(s.at, tree.KindVoid, opcode.Store32, s.integer(0), single).With(tree.Writes)
+			return tree.Apply(s.at, tree.KindVoid, opcode.Store32, s.address(0), single).With(tree.Writes)
 		}},
 	write("write.ptr", opcode.StorePtr),
 	{Function{"write.str", "write.str(p, text)", "(p: Pointer, text: string) => void", "writes text and a NUL at p: there has to be room for both", true}, 2, 2,
 		func(s *Call) *tree.Expr {
-			return tree.Apply(s.at, tree.KindVoid, opcode.StoreStr, s.integer(0), s.text(1)).With(tree.Writes)
+			return tree.Apply(s.at, tree.KindVoid, opcode.StoreStr, s.address(0), s.text(1)).With(tree.Writes)
 		}},
 	{Function{"skip", "skip(result?)", "(result?: number) => void", "the function is not run and returns the result (0)", true}, 0, 1, skip},
 	{Function{"signal", "signal(n)", "(n: number) => void", "sends the thread signal n", true}, 1, 1,
@@ -214,7 +214,7 @@ const maxSignal = 64
 func write(name string, op opcode.Op) Row {
 	return Row{Function{name, name + "(p, v)", "(p: Pointer, v: number) => void", "writes v at p", true}, 2, 2,
 		func(s *Call) *tree.Expr {
-			return tree.Apply(s.at, tree.KindVoid, op, s.integer(0), s.integer(1)).With(tree.Writes)
+			return tree.Apply(s.at, tree.KindVoid, op, s.address(0), s.integer(1)).With(tree.Writes)
 		}}
 }
 
@@ -225,6 +225,6 @@ var others = []Row{
 	{Function{"pretty", "pretty(x, other?)", "(x: any, other?: string) => string", "a struct, or what a pointer points to, with its members: pretty(c.args.p); all arguments: pretty(c.args); the name of an enumeration's value; pretty(c) is the arguments as the call begins and the result as it returns; other where the types are not known", false}, 1, 2, (*Call).pretty},
 	{Function{"fails", "fails(c)", "(c: any) => boolean", "in leave, whether the call has failed: its result is negative or NULL; in Go, where the last result is an error, whether that is not nil", false}, 1, 1, (*Call).fails},
 	{Function{"hex", "hex(x)", "(x: number) => string", "a number in hexadecimal, with 0x", false}, 1, 1,
-		func(s *Call) *tree.Expr { return tree.Apply(s.at, tree.KindText, opcode.Shex, s.integer(0)) }},
+		func(s *Call) *tree.Expr { return tree.Apply(s.at, tree.KindText, opcode.Shex, s.address(0)) }},
 	{Function{"String", "String(x)", "(x: any) => string", "as text", false}, 1, 1, asText},
 }

@@ -28,7 +28,7 @@ func (s *Call) str() *tree.Expr {
 			}
 		}
 	}
-	return tree.Apply(s.at, tree.KindText, opcode.Str, s.integer(0), n)
+	return tree.Apply(s.at, tree.KindText, opcode.Str, s.address(0), n)
 }
 
 // typedText is the text that a path names, at most n bytes of it, where its type says what it is: text with a length,

@@ -29,7 +29,7 @@ func (s *Call) cast() operand.Operand {
 	if !s.count(2, 2) {
 		return operand.Bad{}
 	}
-	v := s.integer(0)
+	v := s.address(0)
 	name, ok := s.typeName(1)
 	if !ok || v.Kind == tree.KindBad {
 		return operand.Bad{}

@@ -236,6 +236,9 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	if kind == compile.ShapeStruct {
 		return p.members(a, access.Shape.Members, depth+1)
 	}
+	if kind == compile.ShapeArray && err == nil && access.Shape.Len == 0 { // of unknown length, at the end of a struct
+		return tree.Text(p.at, "["+prettyMore+"]")
+	}
 	if kind == compile.ShapeArray && (err == nil || access.Shape.Len > 0) { // one in registers has no address, but elements
 		return p.elements(a, access.Shape.Len, depth+1)
 	}
@@ -258,7 +261,7 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	case compile.ShapeText:
 		return p.ifReadable(e, func() *tree.Expr { return p.quoted(p.f.access(a, access, p.at), prettyText) })
 	case compile.ShapeChars:
-		return p.quoted(e, min(max(access.Shape.Len, 1), prettyText))
+		return p.quoted(e, textRoom(access.Shape, prettyText))
 	}
 	if len(e.Enum) > 0 {
 		return p.f.Ops.EnumName(e)
@@ -309,6 +312,14 @@ func (p *prettier) elements(a Path, n, depth int) *tree.Expr {
 	return p.join(whole, tree.Text(p.at, "]"))
 }
 
+// textRoom is how much of an array of characters is read at most: its length is 0 where it is not known.
+func textRoom(s *compile.Shape, most int) int {
+	if s.Len == 0 {
+		return most
+	}
+	return min(s.Len, most)
+}
+
 // quoted is the text at an address, in quotation marks.
 func (p *prettier) quoted(address *tree.Expr, n int) *tree.Expr {
 	s := tree.Apply(p.at, tree.KindText, opcode.Str, address, tree.Integer(p.at, int64(n)))
@@ -328,7 +339,7 @@ func (f *Fetcher) Chars(a Path, at diag.Span) (e *tree.Expr, ok bool) {
 	if err != nil || access.Shape == nil || access.Shape.Kind != compile.ShapeChars {
 		return nil, false
 	}
-	n := min(max(access.Shape.Len, 1), recordText)
+	n := textRoom(access.Shape, recordText)
 	return tree.Apply(at, tree.KindText, opcode.Str, f.access(a, access, at), tree.Integer(at, int64(n))), true
 }
 

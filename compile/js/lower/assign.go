@@ -35,7 +35,7 @@ func (l *lowering) assign(e *ast.AssignExpression, used bool) *tree.Expr {
 		return l.assignLogical(e, to, used)
 	}
 	p, ok := l.target(to, leftAt)
-	right := l.Value(e.Right)
+	right := l.ops.Scalar(l.Value(e.Right))
 	if !ok || right.Kind == tree.KindBad {
 		return tree.Poison(at)
 	}
@@ -109,6 +109,10 @@ func (l *lowering) target(o operand.Operand, at diag.Span) (operand.Assignable, 
 // assignTo is the assignment of a value, checked against the type of the target.
 func (l *lowering) assignTo(to operand.Operand, at diag.Span, v *tree.Expr) *tree.Expr {
 	p, ok := l.target(to, at)
+	switch to.(type) {
+	case operand.Shared, operand.ThreadValue: // which have no types
+		v = l.ops.Scalar(v)
+	}
 	if !ok || v.Kind == tree.KindBad {
 		return tree.Poison(at)
 	}

@@ -60,7 +60,7 @@ func (l *lowering) this(at diag.Span) operand.Operand {
 // element is a[b]: a member when b is a constant text.
 func (l *lowering) element(e *ast.BracketExpression) operand.Operand {
 	at := l.At(e)
-	left, name := l.Operand(e.Left), l.Value(e.Member)
+	left, name := l.Operand(e.Left), l.ops.Scalar(l.Value(e.Member))
 	switch {
 	case name.Kind == tree.KindBad || operand.IsBad(left):
 		return operand.Bad{}
@@ -231,7 +231,7 @@ func (l *lowering) conditional(e *ast.ConditionalExpression) *tree.Expr {
 		}
 		return l.Any(e.Alternate)
 	}
-	a, b := l.Any(e.Consequent), l.Any(e.Alternate)
+	a, b := l.ops.Scalar(l.Any(e.Consequent)), l.ops.Scalar(l.Any(e.Alternate))
 	return l.ops.Choose(at, test, a, b)
 }
 

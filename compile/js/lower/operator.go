@@ -56,7 +56,7 @@ func (l *lowering) binary(e *ast.BinaryExpression) *tree.Expr {
 // logicalValue is && or || for its value.
 func (l *lowering) logicalValue(e *ast.BinaryExpression) *tree.Expr {
 	at, and := l.At(e), e.Operator == token.LOGICAL_AND
-	left := l.Value(e.Left)
+	left := l.ops.Scalar(l.Value(e.Left))
 	if l.decides(left) && left.Kind.Integer() && (left.Cmd.V != 0) != and {
 		return left
 	}
@@ -68,6 +68,7 @@ func (l *lowering) logicalValue(e *ast.BinaryExpression) *tree.Expr {
 		}
 		return l.ops.Choose(at, test, right, tree.Sequence(at, nil, nil))
 	}
+	right = l.ops.Scalar(right)
 	k, ok := tree.Unify(left.Kind, right.Kind)
 	if !ok {
 		l.Errorf(at, "compare with 0 or \"\" to get true or false", "one side is %s, the other %s", left.Kind, right.Kind)

@@ -21,6 +21,7 @@ func IsEquality(t token.Token) bool {
 // Compare is a comparison of two values: of numbers by size, of text by content.
 func (o *Operators) Compare(op token.Token, at diag.Span, a, b *tree.Expr) *tree.Expr {
 	ops := operations[op]
+	a, b = o.Scalar(a), o.Scalar(b)
 	switch {
 	case a.Kind == tree.KindBad || b.Kind == tree.KindBad:
 		return tree.Poison(at)

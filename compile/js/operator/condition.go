@@ -8,6 +8,7 @@ import (
 
 // Truth makes an integer of a value: not 0 when the value counts as true.
 func (o *Operators) Truth(e *tree.Expr) *tree.Expr {
+	e = o.Scalar(e)
 	switch {
 	case e.Kind.Integer(), e.Kind.Silent():
 		return e

@@ -73,6 +73,7 @@ var operations = map[token.Token]operation{
 // Arithmetic is + - * / % & | ^ << >> >>> on two values.
 func (o *Operators) Arithmetic(op token.Token, at diag.Span, a, b *tree.Expr) *tree.Expr {
 	ops, known := operations[op]
+	a, b = o.Scalar(a), o.Scalar(b)
 	switch {
 	case a.Kind == tree.KindBad || b.Kind == tree.KindBad:
 		return tree.Poison(at)
@@ -142,6 +143,7 @@ func (o *Operators) concat(at diag.Span, a, b *tree.Expr) *tree.Expr {
 
 // Sign is an operator on one number; OpNop does nothing. ~ does not work on floats.
 func (o *Operators) Sign(at diag.Span, e *tree.Expr, ints, floats opcode.Op) *tree.Expr {
+	e = o.Scalar(e)
 	switch {
 	case e.Kind.Silent():
 		return e

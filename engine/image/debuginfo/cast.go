@@ -21,7 +21,7 @@ func (e *CastError) Error() string {
 
 // Hint says how to convert the address as it is.
 func (e *CastError) Hint() string {
-	return "this takes the address as it is: const a = p + 0; cast(a, \"" + e.To + " *\")"
+	return "this takes the address as it is: cast(cast(p, \"char *\"), \"" + e.To + " *\")"
 }
 
 // BaseOffset returns how many bytes to add to a pointer of the type from for the same object as one of the type to: not

@@ -34,7 +34,7 @@ func (in *Info) element(t *ctype.Type, c *chain) (elem dwarf.Offset, ok bool) {
 		return 0, false
 	}
 	if c.of != "" {
-		m, ok, err := in.types.FindMember(t, c.of, 0)
+		m, ok, err := in.types.FindMember(t, c.of)
 		if err != nil || !ok {
 			return 0, false
 		}

@@ -141,7 +141,7 @@ func (in *Info) hasPath(t *ctype.Type, path []string) bool {
 			}
 			t = inner
 		}
-		m, ok, err := in.types.FindMember(t, name, 0)
+		m, ok, err := memberOf(in, t, name)
 		if err != nil || !ok {
 			return false
 		}
@@ -362,12 +362,12 @@ func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member
 			continue
 		}
 		if strings.HasPrefix(base.Name, "_Head_base<"+number+",") {
-			head, ok, err := in.types.FindMember(base, "_M_head_impl", 0)
+			head, ok, err := in.types.FindMember(base, "_M_head_impl")
 			head.Offset += m.Offset
 			return head, ok && err == nil
 		}
 		if isLeaf(base.Name, number) {
-			leaf, ok, err := in.types.FindMember(base, "__value_", 0)
+			leaf, ok, err := in.types.FindMember(base, "__value_")
 			leaf.Offset += m.Offset
 			return leaf, ok && err == nil
 		}
@@ -379,4 +379,15 @@ func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member
 		}
 	}
 	return ctype.Member{}, false
+}
+
+// memberOf finds a member of a class, for programs and for what knows containers. A pair of libc++ has two members of one
+// name if its second part, a deleter or a comparator, is not empty: the name stands for the first.
+func memberOf(in *Info, t *ctype.Type, name string) (ctype.Member, bool, error) {
+	m, ok, err := in.types.FindMember(t, name)
+	var two *ctype.AmbiguousError
+	if errors.As(err, &two) && strings.HasPrefix(t.Name, "__compressed_pair<") {
+		return two.First, true, nil
+	}
+	return m, ok, err
 }

@@ -251,7 +251,7 @@ func (c *declaring) read(t *ctype.Type) {
 		names = append(names, v.CaseNames()...)
 	}
 	for _, name := range append(names, "ptr") { // which Go's strings and slices have, too
-		m, ok, err := c.in.types.FindMember(t, name, 0)
+		m, ok, err := c.in.types.FindMember(t, name)
 		switch {
 		case slices.ContainsFunc(s.Members, func(o DeclaredName) bool { return o.Name == name }):
 		case ok:

@@ -50,7 +50,7 @@ func (m *measure) place(t *ctype.Type, path string) (offset int64, at dwarf.Offs
 			m.failed = true
 			return 0, 0
 		}
-		found, ok, err := m.in.types.FindMember(t, name, 0)
+		found, ok, err := memberOf(m.in, t, name)
 		if err == nil && !ok {
 			found, ok = m.alternative(t, name)
 		}
@@ -252,7 +252,7 @@ func (w *walk) findShape(s *compile.Shape, t *ctype.Type, l *layout) bool {
 func (in *Info) entryNames(t *ctype.Type) (key, value string) {
 	inside := ""
 	for _, hidden := range hiddenEntries {
-		if m, ok, err := in.types.FindMember(t, hidden, 0); ok && err == nil {
+		if m, ok, err := in.types.FindMember(t, hidden); ok && err == nil {
 			if inner, err := in.types.Strip(m.Type, true); err == nil {
 				t, inside = inner, hidden+"."
 			}
@@ -262,7 +262,7 @@ func (in *Info) entryNames(t *ctype.Type) (key, value string) {
 		if !in.hasPath(t, names[:1]) || !in.hasPath(t, names[1:]) {
 			continue
 		}
-		value, _, _ := in.types.FindMember(t, names[1], 0)
+		value, _, _ := in.types.FindMember(t, names[1])
 		if of, err := in.types.Strip(value.Type, true); err == nil && in.types.Size(of) == 0 {
 			return inside + names[0], ""
 		}

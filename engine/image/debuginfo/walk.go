@@ -118,7 +118,7 @@ func (w *walk) member(t *ctype.Type, name string) error {
 	if t.Declared {
 		return &AccessError{Name: w.name + "." + name, Reason: "the debug information only declares " + w.in.types.Name(t)}
 	}
-	m, ok, err := w.in.types.FindMember(t, name, 0)
+	m, ok, err := memberOf(w.in, t, name)
 	if err != nil {
 		return err
 	}

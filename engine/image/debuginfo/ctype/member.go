@@ -2,7 +2,6 @@ package ctype
 
 import (
 	"debug/dwarf"
-	"slices"
 
 	"gotap/engine/image/debuginfo/entry"
 )
@@ -30,20 +29,32 @@ func (ts *Types) Members(t *Type) ([]Member, error) {
 		return t.members, nil
 	}
 	err := ts.entries.Children(t.Entry, func(c *dwarf.Entry) error {
-		if c.Tag != dwarf.TagMember && c.Tag != dwarf.TagInheritance {
-			return nil
+		m, ok, err := Member{}, false, error(nil)
+		if c.Tag == dwarf.TagMember || c.Tag == dwarf.TagInheritance {
+			m, ok, err = ts.readMember(c)
 		}
-		m, ok, err := ts.readMember(c)
 		if ok {
 			t.members = append(t.members, m)
+		} else if t.CPlusPlus {
+			t.addOther(c)
 		}
 		return err
 	})
 	t.read = err == nil
 	if err != nil {
-		t.members = nil
+		t.members, t.others = nil, nil
 	}
 	return t.members, err
+}
+
+// addOther notes what a class has besides the members of its objects: static members, functions and types.
+func (t *Type) addOther(c *dwarf.Entry) {
+	if c.Tag == dwarf.TagTemplateTypeParameter || c.Tag == dwarf.TagTemplateValueParameter {
+		return
+	}
+	if name, _ := c.Val(dwarf.AttrName).(string); name != "" {
+		t.others = append(t.others, other{name, c.Tag})
+	}
 }
 
 // readMember reads one member. ok is false for static members, which are not part of the object.
@@ -109,63 +120,4 @@ func (ts *Types) readBits(m *Member, c *dwarf.Entry) error {
 		m.Bit = m.Offset * 8
 	}
 	return nil
-}
-
-// MemberNames returns the names of the members of a struct, including those of anonymous members and base classes.
-func (ts *Types) MemberNames(t *Type) []string {
-	return ts.addNames(nil, t, 0)
-}
-
-// MaxNesting bounds how deep anonymous members, base classes and parts of types are searched.
-const MaxNesting = 16
-
-// addNames appends the member names of t.
-func (ts *Types) addNames(names []string, t *Type, depth int) []string {
-	members, err := ts.Members(t)
-	if err != nil || depth > MaxNesting {
-		return names
-	}
-	for _, m := range members {
-		if m.Name != "" && !m.base {
-			if !slices.Contains(names, m.Name) {
-				names = append(names, m.Name)
-			}
-			continue
-		}
-		if inner, err := ts.Strip(m.Type, true); err == nil {
-			names = ts.addNames(names, inner, depth+1)
-		}
-	}
-	return names
-}
-
-// FindMember finds a member by name: first among the members of t itself, then in anonymous members and base classes.
-// Its offset counts from the start of t.
-func (ts *Types) FindMember(t *Type, name string, depth int) (m Member, ok bool, err error) {
-	members, err := ts.Members(t)
-	if err != nil || depth > MaxNesting {
-		return m, false, err
-	}
-	for _, m := range members {
-		if !m.base && (m.Name == name || name == "ptr" && m.isGoData(members)) {
-			return m, true, nil
-		}
-	}
-	for _, outer := range members {
-		if outer.Name != "" && !outer.base {
-			continue
-		}
-		inner, err := ts.Strip(outer.Type, true)
-		if err != nil {
-			return m, false, err
-		}
-		m, ok, err := ts.FindMember(inner, name, depth+1)
-		if err != nil || ok {
-			m.Offset += outer.Offset
-			m.Bit += outer.Offset * 8
-			m.Virtual = m.Virtual || outer.Virtual
-			return m, ok, err
-		}
-	}
-	return m, false, nil
 }

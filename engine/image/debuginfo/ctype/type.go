@@ -45,7 +45,8 @@ type Type struct {
 	HasElem      bool
 	Dims         []int64 // of an array; -1: unknown length
 	members      []Member
-	read         bool // members have been read
+	others       []other // what else a class declares
+	read         bool    // members have been read
 	variants     *Variants
 	variantsRead bool
 	Entry        *dwarf.Entry

@@ -88,13 +88,13 @@ func TestMembers(t *testing.T) {
 	if names := ts.MemberNames(o); !slices.Equal(names, []string{"id", "x", "y", "flags"}) {
 		t.Errorf("the members are %q", names)
 	}
-	if m, ok, err := ts.FindMember(o, "y", 0); !ok || err != nil || m.Offset != 16 {
+	if m, ok, err := ts.FindMember(o, "y"); !ok || err != nil || m.Offset != 16 {
 		t.Errorf("y is %+v, %v, %v", m, ok, err)
 	}
-	if m, ok, err := ts.FindMember(o, "flags", 0); !ok || err != nil || m.Bits != 3 || m.Bit != 24*8+5 {
+	if m, ok, err := ts.FindMember(o, "flags"); !ok || err != nil || m.Bits != 3 || m.Bit != 24*8+5 {
 		t.Errorf("flags is %+v, %v, %v", m, ok, err)
 	}
-	if m, ok, err := ts.FindMember(o, "z", 0); ok || err != nil {
+	if m, ok, err := ts.FindMember(o, "z"); ok || err != nil {
 		t.Errorf("z is %+v, %v", m, err)
 	}
 	if name := ts.Name(o); name != "struct outer" {

@@ -1,0 +1,26 @@
+package operator
+
+import (
+	"strings"
+
+	"gotap/compile"
+	"gotap/compile/js/tree"
+)
+
+// Scalar is a value that is used as a number, or as part of a text. One that stands for a whole object is refused: the
+// machine has its address, which is a number that the script does not mean.
+func (o *Operators) Scalar(e *tree.Expr) *tree.Expr {
+	if e.Ref == nil || !isObject(*e.Ref) || e.Kind.Silent() {
+		return e
+	}
+	o.Errorf(e.At, `name a member; log(x) and pretty(x) show it, str(x) is its text; cast(x, "char *") is its address`,
+		"this is a whole %s, not a number", e.Ref.Name)
+	return tree.Poison(e.At)
+}
+
+// isObject reports whether values of a type are the address of a struct or a class. Arrays are addresses in C, too.
+func isObject(r compile.TypeRef) bool {
+	inner, isBracket := strings.CutSuffix(r.Name, "]")
+	isArray := isBracket && strings.HasSuffix(strings.TrimRight(inner, "0123456789"), "[")
+	return r.Address && !isArray
+}
