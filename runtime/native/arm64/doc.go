@@ -36,8 +36,9 @@
 // A cell of one word lies behind the state of its slot, and both are replaced by one pair of exclusive accesses, of 16
 // bytes, if the state is still the one with which the key was compared: then no slot is pinned (package arena,
 // table.go). There is no other way that all processors have: casp needs FEAT_LSE. Reads are plain, and look at the
-// state once more. Other cells, and deletions, pin the slot. A thread that leaves the stub for good meanwhile, by
-// siglongjmp out of a handler that has interrupted it, leaves a pin behind: the slot then stays as it is.
+// state once more. New keys of such cells are inserted (insert.go). Other cells, and deletions, pin the slot. A thread
+// that leaves the stub for good meanwhile, by siglongjmp out of a handler that has interrupted it, leaves a pin behind,
+// or a slot that is being filled: the slot then stays as it is.
 //
 // # Doorbells
 //

@@ -80,14 +80,23 @@ const (
 )
 
 // useKey makes the code of an operation that uses the key. The key is searched in the table as package arena does
-// (table.go). If an operation would insert it, or if a slot that may become this key is being filled, it is left to the
-// interpreter.
+// (table.go). If an operation would insert it and native code does not (insert.go), or if a slot that may become this
+// key is being filled, it is left to the interpreter.
 func (k *tables) useKey(op opcode.Op, depth int) {
 	l := k.plan.Ops[k.pc].Object
 	pops, pushes := opcode.RowOf(op).Effect(0)
 	unsure, done := k.bellBefore(), k.newLabel()
 	absent := unsure
-	if !inserts(op) {
+	if k.insertsKey(op, l.Table) {
+		absent = k.newLabel()
+		key := k.key
+		k.cold = append(k.cold, func() {
+			k.place(absent)
+			k.key, k.searched = key, key.words
+			k.insert(op, l.Table, depth-1, unsure, done)
+			k.key = keyed{}
+		})
+	} else if !inserts(op) {
 		absent = k.newLabel()
 		k.cold = append(k.cold, func() {
 			k.place(absent)
