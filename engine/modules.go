@@ -90,7 +90,7 @@ func (d *loading) rescan(p *process) {
 	if sp.Mem.Gone() {
 		return // these modules belong to the image that the process is about to run: see execattach.go
 	}
-	old := sp.Modules
+	before, old := sp.Modules, sp.Modules
 	sp.Modules = mods
 	d.s.names.Keep(p.pid, mods)
 	d.forget(sp, old)
@@ -107,6 +107,7 @@ func (d *loading) rescan(p *process) {
 		d.watchPtrace(sp, added)
 	}
 	d.s.armAll(p, added)
+	d.s.patcher.CallersMoved(sp, before, d.s.Set.All())
 	for i := range added {
 		if !p.unprobed {
 			d.s.notify(Event{Kind: EventModule, Pid: p.pid, Path: added[i].Path})

@@ -11,7 +11,12 @@ import (
 // those of the process. It is called on the tracing thread.
 func (pr *Probe) CalledFrom(addr uint64, mods []module.Loaded) bool {
 	m := module.Find(mods, addr)
-	if m == nil || m.File == nil {
+	return m != nil && pr.callsCount(m, mods)
+}
+
+// callsCount reports whether calls that a module makes count.
+func (pr *Probe) callsCount(m *module.Loaded, mods []module.Loaded) bool {
+	if m.File == nil {
 		return false
 	}
 	wanted, known := pr.callers[m.File]
@@ -26,4 +31,20 @@ func (pr *Probe) CalledFrom(addr uint64, mods []module.Loaded) bool {
 		pr.callers[m.File] = wanted
 	}
 	return wanted
+}
+
+// Callers returns where the code is whose calls count: addresses at which CalledFrom is true, by module. It is called on
+// the tracing thread.
+func (pr *Probe) Callers(mods []module.Loaded) (code []module.Range) {
+	for i := range mods {
+		if !pr.callsCount(&mods[i], mods) {
+			continue
+		}
+		for _, m := range mods[i].Mappings {
+			if m.Exec {
+				code = append(code, module.Range{Start: m.Start, End: m.End})
+			}
+		}
+	}
+	return code
 }

@@ -104,6 +104,10 @@ func (t *Thread) answer(b *bell) {
 	t.parts.Hit.Begin(t.proc.Space.ABI.WordSize())
 	next := b.Resume
 	switch {
+	case b.When && isFrom(*b.run):
+		if t.parts.Hit.Begins(b.run.Placement) {
+			next = b.Pass
+		}
 	case b.When:
 		if t.parts.Hit.ContinueWhen(b.run.Placement, &t.stack.rung) {
 			next = b.Pass

@@ -72,7 +72,7 @@ var (
 	errLeft        = errors.New("calls return here")
 	errPost        = errors.New("a handler runs after the instruction, or if it faults")
 	errAtReturn    = errors.New("the predicate runs at the return")
-	errFrom        = errors.New("calls are counted by where they come from")
+	errFrom        = errors.New("calls are counted by where they come from and by a predicate")
 	ErrWatched     = errors.New("debug registers stop threads before an instruction")
 	errNoFile      = errors.New("it is in no file")
 	errNoArena     = errors.New("the memory of the programs cannot be shared")
@@ -182,7 +182,7 @@ func (c *Executor) fitsNative(p *space.Point, pl *registry.Placement) error {
 		return errPost
 	case pl.Code.AtReturn:
 		return errAtReturn
-	case len(pl.Probe.Spec.From) > 0:
+	case len(pl.Probe.Spec.From) > 0 && pl.Code.When != nil:
 		return errFrom
 	}
 	_, err := c.nativeProgram(p, space.Run{Placement: pl})

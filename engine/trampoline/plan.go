@@ -29,12 +29,16 @@ func (c *Executor) nativeProgram(p *space.Point, r space.Run) (program native.Pr
 	if native.Changes(code.When) {
 		return program, errWhenChanges
 	}
-	if code.When != nil && r.Ends == nil {
-		if program.When, err = native.PlanOf(code.When, c.set.Arena, features, at); err != nil {
+	at.Returns = r.Ends != nil && (m.returns == nil || m.returns(p)) || r.Ends == nil && r.Placement.Target.Entry()
+	when := code.When
+	if isFrom(r) {
+		when = fromCode(r, p.Space)
+	}
+	if when != nil && r.Ends == nil {
+		if program.When, err = native.PlanOf(when, c.set.Arena, features, at); err != nil {
 			return program, err
 		}
 	}
-	at.Returns = r.Ends != nil && (m.returns == nil || m.returns(p)) || r.Ends == nil && r.Placement.Target.Entry()
 	run := code.Enter
 	if code.Leave != nil {
 		counts = code.CountsEntry() == (r.Ends == nil)
