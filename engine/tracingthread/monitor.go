@@ -16,8 +16,8 @@ import (
 //
 // Each time this program goes on after it had nothing to do, the monitor wakes up fifty times, every 20 µs (sysmon in
 // the runtime's proc.go). While all processors are busy each of these ends the turn of another thread, mostly of a
-// target: with 200 samples a second targets took 9 % longer, of which 2 to 3 % remain. With SCHED_BATCH the monitor has
-// the same share of processor time, but waits until a processor is free or a turn ends (sched(7)). The runtime does not
+// target: with 200 samples a second targets took 12 % longer, of which 4 % remain. With SCHED_BATCH the monitor has the
+// same share of processor time, but waits until a processor is free or a turn ends (sched(7)). The runtime does not
 // depend on its punctuality.
 //
 // Threads inherit their policy from the one that creates them, which may be the monitor. The tracing thread must answer
