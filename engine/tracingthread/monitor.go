@@ -12,26 +12,27 @@ import (
 	"gotap/engine/linux/ptrace"
 )
 
-// yieldToTargets keeps the Go runtime's monitor, a thread of its own, from interrupting targets.
+// YieldToTargets keeps the Go runtime's monitor, a thread of its own, from interrupting targets.
 //
 // Each time this program goes on after it had nothing to do, the monitor wakes up fifty times, every 20 µs (sysmon in
 // the runtime's proc.go). While all processors are busy each of these ends the turn of another thread, mostly of a
 // target: with 200 samples a second targets took 12 % longer, of which 4 % remain. With SCHED_BATCH the monitor has the
-// same share of processor time, but waits until a processor is free or a turn ends (sched(7)). The runtime does not
-// depend on its punctuality.
+// same share of processor time, but waits until a processor is free or a turn ends (sched(7)). Until then goroutines may
+// have to wait whose thread is in a system call, so it is called only when threads are sampled.
 //
-// Threads inherit their policy from the one that creates them, which may be the monitor. The tracing thread must answer
-// at once, and programs are launched from it, so it takes back the policy of this program. A program for which another
-// policy was chosen keeps it everywhere. Kernels that refuse leave everything as it was.
-func yieldToTargets() {
-	if policyOf(syscall.Getpid()) != procfs.PolicyOther {
-		return
-	}
-	if self := ptrace.Tid(); policyOf(self) == procfs.PolicyBatch {
-		setPolicy(self, procfs.PolicyOther)
-	}
-	if monitor := firstThread(); monitor != 0 && monitor != ptrace.Tid() {
+// A program for which another policy was chosen keeps it everywhere. Kernels that refuse leave everything as it was. It
+// may be called from any goroutine, and more than once.
+func YieldToTargets() {
+	if monitor := firstThread(); monitor != 0 && policyOf(syscall.Getpid()) == procfs.PolicyOther {
 		setPolicy(monitor, procfs.PolicyBatch)
+	}
+}
+
+// takeBackPolicy gives the thread that calls it the policy of this program. Threads inherit theirs from the one that
+// creates them, which may be the monitor. The tracing thread must answer at once, and programs are launched from it.
+func takeBackPolicy() {
+	if self := ptrace.Tid(); policyOf(self) == procfs.PolicyBatch && policyOf(syscall.Getpid()) == procfs.PolicyOther {
+		setPolicy(self, procfs.PolicyOther)
 	}
 }
 

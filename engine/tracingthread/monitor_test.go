@@ -38,7 +38,7 @@ func TestMonitor(t *testing.T) {
 	}
 }
 
-// TestYieldToTargets: the monitor gets SCHED_BATCH, and a tracing thread that has inherited it loses it. In a program
+// TestYieldToTargets: the monitor gets SCHED_BATCH, and a tracing thread that has inherited it takes it back. In a program
 // with another policy nothing changes.
 func TestYieldToTargets(t *testing.T) {
 	done := make(chan struct{})
@@ -53,16 +53,18 @@ func TestYieldToTargets(t *testing.T) {
 				t.Errorf("the policy of the %s is %d, not %d", what, got, want)
 			}
 		}
+		YieldToTargets()
 		check("monitor", monitor, procfs.PolicyBatch)
 		setPolicy(self, procfs.PolicyBatch)
 		check("tracing thread", self, procfs.PolicyBatch)
-		yieldToTargets()
+		takeBackPolicy()
 		check("tracing thread", self, procfs.PolicyOther)
 
 		setPolicy(monitor, procfs.PolicyOther)
 		setPolicy(self, procfs.PolicyBatch)
 		setPolicy(main, procfs.PolicyBatch)
-		yieldToTargets()
+		YieldToTargets()
+		takeBackPolicy()
 		check("tracing thread", self, procfs.PolicyBatch)
 		check("monitor", monitor, procfs.PolicyOther)
 		setPolicy(main, procfs.PolicyOther)

@@ -72,7 +72,7 @@ func (h *Thread) Start(body func()) {
 		}
 		h.tid.Store(int32(ptrace.Tid()))
 		ptrace.QuietStops()
-		yieldToTargets()
+		takeBackPolicy()
 		close(ready)
 		defer h.finish()
 		body()
