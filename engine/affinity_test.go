@@ -4,8 +4,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -381,6 +383,10 @@ func asleepTogether(t *testing.T) (h *sharing, session *exec.Cmd) {
 			}
 			time.Sleep(time.Millisecond)
 		}
+		session.Process.Signal(syscall.SIGSTOP) // it may be about to separate them
+		eventually(t, "the session to stop", func() bool {
+			return !slices.ContainsFunc(procfs.Threads(session.Process.Pid), func(tid int) bool { return !strings.HasPrefix(procfs.Status(tid, "State"), "T") })
+		})
 		if isOne(cpus(h.pid())) {
 			return h, session
 		}
