@@ -197,13 +197,7 @@ func (k *tables) mixShifted(n uint32) {
 // with this one once more.
 func (k *tables) search(t *arena.TableLayout, absent, unsure label, full func(next, retry label)) {
 	probe, retry, next, other := k.newLabel(), k.newLabel(), k.newLabel(), k.newLabel()
-	k.hash()
-	k.movImm(x7, t.Slots-1)
-	k.three(opAnd, slotReg, x6, x7)
-	k.shr(tagReg, x6, 32)
-	k.arena(x7, t.Home)
-	k.addShifted(x7, x7, slotReg, 3)
-	k.ldar(leftReg, x7)
+	k.toHome(t)
 	k.shr(leftReg, leftReg, arena.ChangeShift)
 	k.place(probe)
 	k.cbz(leftReg, absent)
