@@ -7,8 +7,9 @@ import (
 	"gotap/engine/registry"
 )
 
-// CallersMoved has the programs placed anew of probes that count only calls of certain modules, where such modules were
-// loaded or unloaded since the process had the modules before: native code knows where they are.
+// CallersMoved is called when the modules of a process have changed; before are the former ones. Some probes count only
+// calls that certain modules make, and their native code contains the addresses of these modules. If those have
+// changed, this native code is removed, and made again at the next hit.
 func (c *Patcher) CallersMoved(sp *Space, before []module.Loaded, probes []*registry.Probe) {
 	for _, pr := range probes {
 		if len(pr.Spec.From) == 0 || slices.Equal(pr.Callers(before), pr.Callers(sp.Modules)) {

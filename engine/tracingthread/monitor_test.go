@@ -29,7 +29,7 @@ func TestMonitor(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatalf("thread %d was rarely seen in nanosleep: %v", monitor, sleeps)
 		}
-		time.Sleep(100 * time.Microsecond) // everything sleeps, so the monitor begins anew
+		time.Sleep(100 * time.Microsecond) // the monitor sleeps, too, and starts its short sleeps again
 	}
 	for tid, n := range sleeps {
 		if tid != monitor && n >= sleeps[monitor] {

@@ -7,8 +7,8 @@ import (
 )
 
 // Calls that count only if certain modules make them (registry.ProbeSpec.From). Native code runs a predicate for that,
-// which compares the return address with where the code of these modules is. When that changes, because libraries are
-// loaded or unloaded, the session has the stubs of the probe made anew.
+// which compares the return address with where the code of these modules is. When libraries are loaded or unloaded,
+// that may change. The session then has new stubs made for the probe (space.Patcher.CallersMoved).
 
 // isFrom reports whether a run is about a call that begins, and counts only if certain modules make it.
 func isFrom(r space.Run) bool { return r.Ends == nil && len(r.Placement.Probe.Spec.From) > 0 }

@@ -7,9 +7,9 @@ import (
 )
 
 // New keys. A program that follows objects sets a key for each of them, so new keys are as frequent there as others.
-// They are inserted as package arena does it (table.go), into tables of pairs, where a cell begins with 0. Where that
-// takes more than one attempt, the doorbell rings and the interpreter inserts the key: it knows how to wait, and what
-// becomes of a key for which there is no room.
+// They are inserted as package arena does it (table.go), into tables of pairs, where a cell begins with 0. If the
+// first attempt fails, the doorbell rings and the interpreter inserts the key. It waits for other threads, and applies
+// the policy of the table if that is full.
 
 // inserts reports whether native code inserts new keys for an operation.
 func (k *tables) inserts(op opcode.Op, l *arena.Layout) bool {
@@ -21,8 +21,8 @@ func (k *tables) inserts(op opcode.Op, l *arena.Layout) bool {
 }
 
 // insert makes the code that inserts the key, which a search has not found, makes the operation with its new cell, and
-// goes on at done. The registers of the search are used anew: slot has the home of the key, left the word of that home,
-// and entry the slot that is looked at.
+// goes on at done. It uses the registers of the search: slot has the home of the key, left has the word of that home, and
+// entry has the slot that is looked at.
 //
 // The search has read the home word too late, when it had looked at the first slot. So all slots are searched once
 // more, by their tags only.
