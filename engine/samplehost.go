@@ -9,14 +9,12 @@ import (
 	"gotap/engine/sampling"
 	"gotap/engine/syscallprobe"
 	"gotap/engine/threadstate"
-	"gotap/engine/tracingthread"
 )
 
 // sampleHost is the session as package sampling sees it: it implements sampling.Host.
 type sampleHost struct{ s *Session }
 
 func (h sampleHost) Conventions() []syscallprobe.Convention { return h.s.others.calls.Conventions }
-func (h sampleHost) Begins()                                { tracingthread.YieldToTargets() }
 func (h sampleHost) Samples() bool                          { return h.s.life.started && !h.s.life.closing }
 func (h sampleHost) Resting() bool                          { return h.s.throttle.Resting() }
 func (h sampleHost) After(d time.Duration, fn func())       { h.s.loop.After(d, fn) }

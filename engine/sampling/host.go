@@ -23,8 +23,6 @@ type Host interface {
 	Samples() bool
 	// Resting reports whether probes rest for the sake of the budget.
 	Resting() bool
-	// Begins is called when samples begin.
-	Begins()
 	// After calls fn on the tracing thread after some time.
 	After(d time.Duration, fn func())
 	Threads() iter.Seq[*Thread]

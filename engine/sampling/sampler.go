@@ -109,7 +109,6 @@ func (m *samples) forget(t *Thread) {
 func (x *Sampler) Sync() {
 	for _, m := range x.all {
 		if !m.waiting && m.wanted() {
-			x.on.Begins()
 			m.begun, m.busy = false, 0
 			for t := range m.threads {
 				m.forget(t)

@@ -26,7 +26,6 @@ func (h *host) Conventions() []syscallprobe.Convention {
 	return []syscallprobe.Convention{{Regs: abi.Host()[0].Names}, {Regs: nil}, {Regs: abi.Host()[0].Names}}
 }
 func (h *host) Info(string, arch.Arch) registry.PlaceInfo { return nil }
-func (h *host) Begins()                                   {}
 func (h *host) Samples() bool                             { return !h.ended }
 func (h *host) Resting() bool                             { return h.resting }
 func (h *host) After(d time.Duration, fn func()) {

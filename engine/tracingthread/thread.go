@@ -33,9 +33,14 @@ type Thread struct {
 	wake    chan struct{} // wakes the thread when it has no tracee to wait for
 	dead    chan struct{} // closed when the thread has ended
 
-	mu    sync.Mutex // guards queue and over; no other lock is taken under it
-	queue []*task
-	over  bool
+	next    atomic.Uint64 // when the first of timers is due
+	alarm   ptrace.Alarm
+	noAlarm bool // the kernel has none for this program
+
+	mu     sync.Mutex // guards what follows; no other lock is taken under it
+	queue  []*task
+	timers []timer // by time
+	over   bool
 }
 
 type task struct {
@@ -52,7 +57,9 @@ const (
 
 // New returns a thread that has not started.
 func New() *Thread {
-	return &Thread{wake: make(chan struct{}, 1), dead: make(chan struct{})}
+	h := &Thread{wake: make(chan struct{}, 1), dead: make(chan struct{})}
+	h.next.Store(never)
+	return h
 }
 
 // Start runs body on a thread of its own, which ends with body: the kernel then detaches what that thread still traces.
@@ -72,7 +79,7 @@ func (h *Thread) Start(body func()) {
 		}
 		h.tid.Store(int32(ptrace.Tid()))
 		ptrace.QuietStops()
-		takeBackPolicy()
+		h.makeAlarm()
 		close(ready)
 		defer h.finish()
 		body()
@@ -98,7 +105,10 @@ func (h *Thread) finish() {
 	h.mu.Lock()
 	h.over = true
 	queue := h.queue
-	h.queue = nil
+	h.queue, h.timers = nil, nil
+	if !h.noAlarm {
+		h.alarm.Delete()
+	}
 	h.mu.Unlock()
 	for _, t := range queue {
 		close(t.done)
@@ -111,9 +121,6 @@ func (h *Thread) Tid() int { return int(h.tid.Load()) }
 
 // Dead returns a channel that is closed when the body has returned: nothing that is posted runs any more.
 func (h *Thread) Dead() <-chan struct{} { return h.dead }
-
-// After calls fn on the thread after some time, unless it has ended by then. Any goroutine may call it.
-func (h *Thread) After(d time.Duration, fn func()) { time.AfterFunc(d, func() { h.Do(fn) }) }
 
 // Do runs fn on the thread and returns when it has run. It returns ErrClosed if the thread ends before it does. It must
 // not be called on that thread.
@@ -156,10 +163,7 @@ func (h *Thread) await(t *task) {
 
 // kick wakes the thread for a task, if the task is the oldest and the thread waits. It reports whether it did.
 func (h *Thread) kick(t *task) bool {
-	select {
-	case h.wake <- struct{}{}:
-	default:
-	}
+	h.endIdle()
 	if !h.waiting.Load() || !h.oldest(t) {
 		return false
 	}
@@ -175,11 +179,11 @@ func (h *Thread) oldest(t *task) bool {
 }
 
 // MayWait announces to posters that the thread is about to wait for tracees. It returns false if the thread must not
-// wait, because something has been posted: a poster either finds waiting set, or has set pending before MayWait checks
-// it. After the wait the thread calls Waited. Only the thread itself calls it.
+// wait, because something has been posted or is due: a poster either finds waiting set, or has set pending before MayWait
+// checks it. After the wait the thread calls Waited. Only the thread itself calls it.
 func (h *Thread) MayWait() bool {
 	h.waiting.Store(true)
-	if h.pending.Load() {
+	if h.pending.Load() || h.isDue() {
 		h.waiting.Store(false)
 		return false
 	}
@@ -189,17 +193,18 @@ func (h *Thread) MayWait() bool {
 // Waited ends what MayWait announced. Only the thread itself calls it.
 func (h *Thread) Waited() { h.waiting.Store(false) }
 
-// RunTasks runs what was posted. Only the thread itself calls it, between two stops of tracees.
+// RunTasks runs what was posted, and what is due. Only the thread itself calls it, between two stops of tracees.
 func (h *Thread) RunTasks() {
+	h.runTimers()
 	for h.pending.Load() {
-		if t := h.next(); t != nil {
+		if t := h.nextTask(); t != nil {
 			t.run()
 		}
 	}
 }
 
-// next takes the oldest task from the queue.
-func (h *Thread) next() *task {
+// nextTask takes the oldest task from the queue.
+func (h *Thread) nextTask() *task {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.queue) == 0 {
@@ -217,9 +222,28 @@ func (t *task) run() {
 	t.fn()
 }
 
-// Idle waits for a task when there is nothing to trace. Only the thread itself calls it.
+// Idle waits for a task, or until something is due, when there is nothing to trace. Only the thread itself calls it.
 func (h *Thread) Idle() {
-	if !h.pending.Load() {
+	if h.pending.Load() {
+		return
+	}
+	wait, any := h.untilNext()
+	if !any {
 		<-h.wake
+		return
+	}
+	due := time.NewTimer(wait)
+	defer due.Stop()
+	select {
+	case <-h.wake:
+	case <-due.C:
+	}
+}
+
+// endIdle ends the Idle of now, or the next one.
+func (h *Thread) endIdle() {
+	select {
+	case h.wake <- struct{}{}:
+	default:
 	}
 }

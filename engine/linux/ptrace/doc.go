@@ -3,7 +3,7 @@
 //
 // Threads. The kernel accepts requests about a tracee only from the very thread that seized it. All functions that take
 // a tid of a tracee must therefore be called on that one thread (a goroutine under runtime.LockOSThread), except
-// Memory's methods and Kick, which any thread may use.
+// Memory's methods, Kick and Alarm's, which any thread may use.
 //
 // System calls. A request about a stopped tracee never blocks, so it is a raw system call: the Go scheduler is not
 // notified, and a probe hit does not hand the processor to another thread. Only Wait may block; it notifies the

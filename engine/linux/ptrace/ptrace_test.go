@@ -241,6 +241,64 @@ func TestKickInterruptsWait(t *testing.T) {
 	close(done)
 }
 
+// TestAlarm: an alarm interrupts a thread that waits, not before its time, and again and again until it is stopped.
+func TestAlarm(t *testing.T) {
+	pid := sleeper(t)
+	if e := Seize(pid, 0); e != 0 {
+		t.Fatal(e)
+	}
+	a, e := NewAlarm()
+	if e != 0 {
+		t.Fatal(e)
+	}
+	defer a.Delete()
+	wait := func() {
+		t.Helper()
+		var st Status
+		if _, e := Wait(pid, &st); e != syscall.EINTR {
+			t.Errorf("wait: %v, status %#x", e, uint32(st))
+		}
+	}
+	const early, again = 20 * time.Millisecond, 5 * time.Millisecond
+	start := Now()
+	if e := a.Set(start+uint64(early), again); e != 0 {
+		t.Fatal(e)
+	}
+	for i := range 5 {
+		wait()
+		if after := time.Duration(Now() - start); after < early+time.Duration(i)*again {
+			t.Errorf("interruption %d came after %v", i, after)
+		}
+	}
+	a.Set(0, again) // a time that has passed
+	wait()
+	a.Stop()
+	time.AfterFunc(100*time.Millisecond, func() { syscall.Kill(pid, syscall.SIGKILL) })
+	var st Status
+	for _, e := Wait(pid, &st); e == syscall.EINTR; _, e = Wait(pid, &st) { // at most one that had been sent
+	}
+	if !st.Ended() && !st.Stopped() {
+		t.Errorf("status %#x", uint32(st))
+	}
+}
+
+// TestAlarmRefused: where no more signals may be queued there is no alarm.
+func TestAlarmRefused(t *testing.T) {
+	const sigpending = 11 // RLIMIT_SIGPENDING
+	var was, none unix.Rlimit
+	if err := unix.Getrlimit(sigpending, &was); err != nil {
+		t.Fatal(err)
+	}
+	none.Max = was.Max
+	if err := unix.Setrlimit(sigpending, &none); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Setrlimit(sigpending, &was)
+	if _, e := NewAlarm(); e != unix.EAGAIN {
+		t.Errorf("error %v, not EAGAIN", e)
+	}
+}
+
 func TestClockIsTheSystems(t *testing.T) {
 	var before, after unix.Timespec
 	unix.ClockGettime(unix.CLOCK_MONOTONIC, &before)
