@@ -24,7 +24,7 @@
 //     quiet     does not tell at the end that no call was shown
 //   returns { probes }
 //
-// Arguments and results have the types of the debug information, or of gotap/prototypes and gotap/syscalls. Without these arguments are
+// Lines have short template arguments (gotap/names), records whole names. Arguments and results have the types of the debug information, or of gotap/prototypes and gotap/syscalls. Without these arguments are
 // registers. Where records are written, each call is one record of the event "call" as it returns: { func, module, goid, depth, call, result,
 // ns, failed, stack }, goid in programs of Go alone; calls that never return come at the end, without a result.
 //
@@ -32,6 +32,7 @@
 // the depth is correct again when the outermost call returns.
 
 import { named, options } from "gotap/module";
+import { brief } from "gotap/names";
 import { duration, milliseconds } from "gotap/time";
 import { errno, isError } from "gotap/errno";
 import { callText, pathCalls, pathArgument } from "gotap/syscalls";
@@ -189,9 +190,9 @@ function printer(o) {
     if (waiting !== undefined && waiting !== call) flush();
     if (waiting === call || e.module !== undefined) {
       waiting = undefined;
-      put(call, e, [call.text, value, ""], data, true);
+      put(call, e, [call.shown, value, ""], data, true);
     } else {
-      put(call, e, ["}", value, `  ${call.func}`], data, false);
+      put(call, e, ["}", value, `  ${brief(call.func)}`], data, false);
     }
   }
 
@@ -199,7 +200,7 @@ function printer(o) {
   function flush() {
     const call = waiting;
     waiting = undefined;
-    if (call) put(call, undefined, [call.text, "", " {"], undefined, true);
+    if (call) put(call, undefined, [call.shown, "", " {"], undefined, true);
   }
 
   // lost is a call whose return was not seen.
@@ -256,9 +257,10 @@ const title = `${"TIME".padStart(13)} ${"DURATION".padStart(10)}  ${"THREAD".pad
 // flow is what the calls of an event's thread or goroutine are kept under.
 const flow = e => e.goid ? `${e.pid} ${e.goid}` : e.tid;
 
-// begun is a call as the host keeps it.
+// begun is a call as the host keeps it: text is that of records, shown that of lines.
 function begun(e, depth, isCall, most) {
-  return { text: oneLine(callLine(e, isCall, most)), func: e.func, module: e.module, depth, time: e.end ? e.time - Number(e.ns) : e.time, pid: e.pid, tid: e.tid, comm: e.comm,
+  const text = oneLine(callLine(e, isCall, most)), shown = text.startsWith(e.func) ? brief(e.func) + text.slice(e.func.length) : text;
+  return { text, shown, func: e.func, module: e.module, depth, time: e.end ? e.time - Number(e.ns) : e.time, pid: e.pid, tid: e.tid, comm: e.comm,
     goid: e.goid ? Number(e.goid) : undefined, who: `${oneLine(e.comm)}/${e.goid ? "g" + e.goid : e.tid}`, stack: e.stack ? String(e.stack).split("\n").map(oneLine).join("\n") : undefined };
 }
 

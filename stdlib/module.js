@@ -46,14 +46,11 @@ export function inOrder(module, name, given, fn, needed = false) {
 const operators = /^operator\s*(\(\)|\[\]|,|[-+*/%^&|~!=<>]+)/;
 
 export function places(text) {
-  const list = [];
-  let depth = 0, start = 0;
+  const list = [], pairs = bracketPairs(text);
+  let start = 0;
   for (let k = 0; k < text.length; k++) {
-    const skipped = operators.exec(text.slice(k));
-    if (skipped) k += skipped[0].length - 1;
-    else if ("([{<".includes(text[k])) depth++;
-    else if (")]}>".includes(text[k])) depth--;
-    else if (text[k] === "," && depth <= 0) {
+    if (pairs.has(k)) k = pairs.get(k);
+    else if (text[k] === ",") {
       list.push(text.slice(start, k));
       start = k + 1;
     }
@@ -61,6 +58,29 @@ export function places(text) {
   list.push(text.slice(start));
   return list.map(place => place.trim()).filter(place => place !== "");
 }
+
+// bracketPairs returns where what begins in a text ends: for each opening bracket the closing one, and for an operator of C++ its end.
+// The bracket of "keep<*" has none.
+function bracketPairs(text) {
+  const pairs = new Map(), open = [];
+  for (let k = 0; k < text.length; k++) {
+    const operator = operators.exec(text.slice(k));
+    if (operator) {
+      pairs.set(k, k + operator[0].length - 1);
+      k = pairs.get(k);
+    } else if (text[k] in closing) {
+      open.push(k);
+    } else if (Object.values(closing).includes(text[k])) {
+      const at = open.findLastIndex(o => closing[text[o]] === text[k]);
+      if (at < 0) continue;
+      pairs.set(open[at], k);
+      open.length = at;
+    }
+  }
+  return pairs;
+}
+
+const closing = { "(": ")", "[": "]", "{": "}", "<": ">" };
 
 // Functions that the compiler adds to every program; _start never returns.
 const startup = ["_start", "_init", "_fini", "frame_dummy", "register_tm_clones", "deregister_tm_clones", "__do_global_*", "__libc_csu_*", "__x86.get_pc_thunk.*",

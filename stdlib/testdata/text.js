@@ -58,6 +58,7 @@ is(textAt("3.11"), 48); is(textAt("3.12.1"), 40); is(textAt(3.9), 48);
 is(places("libc:read").join("|"), "libc:read"); is(places(" a, b ,,c,").join("|"), "a|b|c"); is(places("").length, 0);
 is(places("geo::area(int, std::pair<int, long>),map<int, long>::at,libc:mem[a,b]*,x").join("|"),
   "geo::area(int, std::pair<int, long>)|map<int, long>::at|libc:mem[a,b]*|x");
+is(places("keep<*,use<*,map<int, *>::at,f(int, a]*,g<a, b>").join("|"), "keep<*|use<*|map<int, *>::at|f(int|a]*|g<a, b>");
 is(places("A::operator<,A::operator()(int, int),A::operator->,A::operator[],A::operator ,,f").join("|"),
   "A::operator<|A::operator()(int, int)|A::operator->|A::operator[]|A::operator ,|f");
 // open has a mode only where it may create a file: the register of another call holds what happens to be there.
