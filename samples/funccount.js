@@ -16,6 +16,7 @@
 
 import { ordered } from "gotap/table";
 import { chosen, places } from "gotap/module";
+import { distinct } from "gotap/names";
 import { picked } from "gotap/latency";
 
 const place = option("f", "libc:mem*", "functions: globs, separated by commas");
@@ -36,7 +37,8 @@ if (slower === 0 && !failed) {
 
 end(() => {
   const all = ordered(calls.take());
-  const lines = all.slice(0, top).map(([func, n]) => `${String(n).padStart(10)}  ${func}`);
+  const named = distinct(all.map(([func]) => func));
+  const lines = all.slice(0, top).map(([func, n]) => `${String(n).padStart(10)}  ${named(func)}`);
   if (all.length > top) lines.push(`… and ${all.length - top} more functions`);
   report({ name: "calls", columns: ["function", "calls"], rows: all }, all.length > 0 ? lines.join("\n") : "no function was called");
 });

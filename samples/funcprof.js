@@ -18,6 +18,7 @@
 import { show } from "gotap/table";
 import { duration } from "gotap/time";
 import { places } from "gotap/module";
+import { distinct } from "gotap/names";
 
 const functions = option("f", "libc:*dir*,libc:malloc,libc:free", "functions, separated by commas");
 const top = option("top", 20, "how many to print");
@@ -49,5 +50,5 @@ end(() => {
   }
   const rows = [...functions].map(([func, s]) => [func, s.calls, s.total, Math.max(0, s.total - s.inside), Math.round(s.total / s.calls)]);
   rows.sort((a, b) => b[3] - a[3]);
-  show("functions", ["function", "calls", ["total", duration], ["self", duration], ["average", duration]], rows, { top });
+  show("functions", [["function", distinct(rows.map(([func]) => func))], "calls", ["total", duration], ["self", duration], ["average", duration]], rows, { top });
 });

@@ -19,6 +19,7 @@
 // missing is an error; with `optional` the module may be loaded later, and it is reported only if it never is.
 
 import { options } from "gotap/module";
+import { distinct } from "gotap/names";
 import { duration } from "gotap/time";
 import { show, ordered } from "gotap/table";
 
@@ -88,7 +89,8 @@ export function latencies(spec, name, given) {
   function print(given) {
     const { top } = options("gotap/latency", given, { top: Infinity });
     const found = rows(), times = ["total", "average", "median", "99 %", "longest"].map(column => [column, duration]);
-    if (found.length > 0) show(name, ["function", "calls", ...times], found, { top });
+    const named = distinct(found.map(([func]) => func));
+    if (found.length > 0) show(name, [["function", named], "calls", ...times], found, { top });
     else console.error(`${Array.isArray(spec) ? spec.join(", ") : spec}: no call was seen`);
   }
   return { probes: [placed], print, rows };

@@ -1,4 +1,4 @@
-import { brief } from "gotap/names";
+import { brief, distinct } from "gotap/names";
 
 const same = name => is(brief(name), name);
 same("main"); same("a::b::c"); same("main.(*T[go.shape.int]).Get"); same("github.com/a/b.F[int]"); same("(anonymous namespace)::f"); same("");
@@ -32,4 +32,10 @@ is(brief("f<(a>b), " + "c".repeat(30) + ">"), "f<..>");
 is(brief("std::_Rb_tree<int, std::pair<int const, long>, std::less<int> >::_M_emplace_hint_unique<std::piecewise_const.."), "std::_Rb_tree<..>::_M_emplace_hint_unique<std::piecewise_const..");
 is(brief("f<a.."), "f<a.."); same("f<a, std::allocator<..");
 same("a>b"); same("a<"); same("<"); same("operator");
+
+// Names that would be equal have longer arguments, and in the end all of them.
+const long = "c".repeat(30), longer = "d".repeat(60), most = "e".repeat(100);
+const all = ["main", "f<int>", `g<${long}>`, `g<${long}2>`, `h<${longer}>`, `h<${longer}2>`, `k<${most}>`, `k<${most}2>`, `l<${long}>`, "std::list<int, std::allocator<int> >::at", "main"];
+is(all.map(distinct(all)).join("|"), ["main", "f<int>", `g<${long}>`, `g<${long}2>`, `h<${longer}>`, `h<${longer}2>`, `k<${most}>`, `k<${most}2>`, "l<..>", "std::list<int>::at", "main"].join("|"));
+is(distinct([])("x<int, std::allocator<int>>"), "x<int, std::allocator<int>>");
 console.log("done");
