@@ -23,9 +23,9 @@ var ErrClosed = errors.New("the session is over")
 // closure has run. No wake-up is lost for longer than that. The thread pays a few atomic operations per wait for it,
 // but no lock and no channel.
 //
-// The kernel queues this signal, so each one costs the thread a run of a handler. If many posters all kicked the thread
-// while it is busy, a slow machine would run only these handlers, while more posters start to wait. So only the poster
-// of the oldest closure kicks, only while the thread waits for tracees, and less and less often.
+// Each signal costs the thread a run of a handler. If many posters all kicked the thread while it is busy, a slow machine
+// would run only these handlers, while more posters start to wait. So only the poster of the oldest closure kicks, only
+// while the thread waits for tracees, and less and less often.
 type Thread struct {
 	tid     atomic.Int32
 	pending atomic.Bool

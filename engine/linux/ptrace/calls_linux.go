@@ -130,9 +130,10 @@ func RunTime(pid int) uint64 {
 //go:linkname nanotime runtime.nanotime
 func nanotime() int64
 
-// kickSignal is the real-time signal that interrupts Wait. Go's runtime installs a handler for all real-time signals,
-// which does nothing unless os/signal is used.
-const kickSignal = 60
+// kickSignal is the signal that interrupts Wait, SIGIO. Go's runtime installs a handler for it, which does nothing unless
+// os/signal is used. It is not a real-time signal: those are lost where the user's signals that may be queued are used up
+// (RLIMIT_SIGPENDING), be it by a target.
+const kickSignal = 29
 
 // Flags of a signal's action: SA_RESTART and SA_NOCLDSTOP.
 const (
