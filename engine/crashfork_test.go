@@ -147,7 +147,7 @@ func (plan crashPlan) attachAtSection(s *Session) error {
 	err := s.do(func() error {
 		tell(plan.Begin)
 		for tid := 0; tid != plan.Pid; {
-			tid, _ = ptrace.PeekStop(plan.Pid, &s.stops.special, true)
+			tid, _ = ptrace.PeekStop(plan.Pid, &s.stops.special, ptrace.LongWait)
 		}
 		if s.guards.Hindered(plan.Pid) { // by the new child: awaitFallback lets it be taken in first
 			return nil

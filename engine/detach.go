@@ -289,7 +289,7 @@ func (l *lifecycle) untilGone(patience time.Duration) error {
 			l.lastStop(b.tid, b.status)
 			continue
 		}
-		tid, e := l.s.stops.look(-1, &l.s.stops.status, false)
+		tid, e := l.s.stops.look(-1, &l.s.stops.status, ptrace.NoWait)
 		switch {
 		case e == 0 && tid > 0:
 			l.lastStop(tid, l.s.stops.status)

@@ -171,7 +171,7 @@ func (k *protection) leaveExec() bool {
 	}
 	tid, e := 0, syscall.EINTR
 	for e == syscall.EINTR {
-		tid, e = ptrace.PeekStop(k.t.Tid, &k.t.s.stops.special, true)
+		tid, e = ptrace.PeekStop(k.t.Tid, &k.t.s.stops.special, ptrace.LongWait)
 	}
 	st := k.t.s.stops.special
 	if tid != k.t.Tid || !st.AtSyscall() && !(asked && st.Event() == ptrace.EventStop && !st.GroupStop()) {

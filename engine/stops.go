@@ -34,10 +34,10 @@ type stops struct {
 
 // wait waits for the next stop. It only peeks at a stop for a signal, so that the signal is delivered if we are killed
 // before the thread is resumed. Call settleStop when the stop has been handled.
-func (k *stops) wait() (int, syscall.Errno) { return k.look(-1, &k.status, true) }
+func (k *stops) wait() (int, syscall.Errno) { return k.look(-1, &k.status, k.s.loop.Patience()) }
 
-func (k *stops) look(of int, st *ptrace.Status, block bool) (int, syscall.Errno) {
-	tid, e := ptrace.PeekStop(of, st, block)
+func (k *stops) look(of int, st *ptrace.Status, patience ptrace.Patience) (int, syscall.Errno) {
+	tid, e := ptrace.PeekStop(of, st, patience)
 	if e == 0 && tid > 0 {
 		k.takeStop(tid, *st)
 	}
@@ -65,7 +65,7 @@ func (k *stops) takeTurns() {
 		if k.s.life.closed || !t.mayRun() {
 			continue
 		}
-		if tid, e := k.look(of, &k.status, false); e == 0 && tid > 0 {
+		if tid, e := k.look(of, &k.status, ptrace.NoWait); e == 0 && tid > 0 {
 			k.handle(tid)
 			found++
 		}
@@ -112,7 +112,7 @@ func (k *stops) waitFor(tid int) (st ptrace.Status, ok bool) {
 func (k *stops) handleCome() {
 	k.dealWithBacklog()
 	for range len(k.s.threads) {
-		tid, e := k.look(-1, &k.status, false)
+		tid, e := k.look(-1, &k.status, ptrace.NoWait)
 		if e != 0 || tid <= 0 {
 			return
 		}

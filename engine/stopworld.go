@@ -74,7 +74,7 @@ func (t *thread) still() bool {
 	if !t.mayRun() {
 		return true
 	}
-	tid, e := ptrace.PeekStop(t.Tid, &t.s.stops.special, false)
+	tid, e := ptrace.PeekStop(t.Tid, &t.s.stops.special, ptrace.NoWait)
 	return e == 0 && tid == t.Tid
 }
 
@@ -98,7 +98,7 @@ const holdPatience = 20 * time.Millisecond
 func (w *stopWorld) holdOne(t *thread) bool {
 	for began := time.Now(); ; {
 		stuck := time.Since(began) > holdPatience && t.exec.Uninterruptible()
-		tid, e := ptrace.PeekStop(t.Tid, &w.s.stops.special, false)
+		tid, e := ptrace.PeekStop(t.Tid, &w.s.stops.special, ptrace.NoWait)
 		switch {
 		case tid == t.Tid && w.s.stops.special.Event() == ptrace.EventStop && !w.s.stops.special.GroupStop():
 			ptrace.ConsumeStop(t.Tid)

@@ -166,7 +166,7 @@ func (h threadHost) HoldOthers() (release func() bool) {
 
 // PeekAny implements stepping.Host.
 func (h threadHost) PeekAny() (st ptrace.Status, ok bool) {
-	tid, _ := h.t.s.stops.look(h.t.Tid, &h.t.s.stops.special, true)
+	tid, _ := h.t.s.stops.look(h.t.Tid, &h.t.s.stops.special, ptrace.LongWait)
 	return h.t.s.stops.special, tid > 0
 }
 

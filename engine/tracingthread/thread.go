@@ -35,7 +35,8 @@ type Thread struct {
 
 	next    atomic.Uint64 // when the first of timers is due
 	alarm   ptrace.Alarm
-	noAlarm bool // the kernel has none for this program
+	noAlarm bool        // the kernel has none for this program
+	brief   atomic.Bool // the alarm ends each wait soon
 
 	mu     sync.Mutex // guards what follows; no other lock is taken under it
 	queue  []*task

@@ -3,6 +3,7 @@ package tracingthread
 import (
 	"cmp"
 	"math"
+	goruntime "runtime"
 	"slices"
 	"syscall"
 	"time"
@@ -19,13 +20,14 @@ type timer struct {
 // never is later than the time of any timer.
 const never = math.MaxUint64
 
-// keepProcessor is shorter than the time after which the Go runtime takes the processor of a goroutine away that is in a
-// system call, 10 ms (retake in the runtime's proc.go). A thread whose wait is interrupted that often finds its
-// processor when the wait is over. Without one it would wake the runtime's monitor, which then looks around every 20 µs
-// for a millisecond, and on a busy machine each look interrupts a target.
+// keepProcessor is how often a wait is interrupted that is a brief one. Brief waits end soon, so the thread keeps its
+// processor, P, of the Go runtime. In a long one the runtime takes it away. Each time a thread then comes back, the
+// runtime's monitor looks around every 20 µs for a millisecond (sysmon in its proc.go), and on a busy machine each look
+// interrupts a target: with 200 samples a second that was most of what they cost. The price is that a garbage
+// collection, which stops all goroutines, may have to wait for so long.
 const keepProcessor = 5 * time.Millisecond
 
-// soon is how long a wait may be that is interrupted for that.
+// soon is how long a wait may last that is divided into brief ones.
 const soon = 50 * time.Millisecond
 
 // After calls fn on the thread after some time, between two stops, unless the thread has ended by then. Any goroutine
@@ -78,6 +80,7 @@ func (h *Thread) makeAlarm() {
 func (h *Thread) setAlarm() {
 	if len(h.timers) == 0 {
 		h.next.Store(never)
+		h.brief.Store(false)
 		if !h.noAlarm {
 			h.alarm.Stop()
 		}
@@ -87,8 +90,19 @@ func (h *Thread) setAlarm() {
 	h.next.Store(next)
 	now := ptrace.Now()
 	if h.noAlarm || h.alarm.Set(firstAlarm(now, next), keepProcessor) != 0 {
+		h.brief.Store(false)
 		time.AfterFunc(time.Duration(next-min(next, now)), func() { h.Do(func() {}) })
+		return
 	}
+	h.brief.Store(now < next && next-now <= uint64(soon) && goruntime.GOMAXPROCS(0) > 1)
+}
+
+// Patience returns how the thread may wait for tracees now. Only the thread itself calls it.
+func (h *Thread) Patience() ptrace.Patience {
+	if h.brief.Load() {
+		return ptrace.BriefWait
+	}
+	return ptrace.LongWait
 }
 
 // firstAlarm returns when a wait is first interrupted that is to end at next.

@@ -2,6 +2,7 @@ package tracingthread
 
 import (
 	"os/exec"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -27,7 +28,7 @@ func trace(t *testing.T, l *Thread, over *atomic.Bool) func() {
 			l.RunTasks()
 			if !over.Load() && l.MayWait() {
 				var st ptrace.Status
-				ptrace.PeekStop(-1, &st, true)
+				ptrace.PeekStop(-1, &st, l.Patience())
 				l.Waited()
 			}
 		}
@@ -108,6 +109,36 @@ func TestAfterAgain(t *testing.T) {
 	}
 	<-done
 	l.Do(func() { over.Store(true) })
+	<-l.Dead()
+}
+
+// TestPatience: only a wait that the alarm ends soon is brief.
+func TestPatience(t *testing.T) {
+	l, over := New(), new(atomic.Bool)
+	l.Start(trace(t, l, over))
+	check := func(what string, want ptrace.Patience) {
+		t.Helper()
+		if got := l.Patience(); got != want {
+			t.Errorf("%s: patience %d, not %d", what, got, want)
+		}
+	}
+	brief := ptrace.BriefWait
+	if runtime.GOMAXPROCS(0) == 1 { // others could not run meanwhile
+		brief = ptrace.LongWait
+	}
+	l.Do(func() {
+		check("nothing is due", ptrace.LongWait)
+		l.After(time.Hour, func() {})
+		check("due later", ptrace.LongWait)
+		l.After(soon, func() {
+			check("nothing else is due soon", ptrace.LongWait)
+			l.alarm.Stop()
+			l.noAlarm = true
+			l.After(soon, func() { over.Store(true) })
+			check("due soon, without an alarm", ptrace.LongWait)
+		})
+		check("due soon", brief)
+	})
 	<-l.Dead()
 }
 

@@ -184,11 +184,22 @@ const (
 	childDumped = 3
 )
 
+// Patience says how long PeekStop waits.
+type Patience int
+
+const (
+	NoWait Patience = iota
+	// BriefWait is for a wait that an Alarm ends within milliseconds. The scheduler is not told of it, so the goroutine
+	// keeps its processor, and a garbage collection may have to wait for it. A wait for one thread is not brief.
+	BriefWait
+	LongWait
+)
+
 // PeekStop waits for the next stop like Wait but does not consume it: until the thread is resumed the kernel keeps its
 // siginfo, and delivers a signal if the tracer dies in between. The same stop is returned again until the thread is
-// resumed or ConsumeStop consumes it. Ends are returned in the same way until Poll consumes them. Without block, tid is
-// 0 when nothing has happened. A signal to this process ends the wait for any thread, not that for one.
-func PeekStop(tid int, s *Status, block bool) (int, syscall.Errno) {
+// resumed or ConsumeStop consumes it. Ends are returned in the same way until Poll consumes them. With NoWait, tid is 0
+// when nothing has happened. A signal to this process ends the wait for any thread, not that for one.
+func PeekStop(tid int, s *Status, patience Patience) (int, syscall.Errno) {
 	const all, one = 0, 1 // P_ALL, P_PID
 	var info [128]byte
 	which, id := uintptr(all), uintptr(0)
@@ -197,12 +208,15 @@ func PeekStop(tid int, s *Status, block bool) (int, syscall.Errno) {
 	}
 	flags := uintptr(waitFlags | unix.WNOWAIT | unix.WEXITED | unix.WSTOPPED)
 	var e syscall.Errno
-	if block {
+	switch {
+	case patience == NoWait:
+		_, _, e = unix.RawSyscall6(unix.SYS_WAITID, which, id, uintptr(unsafe.Pointer(&info)), flags|unix.WNOHANG, 0, 0)
+	case patience == BriefWait && which == all:
+		_, _, e = unix.RawSyscall6(unix.SYS_WAITID, which, id, uintptr(unsafe.Pointer(&info)), flags, 0, 0)
+	default:
 		for again := true; again; again = tid > 0 && e == unix.EINTR {
 			_, _, e = unix.Syscall6(unix.SYS_WAITID, which, id, uintptr(unsafe.Pointer(&info)), flags, 0, 0)
 		}
-	} else {
-		_, _, e = unix.RawSyscall6(unix.SYS_WAITID, which, id, uintptr(unsafe.Pointer(&info)), flags|unix.WNOHANG, 0, 0)
 	}
 	if e != 0 {
 		return -1, e

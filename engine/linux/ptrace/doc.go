@@ -6,8 +6,8 @@
 // Memory's methods, Kick and Alarm's, which any thread may use.
 //
 // System calls. A request about a stopped tracee never blocks, so it is a raw system call: the Go scheduler is not
-// notified, and a probe hit does not hand the processor to another thread. Only Wait may block; it notifies the
-// scheduler, because a raw call that blocks would delay the garbage collector.
+// notified, and a probe hit does not hand the processor to another thread. Only Wait and PeekStop may block;
+// they notify the scheduler, because a raw call that blocks would delay the garbage collector. A BriefWait accepts that.
 //
 // Words and constants are those of ptrace(2), wait(2) and the kernel's uapi headers; the numbers are the kernel's
 // stable interface. Everything but the calls themselves compiles on any host. Files that end in _linux.go contain the
