@@ -199,9 +199,7 @@ func unique(list diag.List) diag.List {
 	seen := map[diag.Diagnostic]bool{}
 	var out diag.List
 	for _, d := range list {
-		key := d
-		key.Calls = diag.Calls{} // the first call stands for all
-		if !seen[key] {
+		if key := d.Key(); !seen[key] {
 			seen[key] = true
 			out = append(out, d)
 		}

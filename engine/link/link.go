@@ -131,9 +131,9 @@ func (l *Linker) report(source Source, list diag.List) {
 	var fresh diag.List
 	l.mu.Lock()
 	for _, d := range list {
-		key := d
-		key.Hint, key.Calls = "", diag.Calls{} // which may be about this place
-		if !slices.Contains(known, d) && !l.reported[key] {
+		key := d.Key()
+		key.Hint = "" // which may be about this place
+		if !l.reported[key] && !slices.ContainsFunc(known, func(k diag.Diagnostic) bool { return k.Key() == d.Key() }) {
 			l.reported[key] = true
 			fresh = append(fresh, d)
 		}

@@ -77,8 +77,8 @@ type Item struct {
 type Program struct {
 	Name    string
 	Formats []Format
-	Where   func(pc uint32) string // "file:line:col" of an instruction; may be nil
-	Fuel    int                    // steps a run may take; 0: unknown
+	Where   func(pc uint32) (place string, calls []string) // "file:line:col" of an instruction, and of the calls of its function; may be nil
+	Fuel    int                                            // steps a run may take; 0: unknown
 }
 
 // FormatOf returns a format of a program, or nil if there is none.
