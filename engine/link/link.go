@@ -10,6 +10,7 @@ import (
 	"gotap/compile/js"
 	"gotap/engine"
 	"gotap/engine/place"
+	"gotap/engine/registry"
 	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/opcode"
@@ -25,6 +26,7 @@ type Source interface {
 type Linker struct {
 	Copies   Copies   // of the functions that were linked so far
 	Versions Versions // of their symbols
+	Effects  registry.Effects
 
 	arena *arena.Arena
 	warn  func(diag.List)
