@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -255,7 +256,16 @@ func (s *Script) Reset() { s.objects.Reset() }
 
 // SetValue gives a variable that programs share a value, as text has it. Errors are *shared.SetError. Safe for
 // concurrent use.
-func (s *Script) SetValue(name, text string) error { return s.objects.Set(name, text) }
+func (s *Script) SetValue(name, text string) error {
+	err := s.objects.Set(name, text)
+	var e *shared.SetError
+	if errors.As(err, &e) && e.Unknown {
+		if own, ok := s.variables.SetError(name); ok {
+			return own
+		}
+	}
+	return err
+}
 
 // Close frees the machine; after End if Start was called. Closing again does nothing.
 func (s *Script) Close() {
