@@ -80,7 +80,7 @@ func (l *lowering) valueMember(e *tree.Expr, name string, at diag.Span) operand.
 	case name == "toString" || name == "toFixed" || name == "toLocaleString":
 		l.Errorf(at, "text is made by `${x}`, or by printf with %x, %o, %.2f and others", "%s has no members", e.Kind)
 	default:
-		l.Errorf(at, "read memory with u8(p), u32(p + 8), str(p), …; fields of arguments with c.args.NAME.field", "%s has no members", e.Kind)
+		l.Errorf(at, "of what it points to: cast(p, \"struct job *\").id; memory without types is read with u32(p + 8), str(p), …", "%s has no members", e.Kind)
 	}
 	return operand.Bad{}
 }
