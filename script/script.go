@@ -162,6 +162,9 @@ func (s *Script) load() {
 	if m.Diags = append(m.Diags, list...); m.Diags.HasErrors() {
 		return
 	}
+	if load.IsEmpty(s.opts.Text) {
+		m.Diags.Warnf(diag.Span{}, "", "the script is empty: nothing is traced")
+	}
 	src, list := s.admit(f)
 	m.Diags = append(m.Diags, list...)
 	prg, list := src.Compile()

@@ -38,7 +38,7 @@ With -v, 'inline' means that programs can run there without a stop, on x86-64 an
 				own = []string{place.MainProgram + ":*"}
 			}
 			if len(own) != 1 {
-				return status.With(status.Usage, errors.New("list takes one SPEC"))
+				return status.Hinted(status.With(status.Usage, errors.New("list takes one SPEC")), "as in gotap list 'libc:mem*', or gotap list ./prog")
 			}
 			text := w.listed(own[0], pid != "" || len(command) > 0)
 			spec, err := place.Parse(text)
