@@ -11,6 +11,7 @@ import (
 	"gotap/compile/js/report"
 	"gotap/compile/js/tree"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // Bounds of what is shown of a value that is made of others. What is left out is marked, as text that was cut is.
@@ -64,7 +65,24 @@ func (f *Fetcher) Pretty(a Path, at diag.Span) *tree.Expr {
 	if f.State.Unit.Place == nil {
 		return tree.Text(at, "") // compiled again at the place
 	}
-	return f.once(a, at, func(a Path) *tree.Expr { return f.pretty(a, at) })
+	return marked(f.once(a, at, func(a Path) *tree.Expr { return f.pretty(a, at) }))
+}
+
+// marked notes in what the text of a value is made of which parts are texts in quotation marks, and which are put
+// together at the probe. What leaves the machine as a field is escaped there.
+func marked(e *tree.Expr) *tree.Expr {
+	switch {
+	case e.Kind != tree.KindText || e.Code == tree.CodeText || e.Code == tree.CodeTextOf:
+	case e.Code == tree.CodeOp && (e.Cmd.Op == opcode.Str || e.Cmd.Op == opcode.Bytes):
+		e.Shows = value.KindQuoted
+	default:
+		e.Shows = value.KindDump
+		if e.Code == tree.CodeOp && e.Cmd.Op == opcode.Scat {
+			marked(e.Args[0])
+			marked(e.Args[1])
+		}
+	}
+	return e
 }
 
 // pretty is Pretty of a path whose values may be computed several times.
@@ -128,9 +146,9 @@ func (f *Fetcher) CallText(at diag.Span) (text *tree.Expr, ok bool) {
 	p := &prettier{f: f, at: at}
 	first := p.value(of, access, err, 0)
 	if n := f.results(); n > 1 {
-		return p.results(first, n), true
+		return marked(p.results(first, n)), true
 	}
-	return first, true
+	return marked(first), true
 }
 
 // results is how many results the function has, as far as that is known.
