@@ -25,8 +25,8 @@ func (e *SetError) Error() string { return fmt.Sprintf("cannot set %s: %s", e.Na
 // Hint returns what to do, or "".
 func (e *SetError) Hint() string { return e.Help }
 
-// Set gives a variable that programs share a value, as text has it: an integer (also 0x…, or 12n), true or false, or the
-// text itself. Errors are *SetError. Safe for concurrent use.
+// Set gives a variable that programs share a value, as text has it: an integer (also 0x…, or 12n), true or false, or
+// the text itself. Errors are *SetError. Safe for concurrent use.
 func (t *Table) Set(name, text string) error {
 	var names []string
 	for _, o := range t.List() {
