@@ -67,6 +67,7 @@ func (s closing) report(r *Result) {
 	s.reportLost(r, s.traps(), compareNatural)
 	s.reportChanges()
 	s.reportLost(r, s.losses(r), strings.Compare)
+	s.reportRestrictions()
 	s.reportUnfollowed(r.Probes)
 }
 

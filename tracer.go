@@ -165,7 +165,7 @@ func (p scriptProbe) spec(l *link.Linker) (engine.ProbeSpec, error) {
 		ID: p.ID, Name: p.Name, After: p.After, Limit: p.Limit, Every: p.Every, Rate: p.Rate, MaxActive: p.MaxActive,
 		LogOnFault: p.LogOnFault, Optional: p.Optional, Copies: !p.NoCopies, Disabled: p.Disabled, Order: p.Order,
 		HasEnter: p.Has(js.Enter), HasPost: p.Has(js.Post), HasLeave: p.Has(js.Leave), HasFault: p.Has(js.Fault),
-		Compile: l.Handlers(p.ID, p.Probe),
+		Compile: l.Handlers(p.ID, p.Probe), Effects: &l.Effects,
 	}
 	result, more := p.Compile(nil)
 	list = append(list, more...)

@@ -116,14 +116,14 @@ func Lower(p *Program, env Env) (*runtime.Code, error) {
 }
 
 // Where returns the position of a command for people, "file:line:col", or the program's name and the index if there is
-// no position.
-func (p *Program) Where(pc uint32) string {
+// no position, and the calls of the function that it is in.
+func (p *Program) Where(pc uint32) (place string, calls []string) {
 	if int(pc) < len(p.Code) {
 		if pos := p.Code[pc].Pos; pos.Source != nil {
-			return pos.Source.Position(pos.Start).String()
+			return pos.Source.Position(pos.Start).String(), pos.Calls()
 		}
 	}
-	return fmt.Sprintf("%s: command %d", p.Name, pc)
+	return fmt.Sprintf("%s: command %d", p.Name, pc), nil
 }
 
 // classOf returns which of DProbes' two arrays an array represents: the global variables are called gv, all others are

@@ -23,7 +23,7 @@ var (
 	wideNames = [...]string{rtvalue.WideInt: "int", rtvalue.WideUint: "uint", rtvalue.WideX87: "x87", rtvalue.WideQuad: "quad"}
 	kindNames = [...]string{
 		rtvalue.KindInt: "int", rtvalue.KindUint: "uint", rtvalue.KindFloat: "float", rtvalue.KindText: "text",
-		rtvalue.KindBytes: "bytes", rtvalue.KindStack: "stack", rtvalue.KindBool: "bool",
+		rtvalue.KindBytes: "bytes", rtvalue.KindStack: "stack", rtvalue.KindBool: "bool", rtvalue.KindQuoted: "quoted", rtvalue.KindDump: "dump",
 	}
 	exitNames = [...]string{
 		outcome.ExitPlain: "plain", outcome.ExitEvent: "event", outcome.ExitHold: "hold",

@@ -11,8 +11,10 @@
 //   kernel_clone returned 884 and took 17766583 ns to execute
 //   do_sys_openat2 returned 3 and took 8604529 ns to execute
 
+import { places } from "gotap/module";
+
 const f = option("f", "kernel_clone,do_sys_openat2", "the functions, with commas between them");
 
-probe(f.split(","), {
+probe(places(f), {
   leave(c) { printf("%s returned %d and took %d ns to execute\n", c.func, c.ret, c.elapsed); },
 });

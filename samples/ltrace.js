@@ -16,6 +16,7 @@
 //   ls/8073 isatty(1) = 0 <19.7 us>
 //   …
 
+import { places } from "gotap/module";
 import { show, ordered } from "gotap/table";
 import { duration } from "gotap/time";
 import { functions, callOf, resultOf, textsOf, formatAt, formatCall } from "gotap/prototypes";
@@ -32,8 +33,8 @@ const small = /^(mem.*|str(len|cmp|ncmp|casecmp|chr|rchr|str)|to(upper|lower)|(f
 // fopen64 is the same function as fopen on 64-bit machines.
 const isAlias = name => name.endsWith("64") && functions().includes(name.slice(0, -2));
 const isC = /^(libc|libc\.so.*|libc\.musl.*)$/.test(library);
-const wanted = only !== "" ? only.split(",") : isC ? functions().filter(name => !small.test(name) && !isAlias(name)) : ["*"];
-const which = { optional: true, from: from === "" ? [] : from.split(",") };
+const wanted = only !== "" ? places(only) : isC ? functions().filter(name => !small.test(name) && !isAlias(name)) : ["*"];
+const which = { optional: true, from: places(from) };
 const probes = [];
 
 function tell(e, call, result) {

@@ -18,6 +18,7 @@
 //       0x7f6468f6af16 __futex_abstimed_wait_common+0xc6 (libc.so.6) at futex-internal.c:87
 //   …
 
+import { places } from "gotap/module";
 import { duration } from "gotap/time";
 
 const calls = option("calls", [
@@ -32,7 +33,7 @@ const frames = option("frames", 8, "frames of a stack");
 const waits = hist("waits, ns");
 const stacks = new Map();
 
-probe(calls.split(",").map(name => `syscall:${name}`), {
+probe(places(calls).map(name => `syscall:${name}`), {
   leave(c) {
     if (c.elapsed < least) return;
     waits.add(c.elapsed);

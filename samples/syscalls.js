@@ -16,6 +16,7 @@
 //   getdents64           2  531 us   266 us
 //   …
 
+import { places } from "gotap/module";
 import { calls, matching } from "gotap/syscalls";
 import { errno, isError } from "gotap/errno";
 import { kernelSignal, signalText } from "gotap/kernelstructs";
@@ -43,7 +44,7 @@ if (trace) {
     on("threadend", ended("threadend"));
   }
 } else {
-  probe(chosen.split(",").map(name => `syscall:${name}`), {
+  probe(places(chosen).map(name => `syscall:${name}`), {
     leave(c) {
       times.at(c.func).add(c.elapsed);
       if (c.ret < 0 && c.ret >= -4095) errors.at(c.func, c.ret).inc();

@@ -20,22 +20,24 @@
 //   0.057773 python3/8576 python:gc__start(0)
 //   …
 
+import { places } from "gotap/module";
 import { since } from "gotap/time";
 
 const mark = option("m", "python:function__entry", "[FILE:]PROVIDER:NAME, several separated by commas");
 const n = option("n", 2, "how many arguments to show, 0 to 4");
-const texts = option("text", "", "numbers of arguments that point to text, separated by commas: 0,1").split(",");
+const texts = option("text", "", "numbers of arguments that point to text, separated by commas: 0,1");
 const most = option("most", 1000, "stop after so many hits; 0: never");
+const areTexts = places(texts);
 const a = reader("0", c => c.arg0), b = reader("1", c => c.arg1), d = reader("2", c => c.arg2);
 const want1 = n > 1, want2 = n > 2, want3 = n > 3, want0 = n > 0;
 let shown = 0;
 
 // reader returns a program that reads an argument: as text, or as a number in text form.
 function reader(k, value) {
-  return texts.includes(k) ? c => readable(value(c)) ? str(value(c)) : "?" : c => String(value(c));
+  return areTexts.includes(k) ? c => readable(value(c)) ? str(value(c)) : "?" : c => String(value(c));
 }
 
-for (const name of mark.split(",")) {
+for (const name of places(mark)) {
   probe(`usdt:${name}`, {
     enter(c) {
       exit({ a: want0 ? a(c) : "", b: want1 ? b(c) : "", d: want2 ? d(c) : "", e: want3 ? String(c.arg3) : "" });

@@ -111,15 +111,17 @@ func (s *Script) tellError(e Event, noted bool) {
 	s.lib.listeners.Dispatch(e)
 }
 
-// PlaceOf is where an operation of a program is in the script's text, or the program's name where that is not known.
+// PlaceOf returns where an operation of a program is in the script's text, or the program's name if that is not known.
 func PlaceOf(info record.Program, pc uint32) string {
 	if info.Where != nil {
-		return info.Where(pc)
+		place, _ := info.Where(pc)
+		return place
 	}
 	return info.Name
 }
 
-// TrapText is why a program ended early, in words; for memory with the address of the last time.
+// TrapText returns why a program ended early, in words: for memory with the address of the last time, and in a function
+// that the program calls with the calls.
 func TrapText(info record.Program, t arena.TrapCount) string {
 	text := t.Trap.String()
 	if t.Trap == outcome.TrapFuel && info.Fuel > 0 {
@@ -128,6 +130,10 @@ func TrapText(info record.Program, t arena.TrapCount) string {
 	}
 	if t.Addr != 0 || t.Trap == outcome.TrapRead || t.Trap == outcome.TrapWrite {
 		text += fmt.Sprintf(" at address %#x", t.Addr)
+	}
+	if info.Where != nil {
+		_, calls := info.Where(t.PC)
+		text += diag.Through(calls)
 	}
 	return text
 }

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"errors"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -161,6 +162,9 @@ func (s *Script) load() {
 	if m.Diags = append(m.Diags, list...); m.Diags.HasErrors() {
 		return
 	}
+	if load.IsEmpty(s.opts.Text) {
+		m.Diags.Warnf(diag.Span{}, "", "the script is empty: nothing is traced")
+	}
 	src, list := s.admit(f)
 	m.Diags = append(m.Diags, list...)
 	prg, list := src.Compile()
@@ -199,9 +203,7 @@ func unique(list diag.List) diag.List {
 	seen := map[diag.Diagnostic]bool{}
 	var out diag.List
 	for _, d := range list {
-		key := d
-		key.Calls = diag.Calls{} // the first call stands for all
-		if !seen[key] {
+		if key := d.Key(); !seen[key] {
 			seen[key] = true
 			out = append(out, d)
 		}
@@ -257,7 +259,16 @@ func (s *Script) Reset() { s.objects.Reset() }
 
 // SetValue gives a variable that programs share a value, as text has it. Errors are *shared.SetError. Safe for
 // concurrent use.
-func (s *Script) SetValue(name, text string) error { return s.objects.Set(name, text) }
+func (s *Script) SetValue(name, text string) error {
+	err := s.objects.Set(name, text)
+	var e *shared.SetError
+	if errors.As(err, &e) && e.Unknown {
+		if own, ok := s.variables.SetError(name); ok {
+			return own
+		}
+	}
+	return err
+}
 
 // Close frees the machine; after End if Start was called. Closing again does nothing.
 func (s *Script) Close() {

@@ -38,7 +38,7 @@ With -v, 'inline' means that programs can run there without a stop, on x86-64 an
 				own = []string{place.MainProgram + ":*"}
 			}
 			if len(own) != 1 {
-				return status.With(status.Usage, errors.New("list takes one SPEC"))
+				return status.Hinted(status.With(status.Usage, errors.New("list takes one SPEC")), "as in gotap list 'libc:mem*', or gotap list ./prog")
 			}
 			text := w.listed(own[0], pid != "" || len(command) > 0)
 			spec, err := place.Parse(text)
@@ -121,6 +121,8 @@ func listPlaces(w *World, spec place.Spec, pid string, command []string, detail 
 		found, err = all.Process(pids[0], spec)
 	case len(command) > 0:
 		found, err = listCommand(all, spec, command)
+	case spec.Module == "" && strings.Contains(spec.Name, "/"):
+		return nil, status.With(status.Usage, fmt.Errorf("%s is not a file", spec))
 	case spec.Module == "" && spec.Kind != place.Syscall:
 		return nil, status.Hinted(status.With(status.Usage, fmt.Errorf("%s: this names no program or process to search", spec)),
 			"name a file (libc:malloc, ./prog:main), or give -p PID or -- COMMAND")

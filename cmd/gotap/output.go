@@ -71,7 +71,7 @@ func (p *plan) openOutput() error {
 	}
 	f, err := datafile.Open(p.output, 0)
 	if err != nil {
-		return fmt.Errorf("cannot write the output: %w", err)
+		return datafile.CannotWrite(p.output, err)
 	}
 	if err := p.keepScript(f.Name()); err != nil {
 		f.Close()
@@ -86,7 +86,7 @@ func (p *plan) openOutput() error {
 func (p *plan) openReplaced() (done bool, err error) {
 	name, done, err := datafile.Replaceable(p.output)
 	if err != nil {
-		return false, fmt.Errorf("cannot write the output: %w", err)
+		return false, datafile.CannotWrite(p.output, err)
 	}
 	if done {
 		p.views.AddFile(func(text []byte) error { return datafile.Replace(name, text) }, true)

@@ -28,6 +28,9 @@ func (r *run) status(format string, args ...any) {
 
 // warnings prints what is wrong without being an error; in JSON they are records. -q silences them.
 func (r *run) warnings(list diag.List) {
+	if r.plan.generated {
+		list = withoutPlaces(list)
+	}
 	for _, d := range list {
 		if r.plan.json && !r.plan.quiet {
 			r.out.Error(d)

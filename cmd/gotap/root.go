@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -143,16 +144,22 @@ func nearFlag(c *cobra.Command, err error, otherwise string) string {
 	return near("--"+typed, names, otherwise)
 }
 
-// plainFlagError removes the name of the Go function that could not parse a number.
+var badFlagValue = regexp.MustCompile(`^invalid argument "(.*)" for "(?:-., )?(--\S+)" flag: strconv\.Parse(\w+)`)
+
+// plainFlagError says what a value should have been that is no number or no truth value.
 func plainFlagError(err error) error {
+	m := badFlagValue.FindStringSubmatch(err.Error())
 	var number *strconv.NumError
-	if !errors.As(err, &number) {
+	switch {
+	case m == nil || !errors.As(err, &number):
 		return err
+	case errors.Is(err, strconv.ErrRange):
+		return fmt.Errorf("%s %s: too large", m[2], m[1])
+	case m[3] == "Bool":
+		return fmt.Errorf("%s %s: not true or false", m[2], m[1])
+	default:
+		return fmt.Errorf("%s %s: not an integer", m[2], m[1])
 	}
-	if i := strings.Index(err.Error(), ": strconv."); i > 0 {
-		return fmt.Errorf("%s: %w", err.Error()[:i], number.Err)
-	}
-	return err
 }
 
 // splitCommand splits the arguments at "--".

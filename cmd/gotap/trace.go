@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -120,8 +121,11 @@ func (t *traceOptions) check(o *runOptions, patterns, command []string) error {
 		return fmt.Errorf("--stack %d: at least 1", t.stack)
 	}
 	for _, p := range patterns {
-		if p == "" {
+		switch ext := filepath.Ext(p); {
+		case p == "":
 			return errors.New("a pattern is empty")
+		case (ext == ".js" || ext == ".ts" || ext == ".dpdf") && isFile(p):
+			return status.Hinted(fmt.Errorf("%s is a script, not a function", p), "gotap run "+p)
 		}
 	}
 	if len(patterns) == 0 || o.targeted(command) {

@@ -5,39 +5,54 @@ import (
 	"strings"
 )
 
-// Calls are the places of calls of functions that are copied into programs, the innermost first. They can be compared,
-// as a Diagnostic is.
-type Calls struct {
-	at [6]Span
-	n  int // how many there are; those behind the array are not known
-}
+// shownCalls is how many calls a text has.
+const shownCalls = 6
 
-// Add adds a call outside of those that are there.
-func (c *Calls) Add(at Span) {
-	if c.n < len(c.at) {
-		c.at[c.n] = at
-	}
-	c.n++
-}
-
-// Places returns where the calls that are known are, as file:line:column.
-func (c Calls) Places() (list []string) {
-	for _, call := range c.at[:min(c.n, len(c.at))] {
+// Calls returns where the function that has the span was called, as file:line:column, the innermost call first.
+func (s Span) Calls() (places []string) {
+	for call := s.Call; call != nil; call = call.Call {
 		if call.Source != nil {
-			list = append(list, call.Source.Position(call.Start).String())
+			places = append(places, call.Source.Position(call.Start).String())
 		}
 	}
-	return list
+	return places
 }
 
-// text is a line for each call.
-func (c Calls) text() string {
+// Through returns calls as the end of a sentence, empty if there are none.
+func Through(calls []string) string {
+	if len(calls) == 0 {
+		return ""
+	}
+	shown, more := shorten(calls)
+	text := ", called from " + strings.Join(shown, ", ")
+	if more > 0 {
+		text += fmt.Sprintf(" and through %d more", more)
+	}
+	return text
+}
+
+// shorten returns the calls that a text has, and how many more there are.
+func shorten(calls []string) (shown []string, more int) {
+	shown = calls[:min(len(calls), shownCalls)]
+	return shown, len(calls) - len(shown)
+}
+
+// callLines is a line for each call.
+func (s Span) callLines() string {
 	var b strings.Builder
-	for _, place := range c.Places() {
+	shown, more := shorten(s.Calls())
+	for _, place := range shown {
 		fmt.Fprintf(&b, "called from %s\n", Escape(place))
 	}
-	if more := c.n - len(c.at); more > 0 {
+	if more > 0 {
 		fmt.Fprintf(&b, "and through %d more\n", more)
 	}
 	return b.String()
+}
+
+// Key returns the diagnostic without the calls by which its place was reached. Those that say the same of one place are
+// equal then: the first call stands for all.
+func (d Diagnostic) Key() Diagnostic {
+	d.Span.Call = nil
+	return d
 }

@@ -83,6 +83,7 @@ func (s *Source) Line(n int) string {
 type Span struct {
 	Source     *Source
 	Start, End int
+	Call       *Span // in a function that is copied into a program: the call; nil in the program itself
 }
 
 // Severity distinguishes errors from warnings.
@@ -100,7 +101,6 @@ type Diagnostic struct {
 	Severity Severity
 	Text     string // lower case, no full stop
 	Hint     string // what to do instead; may be ""
-	Calls    Calls  // by which the place was reached
 	columns  int    // of the terminal, if it is narrow
 }
 
@@ -177,7 +177,7 @@ func (d Diagnostic) String() string {
 		fmt.Fprintf(&b, "%s: %s: %s\n", Escape(pos.String()), word, Escape(d.Text))
 		b.WriteString(d.echo(pos))
 	}
-	b.WriteString(d.Calls.text())
+	b.WriteString(d.Span.callLines())
 	if d.Hint != "" {
 		fmt.Fprintf(&b, "hint: %s\n", Escape(d.Hint))
 	}

@@ -35,7 +35,7 @@ func TestFit(t *testing.T) {
 	s := NewSource("a.js", line)
 	for _, word := range []string{"probe", "c.arg0", "長い名前", "missing", "comment", line} {
 		at := strings.Index(line, word)
-		whole := Diagnostic{Span: Span{s, at, at + len(word)}, Text: "wrong"}
+		whole := Diagnostic{Span: Span{Source: s, Start: at, End: at + len(word)}, Text: "wrong"}
 		if whole.Fit(0).String() != whole.String() || whole.Fit(200).String() != whole.String() {
 			t.Errorf("%s: cut where there is room", word)
 		}
@@ -55,11 +55,11 @@ func TestFit(t *testing.T) {
 func TestPrinting(t *testing.T) {
 	s := NewSource("a.js", "\té = \x1b[1];\n")
 	var l List
-	l.Warnf(Span{s, 1, 3}, "", "one character")
+	l.Warnf(Span{Source: s, Start: 1, End: 3}, "", "one character")
 	if l.Err() != nil {
 		t.Error("a warning is an error")
 	}
-	l.Errorf(Span{s, 6, 99}, "say it otherwise", "cut at the %s", "end")
+	l.Errorf(Span{Source: s, Start: 6, End: 99}, "say it otherwise", "cut at the %s", "end")
 	l.Errorf(Span{}, "", "nowhere")
 	want := strings.Join([]string{
 		"a.js:1:2: warning: one character",
@@ -80,7 +80,7 @@ func TestPrinting(t *testing.T) {
 func TestWideLines(t *testing.T) {
 	text := "f(\"漢字 e\u0301 😀\", 名前);"
 	at := strings.Index(text, "名前")
-	got := strings.Split(Diagnostic{Span: Span{NewSource("a.js", text), at, at + len("名前")}, Text: "wrong"}.String(), "\n")
+	got := strings.Split(Diagnostic{Span: Span{Source: NewSource("a.js", text), Start: at, End: at + len("名前")}, Text: "wrong"}.String(), "\n")
 	under := "   \u3000\u3000   \u3000   " // of the mark on the e there is nothing
 	if got[0] != "a.js:1:14: error: wrong" || got[2] != "  "+under+"^^^^" || Columns(under) != Columns(text[:at]) {
 		t.Errorf("%q", got)
@@ -113,7 +113,7 @@ func TestColumns(t *testing.T) {
 func TestLongLines(t *testing.T) {
 	for _, before := range []int{0, 50, 1000} {
 		text := strings.Repeat("é", before) + "here" + strings.Repeat("x", 5000)
-		d := Diagnostic{Span: Span{NewSource("a.js", text), 2 * before, 2*before + 4}, Text: "wrong"}
+		d := Diagnostic{Span: Span{Source: NewSource("a.js", text), Start: 2 * before, End: 2*before + 4}, Text: "wrong"}
 		lines := strings.Split(d.String(), "\n")
 		if n := utf8.RuneCountInString(lines[1]); n > 250 {
 			t.Errorf("%d before: %d characters are shown", before, n)
@@ -125,22 +125,26 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// Calls by which a place was reached are below the carets, the innermost first.
+// Calls by which a place was reached are below the carets, the innermost first, and in one line where that is the text.
 func TestCalls(t *testing.T) {
 	s := NewSource("a.js", "f(1);\ng();\n")
-	d := Diagnostic{Span: Span{s, 2, 3}, Text: "wrong", Hint: "right"}
-	d.Calls.Add(Span{s, 6, 9})
+	d := Diagnostic{Span: Span{s, 2, 3, &Span{s, 6, 9, nil}}, Text: "wrong", Hint: "right"}
 	if want := "a.js:1:3: error: wrong\n  f(1);\n    ^\ncalled from a.js:2:1\nhint: right\n"; d.String() != want {
 		t.Errorf("%q, want %q", d.String(), want)
 	}
-	same := d
+	if got := Through(d.Span.Calls()); got != ", called from a.js:2:1" {
+		t.Errorf("%q", got)
+	}
 	for range 6 {
-		d.Calls.Add(Span{s, 0, 1})
+		d.Span.Call = &Span{s, 0, 1, d.Span.Call}
 	}
 	if got := d.String(); !strings.HasSuffix(got, "called from a.js:1:1\nand through 1 more\nhint: right\n") || strings.Count(got, "called from") != 6 {
 		t.Errorf("%q", got)
 	}
-	if same == d {
-		t.Error("diagnostics with other calls are the same")
+	if got := Through(d.Span.Calls()); strings.Count(got, ", a.js:1:1") != 5 || !strings.HasSuffix(got, ", a.js:1:1 and through 1 more") {
+		t.Errorf("%q", got)
+	}
+	if got := Through(nil); got != "" {
+		t.Errorf("%q", got)
 	}
 }

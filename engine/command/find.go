@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,7 +37,21 @@ func Find(c *backend.Command) (path string, err error) {
 	return "", exec.ErrNotFound
 }
 
-var errNotExecutable = fmt.Errorf("it is not executable: %w", os.ErrPermission)
+// A refusal is why a file cannot be run. It matches an error of package os, whose text would say it twice.
+type refusal struct {
+	text string
+	is   error
+}
+
+func (r *refusal) Error() string { return r.text }
+
+func (r *refusal) Unwrap() error { return r.is }
+
+var (
+	errNotExecutable = &refusal{"it is not executable", os.ErrPermission}
+	errDirectory     = &refusal{"it is a directory", os.ErrPermission}
+	errNoFile        = &refusal{"no such file", os.ErrNotExist}
+)
 
 // At converts a path that is relative to the command's directory into one that this process can use.
 func At(c *backend.Command, path string) string {
@@ -53,11 +66,11 @@ func executable(file string) error {
 	st, err := os.Stat(file)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return fmt.Errorf("no such file: %w", os.ErrNotExist)
+		return errNoFile
 	case err != nil:
 		return err
 	case st.IsDir():
-		return fmt.Errorf("it is a directory: %w", os.ErrPermission)
+		return errDirectory
 	case st.Mode()&0o111 == 0:
 		return errNotExecutable
 	}

@@ -10,6 +10,7 @@ import (
 	"gotap/compile/js"
 	"gotap/engine"
 	"gotap/engine/place"
+	"gotap/engine/registry"
 	"gotap/runtime"
 	"gotap/runtime/arena"
 	"gotap/runtime/opcode"
@@ -25,6 +26,7 @@ type Source interface {
 type Linker struct {
 	Copies   Copies   // of the functions that were linked so far
 	Versions Versions // of their symbols
+	Effects  registry.Effects
 
 	arena *arena.Arena
 	warn  func(diag.List)
@@ -131,9 +133,9 @@ func (l *Linker) report(source Source, list diag.List) {
 	var fresh diag.List
 	l.mu.Lock()
 	for _, d := range list {
-		key := d
-		key.Hint, key.Calls = "", diag.Calls{} // which may be about this place
-		if !slices.Contains(known, d) && !l.reported[key] {
+		key := d.Key()
+		key.Hint = "" // which may be about this place
+		if !l.reported[key] && !slices.ContainsFunc(known, func(k diag.Diagnostic) bool { return k.Key() == d.Key() }) {
 			l.reported[key] = true
 			fresh = append(fresh, d)
 		}

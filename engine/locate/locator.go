@@ -92,6 +92,7 @@ func (l *Locator) Targets(spec place.Spec, mods []module.Loaded) ([]place.Target
 // Of lists the targets of one of a probe's specifications, without those that the probe leaves out.
 func (l *Locator) Of(pr *registry.Probe, spec place.Spec, mods []module.Loaded) ([]place.Target, error) {
 	targets, err := l.Targets(spec, mods)
+	l.seekCallers(pr, mods)
 	targets, err = l.withCopies(pr, spec, l.kept(pr, targets, mods), module.Files(mods), err)
 	return slices.DeleteFunc(slices.Clone(targets), func(t place.Target) bool { return t.Copy != nil && l.unfit(pr, spec, t) }), err
 }
@@ -101,24 +102,7 @@ func (l *Locator) kept(pr *registry.Probe, targets []place.Target, mods []module
 	if len(pr.Spec.Not) == 0 {
 		return targets
 	}
-	return slices.DeleteFunc(slices.Clone(targets), func(t place.Target) bool { return l.excluded(pr.Spec.Not, t, mods) })
-}
-
-// excluded reports whether one of some specifications means a target. Without a module part they mean every module.
-func (l *Locator) excluded(not []place.Spec, t place.Target, mods []module.Loaded) bool {
-	for _, spec := range not {
-		if spec.Of != place.Callees { // those of a module's function may be in any module
-			if !place.InModule(spec, t.File, module.Files(mods)) {
-				continue
-			}
-			spec.Module = t.File.Path
-		}
-		same, _ := l.Targets(spec, mods) // what is not there leaves nothing out
-		if slices.ContainsFunc(same, func(s place.Target) bool { return s.File == t.File && s.Vaddr == t.Vaddr }) {
-			return true
-		}
-	}
-	return false
+	return slices.DeleteFunc(slices.Clone(targets), func(t place.Target) bool { return l.excluded(pr, t, mods) })
 }
 
 // known returns the answer that is kept for a specification.
@@ -203,6 +187,7 @@ func (l *Locator) prepare(pr *registry.Probe, spec place.Spec, procs []Process, 
 	found := false
 	for _, p := range procs {
 		targets, err := l.Targets(spec, p.Mods)
+		l.seekCallers(pr, p.Mods)
 		targets, err = l.withCopies(pr, spec, targets, module.Files(p.Mods), err)
 		if err != nil && spec.Absolute() && mapped(p.Mods, spec.Addr) == nil {
 			err = l.host.NoModule(p.Pid, spec)

@@ -159,7 +159,7 @@ func (e *NotFoundError) Hint() string {
 	}
 	var hints []string
 	if e.What != NoLine && len(e.Suggestions) > 0 {
-		hints = append(hints, "did you mean "+strings.Join(e.Suggestions, ", ")+"?")
+		hints = append(hints, e.Similar())
 	}
 	// When the program is stripped, similar names of libraries are rarely the right ones.
 	if e.Stripped != "" && (len(hints) == 0 || e.Spec.Module == "") {
@@ -172,6 +172,17 @@ func (e *NotFoundError) Hint() string {
 		hints = append(hints, waitsFor)
 	}
 	return strings.Join(hints, " ")
+}
+
+// Similar returns a question for similar names, or the modules that were searched for one; empty if there are none.
+func (e *NotFoundError) Similar() string {
+	switch {
+	case len(e.Suggestions) > 0:
+		return "did you mean " + strings.Join(e.Suggestions, ", ") + "?"
+	case e.What == NoModule && len(e.Searched) > 0:
+		return "there " + e.modules()
+	}
+	return ""
 }
 
 // matchingHint names functions that the pattern would mean if their calls had not been inlined, three at most.
@@ -238,7 +249,7 @@ func (e *NotFoundError) otherHint() string {
 	case e.What == NoModule && e.Static != "" && !strings.Contains(e.Spec.Module, "/"):
 		return filepath.Base(e.Static) + " is linked statically and has no libraries: name functions without a module, as in " + e.Spec.bare() + "; " + waitsFor
 	case e.What == NoModule && len(e.Searched) > 0:
-		return "there " + e.modules() + "; " + waitsFor
+		return e.Similar() + "; " + waitsFor
 	case e.NoExports:
 		return "it exports no function; programs export with -rdynamic only, libraries what others may call"
 	case e.What == NoCallee:

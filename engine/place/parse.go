@@ -117,7 +117,7 @@ func (p parser) module(from, to int) *SyntaxError {
 	case colon < from || strings.Contains(p.text[from:colon], "/"):
 		return nil
 	case colon == from:
-		return syntax(p.text, from, from+1, "the module before the colon is missing", "")
+		return syntax(p.text, from, from+1, "the module before the colon is missing", "a.out is the main program: a.out:main")
 	}
 	return syntax(p.text, colon, colon+1, "there is a colon too many", "only in a path a module may have a colon")
 }
@@ -142,7 +142,7 @@ func (p parser) code(from, to int) (Spec, *SyntaxError) {
 		if colon := p.moduleColon(from, to); colon >= 0 {
 			s.Module = p.text[from:colon]
 			if colon == from {
-				return s, syntax(p.text, from, from+1, "the module before the colon is missing", "")
+				return s, syntax(p.text, from, from+1, "the module before the colon is missing", "a.out is the main program: a.out:main")
 			}
 			from = colon + 1
 		}

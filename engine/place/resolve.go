@@ -49,7 +49,7 @@ func (r *Resolver) ResolveAll(s Spec, files []*module.File) ([]Target, error) {
 	}
 	searched := Candidates(s, files)
 	if len(searched) == 0 {
-		return nil, noModule(s, files)
+		return nil, NotLoaded(s, files)
 	}
 	if s.Of == Callees {
 		return r.callees(s, searched, files)
@@ -172,8 +172,8 @@ func linked(name string, files []*module.File) (found []*module.File) {
 	return found
 }
 
-// noModule returns the error for a module part that no module matches, with similar names.
-func noModule(s Spec, files []*module.File) error {
+// NotLoaded returns the error for a module part that no module matches, with similar names.
+func NotLoaded(s Spec, files []*module.File) error {
 	e := &NotFoundError{Spec: s, What: NoModule}
 	if s.Module == "" { // nothing to search at all
 		e.What = NoFunction

@@ -87,6 +87,7 @@ type Spec struct {
 	Specs                                 []place.Spec
 	Not                                   []place.Spec // what of Specs is left out
 	From                                  []string     // module parts of places: only calls that these modules make count; none: all
+	Effects                               *Effects     // of Not and From; may be nil
 	Compile                               Compile
 	After                                 uint64 // number of first hits to ignore
 	Limit                                 uint64 // hits after which the probe disables itself; 0: none
@@ -107,9 +108,15 @@ func (s *Spec) Patterns() bool {
 	return !slices.ContainsFunc(s.Specs, func(p place.Spec) bool { return !p.Pattern() && !p.Every })
 }
 
-// LeavesOut reports whether the probe leaves out a system call.
-func (s *Spec) LeavesOut(call string) bool {
-	return slices.ContainsFunc(s.Not, func(p place.Spec) bool { return p.Kind == place.Syscall && p.Matches(call) })
+// LeavesOut reports whether the probe leaves out a system call, one of those that it means.
+func (s *Spec) LeavesOut(call string) (left bool) {
+	for _, p := range s.Not {
+		if s.Effects.Open(LeftOut(p)); p.Kind == place.Syscall && p.Matches(call) {
+			s.Effects.Had(LeftOut(p))
+			left = true
+		}
+	}
+	return left
 }
 
 // State is what a query reports about a probe. Skipped and Spent are those of samples.

@@ -58,8 +58,14 @@ func (p *Probes) Add(pr *registry.Probe, spec place.Spec) error {
 			at[call{c.Machine, uint64(number)}] = found[key]
 		}
 	}
+	known := syscallnames.Names(p.Conventions[0].Machine)
 	if len(found) == 0 && !pr.Spec.Optional {
-		return place.NoCall(spec, syscallnames.Names(p.Conventions[0].Machine))
+		return place.NoCall(spec, known)
+	}
+	for _, not := range pr.Spec.Not {
+		if not.Kind == place.Syscall && !slices.ContainsFunc(known, not.Matches) {
+			pr.Spec.Effects.Missed(registry.LeftOut(not), place.NoCall(not, known))
+		}
 	}
 	p.insert(at)
 	for _, pl := range found {

@@ -54,7 +54,7 @@ type Object struct {
 	Lo, Hi, Step int64      // KindLhist; KindSeries: Step is the interval in nanoseconds
 	Of           Kind       // KindSeries: kind of an interval: KindSum, KindMin, KindMax or KindAvg
 	Bits         int        // KindHist: every power of two is divided into 1<<Bits equal buckets; at most MaxBits
-	Value        value.Kind // KindMap: value.KindInt or value.KindText, decided by the compiler
+	Value        value.Kind // KindMap: value.KindInt or value.KindText, decided by the compiler; KindInt: KindBool of a truth value
 }
 
 // MaxBits is the finest division of a histogram: the width of a bucket is 1/32 of its lower bound.

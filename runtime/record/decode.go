@@ -114,7 +114,7 @@ func decodeField(p []byte, kind value.Kind, pid int64) (value.Value, int) {
 	if kind == value.KindStack {
 		return value.Value{Kind: kind, Int: pid, Stack: decodeStack(p[8 : 8+padded]), Cut: cut}, 8 + padded
 	}
-	return value.Value{Kind: kind, Text: string(p[8 : 8+length]), Cut: cut}, 8 + padded
+	return value.OfField(kind, string(p[8:8+length]), cut), 8 + padded
 }
 
 // decodeStack reads return addresses.

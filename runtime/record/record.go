@@ -77,8 +77,10 @@ type Item struct {
 type Program struct {
 	Name    string
 	Formats []Format
-	Where   func(pc uint32) string // "file:line:col" of an instruction; may be nil
-	Fuel    int                    // steps a run may take; 0: unknown
+	Fuel    int // steps a run may take; 0: unknown
+
+	// Where returns "file:line:col" of an instruction, and of the calls of the function that it is in. It may be nil.
+	Where func(pc uint32) (place string, calls []string)
 }
 
 // FormatOf returns a format of a program, or nil if there is none.

@@ -155,7 +155,7 @@ func (s Snapshot) DataJSON(d Data) any {
 		return d.Summary().json()
 	case d.IsFloat:
 		return value.Value{Kind: value.KindFloat, Float: d.Float}.JSON()
-	case d.Kind == object.KindMap && s.Object.Value.Class() == value.ClassWord:
+	case (d.Kind == object.KindMap || d.Kind == object.KindInt) && s.Object.Value.Class() == value.ClassWord:
 		return value.FromWord(s.Object.Value, uint64(d.Int)).JSON()
 	}
 	return value.JSONInt(d.Int)

@@ -7,12 +7,15 @@ import (
 	"strings"
 
 	"gotap/runtime/object"
+	"gotap/runtime/value"
 )
 
 // Text returns the snapshot for one who asked for it by name, so also when it has nothing to print: a variable as "name
 // = value", an array as a line for each element that is not 0, all else as Print writes it. It has no line end.
 func (s Snapshot) Text(options Options) string {
 	switch o := s.Object; {
+	case o.Kind == object.KindInt && o.Value == value.KindBool && len(s.Entries) == 1:
+		return fmt.Sprintf("%s = %t", o.Name, s.Entries[0].Data.Int != 0)
 	case o.Kind == object.KindInt && len(s.Entries) == 1:
 		return fmt.Sprintf("%s = %d", o.Name, s.Entries[0].Data.Int)
 	case o.Kind == object.KindText && len(s.Entries) == 1:

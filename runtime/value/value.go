@@ -36,7 +36,7 @@ func (k Kind) Class() Class {
 	switch k {
 	case KindInt, KindUint, KindFloat, KindBool:
 		return ClassWord
-	case KindText, KindBytes:
+	case KindText, KindBytes, KindQuoted, KindDump:
 		return ClassText
 	case KindStack:
 		return ClassStack
@@ -51,7 +51,7 @@ func (k Kind) String() string {
 		return "integer"
 	case KindFloat:
 		return "float"
-	case KindText:
+	case KindText, KindQuoted, KindDump:
 		return "text"
 	case KindBytes:
 		return "bytes"
@@ -77,6 +77,8 @@ const (
 	KindBytes
 	KindStack // return addresses
 	KindBool
+	KindQuoted // of a field only: a text that stands in quotation marks; its value is text
+	KindDump   // of a field only: the text of a value that is made of others, with texts in quotation marks
 
 	// KindAny in Refine: the use does not determine the type (m.has(k), m.delete(k); a key whose type only the place
 	// knows).

@@ -102,7 +102,7 @@ func (m *Machine) explainException(ex *goja.Exception) diag.Diagnostic {
 		at = m.Files.UserPlace(ex.Stack())
 	}
 	if name := unknownName(obj); name != "" {
-		return diag.Diagnostic{Span: widened(at, name), Text: m.message(obj), Hint: m.nameHint(name, ex.Stack())}
+		return diag.Diagnostic{Span: widened(at, name), Text: m.message(obj), Hint: cmp.Or(placeHint(name, at), m.nameHint(name, ex.Stack()))}
 	}
 	return diag.Diagnostic{Span: at, Text: m.message(obj), Hint: cmp.Or(bigIntHint(obj), m.memberHint(obj, at))}
 }

@@ -2,6 +2,7 @@ package jsvm
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"strings"
 	"sync"
@@ -84,6 +85,14 @@ func unknownName(obj *goja.Object) string {
 		return ""
 	}
 	return match[1]
+}
+
+// placeHint returns the hint for a name where probe wants a place; "" elsewhere.
+func placeHint(name string, at diag.Span) string {
+	if at.Source == nil || !strings.HasSuffix(strings.TrimRight(at.Source.Text[:at.Start], " ["), "probe(") {
+		return ""
+	}
+	return fmt.Sprintf("a place is a text: probe(%q, …)", name)
 }
 
 // nameHint returns a hint for an undefined name: a built-in function, or a name of the file that was running, that

@@ -75,6 +75,9 @@ var (
 // codeStart returns the offset of the end of the comments at the start of a script.
 func codeStart(text string) int { return len(spaceOrComment().FindString(text)) }
 
+// IsEmpty reports whether a text has nothing but comments.
+func IsEmpty(text string) bool { return codeStart(text) == len(text) }
+
 // hasModules reports whether a text seems to have import or export declarations. A line of a template that looks like
 // one only costs a pass through esbuild.
 func hasModules(text string) bool { return moduleSyntax().MatchString(text) }

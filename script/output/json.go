@@ -256,7 +256,7 @@ func (j *JSON) Error(d diag.Diagnostic) {
 		pos := src.Position(d.Span.Start)
 		fields = append(fields, Field{"file", pos.File}, Field{"line", pos.Line}, Field{"column", pos.Col})
 	}
-	if calls := d.Calls.Places(); len(calls) > 0 {
+	if calls := d.Span.Calls(); len(calls) > 0 {
 		fields = append(fields, Field{"calls", calls})
 	}
 	if d.Hint != "" {

@@ -158,7 +158,7 @@ func (d *decoder) item(formats []*record.Format) (item record.Item) {
 	var kinds []value.Kind
 	for _, f := range item.Format.Fields {
 		if !f.IsLiteral {
-			kinds = append(kinds, f.Kind)
+			kinds = append(kinds, f.Kind.Shown())
 		}
 	}
 	if n := d.uvarint(); n != uint64(len(kinds)) {

@@ -1,6 +1,7 @@
 package shared
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -24,8 +25,8 @@ func (e *SetError) Error() string { return fmt.Sprintf("cannot set %s: %s", e.Na
 // Hint returns what to do, or "".
 func (e *SetError) Hint() string { return e.Help }
 
-// Set gives a variable that programs share a value, as text has it: an integer (also 0x…), true or false, or the text
-// itself. Errors are *SetError. Safe for concurrent use.
+// Set gives a variable that programs share a value, as text has it: an integer (also 0x…, or 12n), true or false, or
+// the text itself. Errors are *SetError. Safe for concurrent use.
 func (t *Table) Set(name, text string) error {
 	var names []string
 	for _, o := range t.List() {
@@ -57,9 +58,12 @@ func set(o Object, text string) error {
 			return &SetError{Name: o.Name, Reason: fmt.Sprintf("%d bytes are more than the %d of a text variable", len(text), value.DefaultText)}
 		}
 	case object.KindInt:
-		n, ok := number(text)
-		if !ok {
-			return &SetError{Name: o.Name, Reason: fmt.Sprintf("it holds integers, and %q is none", text), Help: "write an integer (12, 0x10), true or false"}
+		n, is := read(text)
+		switch {
+		case o.Value == value.KindBool && is != aBoolean:
+			return &SetError{Name: o.Name, Reason: fmt.Sprintf("it holds true or false, and %q is %s", text, is), Help: "write true or false"}
+		case o.Value != value.KindBool && is != anInteger:
+			return &SetError{Name: o.Name, Reason: fmt.Sprintf("it holds integers, and %q is %s", text, is), Help: "write an integer, as in 12 or 0x10"}
 		}
 		v = value.Int(n)
 	default:
@@ -71,17 +75,36 @@ func set(o Object, text string) error {
 	return nil
 }
 
-// number reads an integer of 64 bits, signed or unsigned, or a truth value.
-func number(text string) (n int64, ok bool) {
+// What the text of a value can be.
+const (
+	anInteger = "an integer"
+	aBoolean  = "a boolean"
+)
+
+// read reads an integer of 64 bits, signed or unsigned, or a truth value, and returns what the text is.
+func read(text string) (n int64, is string) {
 	switch text {
 	case "true":
-		return 1, true
+		return 1, aBoolean
 	case "false":
-		return 0, true
+		return 0, aBoolean
 	}
-	if n, err := strconv.ParseInt(text, 0, 64); err == nil {
-		return n, true
+	digits := text
+	if before, big := strings.CutSuffix(text, "n"); big { // 12n, as a BigInt is written
+		digits = before
 	}
-	u, err := strconv.ParseUint(text, 0, 64)
-	return int64(u), err == nil
+	n, err := strconv.ParseInt(digits, 0, 64)
+	if err == nil {
+		return n, anInteger
+	}
+	u, uerr := strconv.ParseUint(digits, 0, 64)
+	switch _, ferr := strconv.ParseFloat(text, 64); {
+	case uerr == nil:
+		return int64(u), anInteger
+	case errors.Is(err, strconv.ErrRange), errors.Is(uerr, strconv.ErrRange):
+		return 0, "an integer of more than 64 bits"
+	case ferr == nil:
+		return 0, "a float"
+	}
+	return 0, "text"
 }

@@ -74,7 +74,10 @@ func (t *Table) adopt(o object.Object, setting bool) (int, bool) {
 
 // sameType compares declarations without the initial value.
 func sameType(a, b object.Object) bool {
-	a.Init, a.Text, a.Value = b.Init, b.Text, b.Value
+	a.Init, a.Text = b.Init, b.Text
+	if a.Kind == object.KindMap {
+		a.Value = b.Value
+	}
 	return a == b
 }
 

@@ -190,7 +190,7 @@ func (v *Variables) share(sl *Slot, fold Fold) (js.Binding, bool) {
 	if n, ok := jsvm.ToInt(sl.value); ok {
 		o.Kind, o.Init = object.KindInt, n
 	} else if b, ok := sl.value.Export().(bool); ok {
-		kind, o.Kind, o.Init = slotBool, object.KindInt, jsvm.BoolInt(b)
+		kind, o.Kind, o.Init, o.Value = slotBool, object.KindInt, jsvm.BoolInt(b), rtvalue.KindBool
 	} else if goja.IsString(sl.value) {
 		kind, o.Kind, o.Text = slotText, object.KindText, sl.value.String()
 	} else {

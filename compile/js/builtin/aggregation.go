@@ -62,7 +62,7 @@ func (s *Call) countsOnly(a operand.Aggregation) {
 func (s *Call) Key(n int) []*tree.Expr {
 	parts := []*tree.Expr{}
 	for i := range n {
-		e := tree.AsWhole(s.ops.Scalar(s.arg(i)))
+		e := tree.AsWhole(s.ops.Kept(s.arg(i)))
 		if e.Kind == tree.KindFloat {
 			s.Errorf(e.At, "make an integer of the float with trunc(x)", "a float cannot be part of a key")
 			e = tree.Poison(e.At)

@@ -24,7 +24,7 @@ func (s *Call) Map(t operand.Map) *tree.Expr {
 		if !s.count(2, -1) {
 			return tree.Poison(s.at)
 		}
-		return s.set(t, s.Key(n-1), tree.AsWhole(s.arg(n-1)))
+		return s.set(t, s.Key(n-1), tree.AsWhole(s.ops.Kept(s.arg(n-1))))
 	case "inc":
 		return s.increment(t)
 	}

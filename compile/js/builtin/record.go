@@ -44,8 +44,16 @@ func (it *item) add(name string, e *tree.Expr) {
 		it.bad = true
 		return
 	}
-	it.format.Fields = append(it.format.Fields, record.Field{Name: name, Kind: e.Kind.ValueKind(), Part: it.part})
+	it.format.Fields = append(it.format.Fields, record.Field{Name: name, Kind: shownKind(e), Part: it.part})
 	it.args = append(it.args, e)
+}
+
+// shownKind is the kind of the field that holds a value.
+func shownKind(e *tree.Expr) value.Kind {
+	if e.Kind == tree.KindText && e.Shows.Class() == value.ClassText {
+		return e.Shows
+	}
+	return e.Kind.ValueKind()
 }
 
 // literal appends constant text, which takes no room in the log.

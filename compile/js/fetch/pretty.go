@@ -10,7 +10,9 @@ import (
 	"gotap/compile/js"
 	"gotap/compile/js/report"
 	"gotap/compile/js/tree"
+	"gotap/runtime"
 	"gotap/runtime/opcode"
+	"gotap/runtime/value"
 )
 
 // Bounds of what is shown of a value that is made of others. What is left out is marked, as text that was cut is.
@@ -22,6 +24,7 @@ const (
 	prettyText     = 64 // bytes of a text
 	recordText     = 256
 	prettyMore     = ".."
+	prettyWords    = 160 // words of a program that are in use, where all of it would take too many
 )
 
 // prettier makes the text of a value that is made of others.
@@ -30,6 +33,18 @@ type prettier struct {
 	at     diag.Span
 	leaves int
 	within bool // a map in a structure
+	words  int  // when so many words of the program are in use, no further value is shown
+}
+
+// bounded returns what show makes, with fewer values if all of them would take more words than a program has.
+func (f *Fetcher) bounded(at diag.Span, show func(p *prettier) *tree.Expr) *tree.Expr {
+	before := f.Ops.Slots
+	whole := show(&prettier{f: f, at: at, words: runtime.MaxTemps})
+	if f.Ops.Slots.Most <= runtime.MaxTemps {
+		return marked(whole)
+	}
+	f.Ops.Slots = before
+	return marked(show(&prettier{f: f, at: at, words: prettyWords}))
 }
 
 // most is how many elements of a container are shown.
@@ -64,12 +79,31 @@ func (f *Fetcher) Pretty(a Path, at diag.Span) *tree.Expr {
 	if f.State.Unit.Place == nil {
 		return tree.Text(at, "") // compiled again at the place
 	}
-	return f.once(a, at, func(a Path) *tree.Expr { return f.pretty(a, at) })
+	return f.bounded(at, func(p *prettier) *tree.Expr {
+		return f.once(a, at, func(a Path) *tree.Expr { return p.path(a) })
+	})
 }
 
-// pretty is Pretty of a path whose values may be computed several times.
-func (f *Fetcher) pretty(a Path, at diag.Span) *tree.Expr {
-	p := &prettier{f: f, at: at}
+// marked notes in what the text of a value is made of which parts are texts in quotation marks, and which are put
+// together at the probe. What leaves the machine as a field is escaped there.
+func marked(e *tree.Expr) *tree.Expr {
+	switch {
+	case e.Kind != tree.KindText || e.Code == tree.CodeText || e.Code == tree.CodeTextOf:
+	case e.Code == tree.CodeOp && (e.Cmd.Op == opcode.Str || e.Cmd.Op == opcode.Bytes):
+		e.Shows = value.KindQuoted
+	default:
+		e.Shows = value.KindDump
+		if e.Code == tree.CodeOp && e.Cmd.Op == opcode.Scat {
+			marked(e.Args[0])
+			marked(e.Args[1])
+		}
+	}
+	return e
+}
+
+// path is Pretty of a path whose values may be computed several times.
+func (p *prettier) path(a Path) *tree.Expr {
+	f, at := p.f, p.at
 	if a.IsAll() {
 		return p.parameters(a)
 	}
@@ -125,12 +159,13 @@ func (f *Fetcher) CallText(at diag.Span) (text *tree.Expr, ok bool) {
 	case !known && access.Shape == nil:
 		return nil, false
 	}
-	p := &prettier{f: f, at: at}
-	first := p.value(of, access, err, 0)
-	if n := f.results(); n > 1 {
-		return p.results(first, n), true
-	}
-	return first, true
+	return f.bounded(at, func(p *prettier) *tree.Expr {
+		first := p.value(of, access, err, 0)
+		if n := f.results(); n > 1 {
+			return p.results(first, n)
+		}
+		return first
+	}), true
 }
 
 // results is how many results the function has, as far as that is known.
@@ -214,6 +249,9 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	kind := compile.ShapeNumber
 	if access.Shape != nil {
 		kind = access.Shape.Kind
+	}
+	if p.f.Ops.Slots.Most > p.words {
+		return tree.Text(p.at, prettyMore)
 	}
 	if text, ok := p.sizedText(a); ok {
 		return text

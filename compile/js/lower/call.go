@@ -97,6 +97,10 @@ func (l *lowering) method(s *builtin.Call, of operand.Operand, dot *ast.DotExpre
 			"%s is not text", a.Spelling())
 		return operand.Bad{}
 	}
+	if a, ok := of.(fetch.Path); ok && makesText(name) {
+		l.Errorf(at, madeTextHint, "%s has no %s in a program", a.Spelling(), name)
+		return operand.Bad{}
+	}
 	if operand.HasValue(of) {
 		if e := l.ValueOf(of, l.At(dot.Left)); name == "startsWith" && e.Kind == tree.KindText {
 			return operand.Value{Expr: s.StartsWith(e)}

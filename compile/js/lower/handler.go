@@ -99,7 +99,7 @@ func (l *lowering) arrowBody(n *ast.ArrowFunctionLiteral) {
 			l.stmts.decide(l.Value(b.Expression), l.At(b.Expression))
 			return
 		}
-		l.stmts.effect(b.Expression)
+		l.stmts.dropped(b.Expression)
 	}
 }
 

@@ -65,6 +65,14 @@ func (l *lowering) member(of operand.Operand, name string, at diag.Span) operand
 	return l.valueMember(l.ValueOf(of, at), name, at)
 }
 
+// makesText reports whether a member of JavaScript's numbers makes text of them.
+func makesText(name string) bool {
+	return name == "toString" || name == "toFixed" || name == "toLocaleString"
+}
+
+// madeTextHint says what makes text of a number in a program.
+const madeTextHint = "text is made by `${x}`, or by printf with %x, %o, %.2f and others"
+
 // valueMember is a member of a value: only text has one.
 func (l *lowering) valueMember(e *tree.Expr, name string, at diag.Span) operand.Operand {
 	switch {
@@ -77,10 +85,10 @@ func (l *lowering) valueMember(e *tree.Expr, name string, at diag.Span) operand.
 	case e.Kind == tree.KindText:
 		l.Errorf(at, report.Suggestion(name, []string{"length", "startsWith"}, "text has length and startsWith(t); more can be done with it in a callback"),
 			"text has no member %s in a program", name)
-	case name == "toString" || name == "toFixed" || name == "toLocaleString":
-		l.Errorf(at, "text is made by `${x}`, or by printf with %x, %o, %.2f and others", "%s has no members", e.Kind)
+	case makesText(name):
+		l.Errorf(at, madeTextHint, "%s has no members", e.Kind)
 	default:
-		l.Errorf(at, "read memory with u8(p), u32(p + 8), str(p), …; fields of arguments with c.args.NAME.field", "%s has no members", e.Kind)
+		l.Errorf(at, "of what it points to: cast(p, \"struct job *\").id; memory without types is read with u32(p + 8), str(p), …", "%s has no members", e.Kind)
 	}
 	return operand.Bad{}
 }

@@ -193,6 +193,9 @@ func inContext(name string) string {
 			return "it is a member of the context: c." + name
 		}
 	}
+	if name == "c" || name == "ctx" || name == "context" {
+		return "the context is a parameter of the program: enter(c) { … }, or c => …"
+	}
 	if here := renamed[name]; here != "" {
 		return "here it is " + here
 	}

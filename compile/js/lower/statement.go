@@ -253,7 +253,16 @@ func (ss *statements) returnStatement(st *ast.ReturnStatement) {
 		return
 	}
 	if st.Argument != nil {
-		ss.effect(st.Argument)
+		ss.dropped(st.Argument)
 	}
 	ss.add(tree.Stmt{Code: tree.StmtEnd, At: ss.l.At(st)})
+}
+
+// dropped is effect of what a program returns, which nobody gets. It warns of a value that is computed for nothing else.
+func (ss *statements) dropped(e ast.Expression) {
+	switch e.(type) {
+	case *ast.Identifier, *ast.DotExpression, *ast.BracketExpression, *ast.NumberLiteral, *ast.StringLiteral, *ast.TemplateLiteral:
+		ss.l.Warnf(ss.l.At(e), "log(x) prints it, exit({ x }) sends it to the exit callback", "what a program returns is dropped")
+	}
+	ss.effect(e)
 }

@@ -123,7 +123,9 @@ func (c ThisField) Get(f *fetch.Fetcher, at diag.Span) *tree.Expr {
 		kept.Read = at
 	}
 	if kept.Kind == tree.KindText {
-		return tree.ApplyA(at, tree.KindText, opcode.PushThisS, uint32(kept.Offset))
+		e := tree.ApplyA(at, tree.KindText, opcode.PushThisS, uint32(kept.Offset))
+		e.Shows = kept.Held.Shows()
+		return e
 	}
 	e := tree.ApplyA(at, kept.Kind, opcode.PushThis, uint32(kept.Offset/8))
 	e.Quotient, e.Ref = kept.Quotient, kept.Held.Ref()

@@ -18,6 +18,15 @@ func (o *Operators) Scalar(e *tree.Expr) *tree.Expr {
 	return tree.Poison(e.At)
 }
 
+// Kept is Scalar for a value that is kept: in a map, or as part of a key. An array of characters, which log shows as
+// text, is its address there as elsewhere, and that is warned of.
+func (o *Operators) Kept(e *tree.Expr) *tree.Expr {
+	if e.Ref != nil && e.Ref.Address && strings.HasPrefix(e.Ref.Name, "char[") && e.Kind.Number() {
+		o.Warnf(e.At, "str(x) is its text", "this is the address of a %s", e.Ref.Name)
+	}
+	return o.Scalar(e)
+}
+
 // isObject reports whether values of a type are the address of a struct or a class. Arrays are addresses in C, too.
 func isObject(r compile.TypeRef) bool {
 	inner, isBracket := strings.CutSuffix(r.Name, "]")

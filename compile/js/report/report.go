@@ -16,7 +16,7 @@ type Report struct {
 	Diags       diag.List
 	provisional []int // warnings that hold only if the operands are integers, as positions in diags
 	said        map[said]bool
-	calls       []diag.Span // of the functions that are being read, the outermost first
+	call        *diag.Span // of the function that is being read; nil in the program itself
 }
 
 func New(u *js.Unit) *Report {
@@ -42,7 +42,6 @@ func (r *Report) Warnf(at diag.Span, hint, format string, args ...any) {
 }
 
 func (r *Report) say(d diag.Diagnostic) {
-	d.Calls = r.callsTo(d.Span)
 	key := said{d.Span.Source, d.Span.Start, d.Span.End, d.Text}
 	if !r.said[key] {
 		r.said[key] = true
@@ -52,19 +51,9 @@ func (r *Report) say(d diag.Diagnostic) {
 
 // Called notes that a function is read whose call is at a place, until the result is called.
 func (r *Report) Called(at diag.Span) (done func()) {
-	r.calls = append(r.calls, at)
-	return func() { r.calls = r.calls[:len(r.calls)-1] }
-}
-
-// callsTo returns the calls that lead to a place, the innermost first. What is wrong with the innermost call itself is
-// at its place.
-func (r *Report) callsTo(at diag.Span) (calls diag.Calls) {
-	for _, call := range slices.Backward(r.calls) {
-		if call != at {
-			calls.Add(call)
-		}
-	}
-	return calls
+	outer := r.call
+	r.call = &at
+	return func() { r.call = outer }
 }
 
 // HintOf returns the hint that an error carries, or "".

@@ -12,10 +12,9 @@ import (
 
 // At is where a node of a function is.
 func (r *Report) At(fn *js.Function, n ast.Node) diag.Span {
-	if id, ok := n.(*ast.Identifier); ok {
-		return r.span(fn, id.Idx, id.Idx+idx(len(id.Name.String())))
-	}
-	return r.span(fn, r.start(fn, n), end(n))
+	at := r.span(fn, r.start(fn, n), end(n))
+	at.Call = r.call
+	return at
 }
 
 // span is where a node is, in the text as the user wrote it.

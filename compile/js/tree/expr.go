@@ -8,6 +8,7 @@ import (
 	"gotap/runtime"
 	"gotap/runtime/opcode"
 	"gotap/runtime/record"
+	"gotap/runtime/value"
 )
 
 // Pushes reports whether an expression leaves a value.
@@ -92,6 +93,7 @@ type Expr struct {
 	Enum        []compile.Enumerator // names of its values, when it is of an enumeration
 	Ref         *compile.TypeRef     // the type that debug information gives it; nil: none worth keeping
 	Quotient    *Expr                // the integer division that the value of a variable came from
+	Shows       value.Kind           // KindQuoted, KindDump: it is what pretty makes; else KindInt
 	Intended    bool                 // an integer division that needs no warning: the script cuts it itself, or a warning was given
 	StackNeed   int                  // words of stack, roughly: decides what is computed first
 }
@@ -202,7 +204,7 @@ var stable = map[opcode.Op]bool{opcode.Arg: true, opcode.ArgF: true, opcode.Retv
 
 // Local reads a variable.
 func Local(at diag.Span, s *Slot) *Expr {
-	return &Expr{Code: CodeLocal, Kind: s.Kind, At: at, Slot: s, Ref: s.Held.Ref(), Quotient: s.quotient, StackNeed: 1}
+	return &Expr{Code: CodeLocal, Kind: s.Kind, At: at, Slot: s, Ref: s.Held.Ref(), Quotient: s.quotient, Shows: s.Held.Shows(), StackNeed: 1}
 }
 
 // Set assigns to a variable.

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"gotap/compile"
+	"gotap/runtime/value"
 )
 
 // Holding is what is known of the type of the values that something holds: a variable, a field of this, the values of a
@@ -10,6 +11,27 @@ type Holding struct {
 	ref   *compile.TypeRef
 	Mixed bool // values of several types, or of none, were put in
 	Used  bool // members of what it holds were read
+
+	dump, text bool // texts of values that pretty makes were put in, and other texts
+}
+
+// Shows is what Expr.Shows is of the values: a dump, if nothing but dumps were put in.
+func (h *Holding) Shows() value.Kind {
+	if h.dump && !h.text {
+		return value.KindDump
+	}
+	return value.KindInt
+}
+
+// putText notes a text that is put in. A constant that a dump would show as it is may stand for one.
+func (h *Holding) putText(v *Expr) {
+	switch {
+	case v.Kind != KindText || v.Code == CodeText && value.Dumped(v.Text, false) == v.Text:
+	case v.Shows == value.KindDump:
+		h.dump = true
+	default:
+		h.text = true
+	}
 }
 
 // Ref returns the type, or nil.
@@ -33,6 +55,7 @@ func (h *Holding) Fits(v *Expr) bool {
 
 // Put notes a value that is put in.
 func (h *Holding) Put(v *Expr) {
+	h.putText(v)
 	switch {
 	case v.IsConst() && v.Cmd.V == 0, v.Code == CodeZero, v.Kind.Silent():
 	case v.Ref == nil || !h.Fits(v):

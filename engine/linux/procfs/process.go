@@ -14,10 +14,13 @@ const MaxPid = 1 << 22
 // ParsePid parses a process number, 1 to MaxPid; the error says what is wrong with the text.
 func ParsePid(text string) (int, error) {
 	digits := 0
+	if len(text) > 1 && text[0] == '-' {
+		digits++
+	}
 	for digits < len(text) && text[digits] >= '0' && text[digits] <= '9' {
 		digits++
 	}
-	if digits == 0 {
+	if digits == 0 || text[digits-1] == '-' {
 		return 0, fmt.Errorf("%s: not a number", text)
 	}
 	if digits < len(text) {

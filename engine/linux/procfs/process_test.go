@@ -59,7 +59,7 @@ func TestParsePid(t *testing.T) {
 	if pid, err := ParsePid("4194304"); err != nil || pid != MaxPid {
 		t.Errorf("%d, %v", pid, err)
 	}
-	for text, want := range map[string]string{"": ": not a number", "-1": "-1: not a number", "12x": `12x: "x" after the number`,
+	for text, want := range map[string]string{"": ": not a number", "-1": "-1: process numbers are 1 to 4194304", "-": "-: not a number", "-x": "-x: not a number", "12x": `12x: "x" after the number`,
 		"0": "0: process numbers are 1 to 4194304", "4194305": "4194305: process numbers are 1 to 4194304"} {
 		if _, err := ParsePid(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, not %s", text, err, want)
