@@ -71,7 +71,7 @@ function bracketPairs(text) {
     } else if (text[k] in closing) {
       open.push(k);
     } else if (Object.values(closing).includes(text[k])) {
-      const at = open.findLastIndex(o => closing[text[o]] === text[k]);
+      const at = open.map(o => closing[text[o]]).lastIndexOf(text[k]);
       if (at < 0) continue;
       pairs.set(open[at], k);
       open.length = at;
