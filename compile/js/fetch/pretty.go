@@ -10,6 +10,7 @@ import (
 	"gotap/compile/js"
 	"gotap/compile/js/report"
 	"gotap/compile/js/tree"
+	"gotap/compile/shape"
 	"gotap/runtime/opcode"
 )
 
@@ -51,7 +52,7 @@ func (f *Fetcher) IsComposite(a Path) bool {
 		return false
 	}
 	switch access.Shape.Kind {
-	case compile.ShapeStruct, compile.ShapeArray, compile.ShapeChars, compile.ShapeWide, compile.ShapeComplex:
+	case shape.Struct, shape.Array, shape.Chars, shape.Wide, shape.Complex:
 		return true
 	}
 	return false
@@ -84,10 +85,10 @@ func (f *Fetcher) pretty(a Path, at diag.Span) *tree.Expr {
 	if text, ok := p.sizedText(a); ok {
 		return text
 	}
-	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && isContainer(s) && !isOwner(s) {
+	if s := access.Shape; s != nil && s.Kind == shape.Pointer && isContainer(s) && !isOwner(s) {
 		return p.handle(a, access, 0)
 	}
-	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && len(s.Members) > 0 {
+	if s := access.Shape; s != nil && s.Kind == shape.Pointer && len(s.Members) > 0 {
 		pointer := f.access(a, access, at)
 		return p.ifReadable(pointer, func() *tree.Expr { return p.members(a, s.Members, 1) })
 	}
@@ -211,38 +212,38 @@ func (p *prettier) join(parts ...*tree.Expr) *tree.Expr {
 
 // value is the text of one value; what cannot be read is a question mark, as debuggers have it.
 func (p *prettier) value(a Path, access compile.Access, err error, depth int) *tree.Expr {
-	kind := compile.ShapeNumber
+	kind := shape.Number
 	if access.Shape != nil {
 		kind = access.Shape.Kind
 	}
 	if text, ok := p.sizedText(a); ok {
 		return text
 	}
-	if kind == compile.ShapeStruct && access.Shape.Dynamic != nil {
+	if kind == shape.Struct && access.Shape.Dynamic != nil {
 		return p.dynamic(a, access.Shape.Dynamic)
 	}
-	if kind == compile.ShapeStruct && isContainer(access.Shape) {
+	if kind == shape.Struct && isContainer(access.Shape) {
 		return p.container(a, access.Shape, depth+1)
 	}
-	if kind == compile.ShapePointer && err == nil && access.Shape.Handle && isContainer(access.Shape) {
+	if kind == shape.Pointer && err == nil && access.Shape.Handle && isContainer(access.Shape) {
 		return p.handle(a, access, depth)
 	}
-	if kind == compile.ShapePointer && err == nil && isOwner(access.Shape) && depth < prettyDepth {
+	if kind == shape.Pointer && err == nil && isOwner(access.Shape) && depth < prettyDepth {
 		return p.inner(a, depth)
 	}
-	if kind == compile.ShapeStruct && len(access.Shape.Members) > 0 && access.Shape.Members[0] == "__0" { // a tuple of Rust
+	if kind == shape.Struct && len(access.Shape.Members) > 0 && access.Shape.Members[0] == "__0" { // a tuple of Rust
 		return p.parts(a, access.Shape.Members, depth+1)
 	}
-	if kind == compile.ShapeStruct {
+	if kind == shape.Struct {
 		return p.members(a, access.Shape.Members, depth+1)
 	}
-	if kind == compile.ShapeArray && err == nil && access.Shape.Len == 0 { // of unknown length, at the end of a struct
+	if kind == shape.Array && err == nil && access.Shape.Len == 0 { // of unknown length, at the end of a struct
 		return tree.Text(p.at, "["+prettyMore+"]")
 	}
-	if kind == compile.ShapeArray && (err == nil || access.Shape.Len > 0) { // one in registers has no address, but elements
+	if kind == shape.Array && (err == nil || access.Shape.Len > 0) { // one in registers has no address, but elements
 		return p.elements(a, access.Shape.Len, depth+1)
 	}
-	if kind == compile.ShapeComplex {
+	if kind == shape.Complex {
 		return p.complex(a, depth)
 	}
 	if err != nil {
@@ -256,11 +257,11 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	}
 	e := p.f.access(a, access, p.at)
 	switch kind {
-	case compile.ShapePointer:
+	case shape.Pointer:
 		return p.hex(e)
-	case compile.ShapeText:
+	case shape.Text:
 		return p.ifReadable(e, func() *tree.Expr { return p.quoted(p.f.access(a, access, p.at), prettyText) })
-	case compile.ShapeChars:
+	case shape.Chars:
 		return p.quoted(e, textRoom(access.Shape, prettyText))
 	}
 	if len(e.Enum) > 0 {
@@ -313,7 +314,7 @@ func (p *prettier) elements(a Path, n, depth int) *tree.Expr {
 }
 
 // textRoom is how much of an array of characters is read at most: its length is 0 where it is not known.
-func textRoom(s *compile.Shape, most int) int {
+func textRoom(s *shape.Shape, most int) int {
 	if s.Len == 0 {
 		return most
 	}
@@ -336,7 +337,7 @@ func (f *Fetcher) Chars(a Path, at diag.Span) (e *tree.Expr, ok bool) {
 		return nil, false
 	}
 	access, err := f.Resolve(a)
-	if err != nil || access.Shape == nil || access.Shape.Kind != compile.ShapeChars {
+	if err != nil || access.Shape == nil || access.Shape.Kind != shape.Chars {
 		return nil, false
 	}
 	n := textRoom(access.Shape, recordText)

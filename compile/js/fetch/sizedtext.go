@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strings"
 
-	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js/tree"
+	"gotap/compile/shape"
 	"gotap/runtime/opcode"
 )
 
@@ -50,7 +50,7 @@ func (f *Fetcher) sizedTextParts(a Path, at diag.Span) (address, n *tree.Expr, e
 }
 
 // shortOr are address and length of text that the object has itself if it is short, else those given.
-func (f *Fetcher) shortOr(a Path, short *compile.ShortText, address, n *tree.Expr, at diag.Span) (_, _ *tree.Expr, err error) {
+func (f *Fetcher) shortOr(a Path, short *shape.ShortText, address, n *tree.Expr, at diag.Span) (_, _ *tree.Expr, err error) {
 	inside, err := f.valueBelow(a, short.Address, at)
 	if err != nil {
 		return nil, nil, err

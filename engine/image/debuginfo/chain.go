@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gotap/compile"
+	"gotap/compile/shape"
 	"gotap/engine/image/debuginfo/ctype"
 )
 
@@ -101,7 +102,7 @@ func (w *walk) linked(t *ctype.Type, i int64) (ok bool, err error) {
 const maxLinked = 64
 
 // chainShape adds to the shape of a container how its elements are shown, when they are linked.
-func (w *walk) chainShape(s *compile.Shape, t *ctype.Type, l *layout) {
+func (w *walk) chainShape(s *shape.Shape, t *ctype.Type, l *layout) {
 	if l.chain == nil {
 		return
 	}

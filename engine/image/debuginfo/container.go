@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"gotap/compile"
+	"gotap/compile/shape"
 	"gotap/engine/image/debuginfo/ctype"
 )
 
@@ -261,10 +262,10 @@ func (w *walk) alternative(t *ctype.Type, name string) (ok bool, err error) {
 }
 
 // container adds to the shape of a struct what is known of containers and alternatives.
-func (w *walk) container(s *compile.Shape, t *ctype.Type) {
+func (w *walk) container(s *shape.Shape, t *ctype.Type) {
 	if v := w.in.types.Variants(t); v != nil && len(v.Cases) > 0 {
 		for _, c := range v.Cases {
-			s.Cases = append(s.Cases, compile.ShapeCase{Name: c.Name, Check: compile.Check{Values: v.ValuesOf(c), Other: c.Other}, Sole: !v.Has})
+			s.Cases = append(s.Cases, shape.Case{Name: c.Name, Values: v.ValuesOf(c), Other: c.Other, Sole: !v.Has})
 		}
 		return
 	}
@@ -287,7 +288,7 @@ func (w *walk) container(s *compile.Shape, t *ctype.Type) {
 		return
 	}
 	s.Length, s.Start, s.End, s.Inner, s.Count = l.length, "", l.end, l.inner, l.size
-	s.Optional = compile.Optional{Flag: l.flag, Value: l.value}
+	s.Optional = shape.Optional{Flag: l.flag, Value: l.value}
 	s.Sequence = l.data != ""
 	if !s.Sequence {
 		if !w.findShape(s, t, l) {
@@ -298,7 +299,7 @@ func (w *walk) container(s *compile.Shape, t *ctype.Type) {
 	part := *w
 	elems, err := part.elements(t)
 	if err != nil {
-		*s = compile.Shape{Kind: s.Kind, Members: s.Members, Text: s.Text}
+		*s = shape.Shape{Kind: s.Kind, Members: s.Members, Text: s.Text}
 		return
 	}
 	s.Start = l.data
@@ -322,7 +323,7 @@ var variants = []struct{ index, path, first, rest string }{
 }
 
 // stdVariant describes std::variant.
-func (w *walk) stdVariant(s *compile.Shape, t *ctype.Type) {
+func (w *walk) stdVariant(s *shape.Shape, t *ctype.Type) {
 	for _, v := range variants {
 		if !w.in.hasPath(t, strings.Split(v.index, ".")) {
 			continue
@@ -332,7 +333,7 @@ func (w *walk) stdVariant(s *compile.Shape, t *ctype.Type) {
 			if !w.in.hasPath(t, strings.Split(path+v.first, ".")) {
 				break
 			}
-			s.Cases = append(s.Cases, compile.ShapeCase{Name: strconv.Itoa(i), Path: path + v.first, Check: compile.Check{Values: []int64{int64(i)}}})
+			s.Cases = append(s.Cases, shape.Case{Name: strconv.Itoa(i), Path: path + v.first, Values: []int64{int64(i)}})
 			path += v.rest
 		}
 		s.Index = v.index

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gotap/compile"
+	"gotap/compile/shape"
 	"gotap/engine/image/debuginfo/ctype"
 	"gotap/runtime/element"
 )
@@ -228,7 +229,7 @@ func goChan(m *measure, t *ctype.Type) []finding {
 }
 
 // findShape adds to the shape of a container how its elements are found. t is its type.
-func (w *walk) findShape(s *compile.Shape, t *ctype.Type, l *layout) bool {
+func (w *walk) findShape(s *shape.Shape, t *ctype.Type, l *layout) bool {
 	all := w.in.findings(t, l)
 	if all == nil {
 		return false
@@ -239,8 +240,8 @@ func (w *walk) findShape(s *compile.Shape, t *ctype.Type, l *layout) bool {
 		if err != nil {
 			return false
 		}
-		ref := compile.TypeRef{Offset: uint64(f.typ), Address: true, Name: w.in.types.Canonical(inner, 0)}
-		s.Found = append(s.Found, compile.ShapeFound{Path: foundAt + strconv.Itoa(i) + "#", Ref: ref})
+		name := w.in.types.Canonical(inner, 0)
+		s.Found = append(s.Found, shape.Found{Path: foundAt + strconv.Itoa(i) + "#", Type: uint64(f.typ), Name: name})
 		if i == 0 && l.entries {
 			s.Key, s.Mapped = w.in.entryNames(inner)
 		}
