@@ -130,6 +130,10 @@ func (m textOps) texts(in *Inst) outcome.Trap {
 		}
 		m.pushText(len(value.AppendNumber(p[:0], float(m.pop()))), false)
 		return outcome.NoTrap
+	case opcode.Sflags:
+		return m.flags(in.A)
+	case opcode.Units:
+		return m.units(value.Units(min(in.A, uint32(value.NumUnits))))
 	case opcode.Swide:
 		return m.wide(value.Wide(min(in.A, uint32(value.NumWide))))
 	}
@@ -147,6 +151,55 @@ func (m textOps) wide(w value.Wide) outcome.Trap {
 		return outcome.TrapText
 	}
 	m.pushText(len(w.Append(p[:0], low, high)), false)
+	return outcome.NoTrap
+}
+
+// flags makes the names of bits.
+func (m textOps) flags(index uint32) outcome.Trap {
+	if uint64(index) >= uint64(len(m.code.Texts)) {
+		return outcome.TrapIndex
+	}
+	names := m.code.Texts[index]
+	most := len(names) + value.MaxFlags
+	p := m.room(most)
+	if p == nil || most > value.MaxText {
+		return outcome.TrapText
+	}
+	m.pushText(len(value.AppendFlags(p[:0], names, m.pop())), false)
+	return outcome.NoTrap
+}
+
+// units makes text of characters of more than a byte. As with str and bytes, text that ends at a NUL may be cut or end
+// where the memory ends, and of counted text all is there.
+func (m textOps) units(u value.Units) outcome.Trap {
+	if u >= value.NumUnits {
+		return outcome.TrapOp
+	}
+	n, more := m.count(value.MaxUnits)
+	addr := m.pop()
+	asked := n
+	if u.Ends() {
+		asked, more = n+1, false
+	}
+	p := m.room(value.MaxUnit*n + asked*u.Size())
+	if p == nil {
+		return outcome.TrapText
+	}
+	to, from := p[:0:value.MaxUnit*n], p[value.MaxUnit*n:]
+	got := max(min(m.ctx.Thread.ReadMemory(addr, from), len(from)), 0)
+	text, ended := u.Append(to, from[:min(got, n*u.Size())])
+	switch {
+	case ended:
+	case got < n*u.Size():
+		m.out.Addr = addr + uint64(got)
+		return outcome.TrapRead
+	case u.Ends() && got == len(from):
+		more = len(bytes.Trim(from[n*u.Size():], "\x00")) > 0
+	}
+	if more { // perhaps between the halves of a character
+		text = bytes.TrimSuffix(text, []byte("\ufffd"))
+	}
+	m.pushText(len(text), more)
 	return outcome.NoTrap
 }
 
