@@ -373,8 +373,6 @@ func (w *walker) textSize(row *opcode.Row, c Command, sizes int64) int64 {
 		return rtvalue.MaxWideText
 	case opcode.FlagsText:
 		return min(int64(len(w.f.p.Texts[c.A]))+rtvalue.MaxFlags, rtvalue.MaxText)
-	case opcode.UnitsText:
-		return min(sizes, rtvalue.MaxUnits) * rtvalue.MaxUnit
 	case opcode.CellText:
 		return rtvalue.DefaultText
 	}

@@ -169,37 +169,27 @@ func (m textOps) flags(index uint32) outcome.Trap {
 	return outcome.NoTrap
 }
 
-// units makes text of characters of more than a byte. As with str and bytes, text that ends at a NUL may be cut or end
-// where the memory ends, and of counted text all is there.
+// units makes text of characters of more than a byte. A unit becomes a byte at least, so that no more of them are read
+// than the text may have bytes; one more shows whether text that just fits ends there.
 func (m textOps) units(u value.Units) outcome.Trap {
+	most, _ := m.count(value.MaxText)
+	count, addr := m.pop(), m.pop()
 	if u >= value.NumUnits {
 		return outcome.TrapOp
 	}
-	n, more := m.count(value.MaxUnits)
-	addr := m.pop()
-	asked := n
-	if u.Ends() {
-		asked, more = n+1, false
-	}
-	p := m.room(value.MaxUnit*n + asked*u.Size())
+	n := int(min(count, uint64(most)+1))
+	p := m.room(most + n*u.Size())
 	if p == nil {
 		return outcome.TrapText
 	}
-	to, from := p[:0:value.MaxUnit*n], p[value.MaxUnit*n:]
+	from := p[most:]
 	got := max(min(m.ctx.Thread.ReadMemory(addr, from), len(from)), 0)
-	text, ended := u.Append(to, from[:min(got, n*u.Size())])
-	switch {
-	case ended:
-	case got < n*u.Size():
+	text, ended, cut := u.Append(p[:0:most], from[:got], most)
+	if got < len(from) && !ended && !cut {
 		m.out.Addr = addr + uint64(got)
 		return outcome.TrapRead
-	case u.Ends() && got == len(from):
-		more = len(bytes.Trim(from[n*u.Size():], "\x00")) > 0
 	}
-	if more { // perhaps between the halves of a character
-		text = bytes.TrimSuffix(text, []byte("\ufffd"))
-	}
-	m.pushText(len(text), more)
+	m.pushText(len(text), cut)
 	return outcome.NoTrap
 }
 

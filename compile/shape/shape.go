@@ -2,27 +2,35 @@ package shape
 
 // Shape describes the structure of a value that is more than a number.
 type Shape struct {
-	Kind               Kind
-	Members            []string   // of a struct, or of the struct that a pointer points to, in order
-	Len                int        // of an array; 0: unknown
-	Text               *SizedText // of a struct that is text with a length, such as Go's string, Rust's &str and C++'s std::string
-	Sequence           bool       // elements follow by number: Len of them, or as many as Length says, or from Start to End
-	Length, Start, End string     // paths below the value
-	Stride             int64      // bytes of an element
-	Inner              string     // of a smart pointer: path of what is shown in its place
-	Optional           Optional   // of a value that may be there or not
-	Count              string     // path of the number of elements, which are not shown
-	First, Next        string     // of a sequence that ends with a null link: path of the link to the first element, and from one to the next
-	Set                bool       // of a sequence: those who use it do not number its elements
-	Found              []Found    // of a sequence: its elements are found by a search; of a map possibly keys and values apart
-	Capacity           string     // path of how many elements fit, which is shown
-	Key, Mapped        string     // of a sequence: paths below an element, which is an entry of a map
-	Parts              []string   // paths of what it consists of, which have no names
-	Index              string     // path of what chooses among Cases; "": the discriminant
-	Cases              []Case
-	Other              bool     // of a pointer: its target is known and is neither text nor bytes
-	Handle             bool     // of a pointer: those who use it know it as the container that it points to, as a map of Go
-	Dynamic            *Dynamic // of an interface of Go
+	Kind     Kind
+	Members  []string   // of a struct, or of the struct that a pointer points to, in order
+	Len      int        // of an array; 0: unknown
+	Width    int        // of text and arrays of text: bytes of a unit if it has more than one, 2 or 4
+	Text     *SizedText // of a struct that is text with a length, such as Go's string, Rust's &str and C++'s std::string
+	Sequence bool       // elements follow by number: Len of them, or those of the Extent
+	Extent
+	Inner       string   // of a smart pointer: path of what is shown in its place
+	Optional    Optional // of a value that may be there or not
+	Count       string   // path of the number of elements, which are not shown
+	First, Next string   // of a sequence that ends with a null link: path of the link to the first element, and from one to the next
+	Set         bool     // of a sequence: those who use it do not number its elements
+	Found       []Found  // of a sequence: its elements are found by a search; of a map possibly keys and values apart
+	Capacity    string   // path of how many elements fit, which is shown
+	Key, Mapped string   // of a sequence: paths below an element, which is an entry of a map
+	Parts       []string // paths of what it consists of, which have no names
+	Index       string   // path of what chooses among Cases; "": the discriminant
+	Cases       []Case
+	Other       bool     // of a pointer: its target is known and is neither text nor bytes
+	Handle      bool     // of a pointer: those who use it know it as the container that it points to, as a map of Go
+	Dynamic     *Dynamic // of an interface of Go
+}
+
+// Extent says how many elements follow by number: as many as Length says, or from Start to End. Paths are below the
+// value.
+type Extent struct {
+	Length, Start, End string
+	Stride             int64  // bytes of an element
+	Rest               string // of bits: path of how many there are in the byte at End and behind it; "": elements are no bits
 }
 
 // Optional names the members of an optional value: whether it is there, "" for other values, and what it is.
@@ -54,6 +62,7 @@ func (s *Shape) MayBeText() bool {
 // SizedText names the members of a struct that hold the address and the length of its text: "len", "data.start".
 type SizedText struct {
 	Address, Len string
+	Width        int        // bytes of a unit, which Len counts, if it has more than one: 2 or 4
 	Short        *ShortText // nil: all texts are kept alike
 }
 

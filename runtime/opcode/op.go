@@ -145,7 +145,6 @@ const (
 	FloatText         // a float's digits
 	WideText          // the digits of a number of 16 bytes
 	FlagsText         // what the text of the operand names, and some more
-	UnitsText         // a text of no more characters than the number popped
 	StackText         // return addresses
 	CellText          // the text of a cell
 )

@@ -23,28 +23,3 @@ func TestFlags(t *testing.T) {
 		}
 	}
 }
-
-func TestUnits(t *testing.T) {
-	for _, test := range []struct {
-		units value.Units
-		bytes string
-		want  string
-		ended bool
-	}{
-		{value.UTF16, "a\x00\xac\x20", "a€", false},
-		{value.UTF16, "\x3d\xd8\x00\xde", "😀", false},
-		{value.UTF16, "\x3d\xd8", "\ufffd", false},           // half of a pair
-		{value.UTF16, "\x00\xdea\x00", "\ufffda", false},     // the second half alone
-		{value.UTF16, "a\x00\x00\x00b\x00", "a\x00b", false}, // counted text may have NULs
-		{value.UTF16Z, "a\x00\x00\x00b\x00", "a", true},
-		{value.UTF16Z, "a\x00b", "a", false},
-		{value.UTF32, "\x00\xf6\x01\x00", "😀", false},
-		{value.UTF32, "\x00\xd8\x00\x00\x00\x00\x11\x00", "\ufffd\ufffd", false}, // not characters
-		{value.UTF32Z, "a\x00\x00\x00\x00\x00\x00\x00", "a", true},
-	} {
-		got, ended := test.units.Append(nil, []byte(test.bytes))
-		if string(got) != test.want || ended != test.ended {
-			t.Errorf("%d: %q is %q, ended %v; not %q, %v", test.units, test.bytes, got, ended, test.want, test.ended)
-		}
-	}
-}

@@ -30,35 +30,40 @@ func (u Units) Size() int {
 // Ends reports whether text ends at a unit that is 0.
 func (u Units) Ends() bool { return u == UTF16Z || u == UTF32Z }
 
-// MaxUnit is how many bytes of UTF-8 a unit becomes at most, MaxUnits how many units of a text are read.
-const (
-	MaxUnit  = utf8.UTFMax
-	MaxUnits = MaxText / MaxUnit
-)
-
-// Append appends the characters in p as UTF-8. What is not a character becomes U+FFFD. ended is whether the text ended
-// at a unit that is 0. It does not allocate if b has room.
-func (u Units) Append(b, p []byte) (_ []byte, ended bool) {
+// Append appends the characters in p as UTF-8, at most so many bytes of them. What is not a character becomes U+FFFD.
+// ended is whether the text ended at a unit that is 0, cut whether there was no room for a character. It does not
+// allocate if b has room.
+func (u Units) Append(b, p []byte, most int) (_ []byte, ended, cut bool) {
 	for size := u.Size(); len(p) >= size; {
-		var r rune
-		if size == 2 {
-			r = rune(binary.LittleEndian.Uint16(p))
-		} else if r = rune(binary.LittleEndian.Uint32(p)); !utf8.ValidRune(r) {
-			r = utf8.RuneError
+		r, n := u.first(p)
+		switch {
+		case r == 0 && u.Ends():
+			return b, true, false
+		case utf8.RuneLen(r) > most:
+			return b, false, true
 		}
-		p = p[size:]
-		if r == 0 && u.Ends() {
-			return b, true
-		}
-		if utf16.IsSurrogate(r) {
-			first := r
-			if r = utf8.RuneError; len(p) >= size {
-				if r = utf16.DecodeRune(first, rune(binary.LittleEndian.Uint16(p))); r != utf8.RuneError {
-					p = p[size:]
-				}
-			}
-		}
+		p, most = p[n:], most-utf8.RuneLen(r)
 		b = utf8.AppendRune(b, r)
 	}
-	return b, false
+	return b, false, false
+}
+
+// first returns the first character of a text that is not empty, and how many bytes it has there.
+func (u Units) first(p []byte) (r rune, n int) {
+	if u.Size() == 4 {
+		if r = rune(binary.LittleEndian.Uint32(p)); !utf8.ValidRune(r) {
+			r = utf8.RuneError
+		}
+		return r, 4
+	}
+	r = rune(binary.LittleEndian.Uint16(p))
+	if !utf16.IsSurrogate(r) {
+		return r, 2
+	}
+	if len(p) >= 4 {
+		if both := utf16.DecodeRune(r, rune(binary.LittleEndian.Uint16(p[2:]))); both != utf8.RuneError {
+			return both, 4
+		}
+	}
+	return utf8.RuneError, 2
 }

@@ -260,9 +260,9 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	case shape.Pointer:
 		return p.hex(e)
 	case shape.Text:
-		return p.ifReadable(e, func() *tree.Expr { return p.quoted(p.f.access(a, access, p.at), prettyText) })
+		return p.ifReadable(e, func() *tree.Expr { return p.quoted(access.Shape, p.f.access(a, access, p.at)) })
 	case shape.Chars:
-		return p.quoted(e, textRoom(access.Shape, prettyText))
+		return p.quoted(access.Shape, e)
 	}
 	if len(e.Enum) > 0 {
 		return p.f.Ops.EnumName(e)
@@ -313,18 +313,18 @@ func (p *prettier) elements(a Path, n, depth int) *tree.Expr {
 	return p.join(whole, tree.Text(p.at, "]"))
 }
 
-// textRoom is how much of an array of characters is read at most: its length is 0 where it is not known.
+// textRoom is how many bytes of an array of characters are shown at most: its length is 0 where it is not known.
 func textRoom(s *shape.Shape, most int) int {
-	if s.Len == 0 {
+	if s.Kind != shape.Chars || s.Len == 0 || s.Width > 0 {
 		return most
 	}
 	return min(s.Len, most)
 }
 
 // quoted is the text at an address, in quotation marks.
-func (p *prettier) quoted(address *tree.Expr, n int) *tree.Expr {
-	s := tree.Apply(p.at, tree.KindText, opcode.Str, address, tree.Integer(p.at, int64(n)))
-	return p.join(tree.Text(p.at, `"`), s, tree.Text(p.at, `"`))
+func (p *prettier) quoted(s *shape.Shape, address *tree.Expr) *tree.Expr {
+	text := textAt(s, address, tree.Integer(p.at, int64(textRoom(s, prettyText))), p.at)
+	return p.join(tree.Text(p.at, `"`), text, tree.Text(p.at, `"`))
 }
 
 // Chars is the text in an array of characters, or with a length, without quotation marks; ok is false when the path
@@ -340,8 +340,8 @@ func (f *Fetcher) Chars(a Path, at diag.Span) (e *tree.Expr, ok bool) {
 	if err != nil || access.Shape == nil || access.Shape.Kind != shape.Chars {
 		return nil, false
 	}
-	n := textRoom(access.Shape, recordText)
-	return tree.Apply(at, tree.KindText, opcode.Str, f.access(a, access, at), tree.Integer(at, int64(n))), true
+	n := tree.Integer(at, int64(textRoom(access.Shape, recordText)))
+	return textAt(access.Shape, f.access(a, access, at), n, at), true
 }
 
 func (p *prettier) hex(e *tree.Expr) *tree.Expr {

@@ -23,6 +23,9 @@ func (f *Fetcher) SizedText(a Path, at diag.Span, most int64) (*tree.Expr, error
 	if err != nil {
 		return nil, err
 	}
+	if whole, _ := f.Resolve(a); whole.Shape.Text.Width > 0 {
+		return units(at, unitsOf(whole.Shape.Text.Width, true), address, n, tree.Integer(at, most)), nil
+	}
 	bounded := tree.Apply(at, tree.KindInt, opcode.Min, n, tree.Integer(at, most))
 	whole := tree.Apply(at, tree.KindText, opcode.Bytes, address, bounded)
 	_, n, _ = f.sizedTextParts(a, at)
@@ -98,6 +101,9 @@ func (p *prettier) sizedText(a Path) (*tree.Expr, bool) {
 	p.leaves++
 	address, n, _ := p.f.sizedTextParts(a, p.at)
 	bounded := tree.Apply(p.at, tree.KindInt, opcode.Min, n, tree.Integer(p.at, prettyText))
+	if access, _ := p.f.Resolve(a); access.Shape.Text.Width > 0 {
+		bounded = tree.Apply(p.at, tree.KindInt, opcode.Mul, bounded, tree.Integer(p.at, int64(access.Shape.Text.Width)))
+	}
 	test := tree.Apply(p.at, tree.KindBool, opcode.Readable, address, bounded)
 	address, _, _ = p.f.sizedTextParts(a, p.at)
 	return p.f.Ops.Choose(p.at, test, p.join(tree.Text(p.at, `"`), whole, tree.Text(p.at, `"`)), p.hex(address)), true

@@ -46,7 +46,7 @@ func (w *walk) shape(t *ctype.Type) *shape.Shape {
 }
 
 // sizedTexts are the types of text with a length: strings of Go, of Rust, and of C++ in both libraries. A name that
-// ends in < is a template whose first argument is char. Types with these names but other members are ignored.
+// ends in < is a template whose first argument is a character. Types with these names but other members are ignored.
 var sizedTexts = []struct {
 	name    string
 	members []string // the first ones
@@ -80,9 +80,11 @@ func libcString(path, long string) shape.SizedText {
 // sizedText returns how t is a text with a length, or nil.
 func (in *Info) sizedText(t *ctype.Type) *shape.SizedText {
 	for _, known := range sizedTexts {
-		if !isNamed(t.Name, known.name) && !(known.name == "string" && goKind(t) == goString) {
+		unit := in.unitNamed(t, known.name)
+		if unit == 0 {
 			continue
 		}
+		known.Width = wide(unit)
 		if known.members == nil {
 			if in.hasPath(t, strings.Split(known.Address, ".")) && (known.Short == nil || known.Short.Long == "" || in.hasPath(t, strings.Split(known.Short.Long, "."))) {
 				return &known.SizedText
@@ -115,13 +117,16 @@ func goKind(t *ctype.Type) int64 {
 // rustBox begins the name of a Box of Rust. One of a text, a slice or a trait is a struct, others are pointers.
 const rustBox = "alloc::boxed::Box<"
 
-// isNamed reports whether a type has a name of sizedTexts.
-func isNamed(name, known string) bool {
-	if !strings.HasSuffix(known, "<") {
-		return name == known
+// unitNamed returns the size of a unit of text if a type has a name of sizedTexts, else 0.
+func (in *Info) unitNamed(t *ctype.Type, known string) int {
+	switch {
+	case strings.HasSuffix(known, "<") && strings.HasPrefix(t.Name, known):
+		unit, ok := in.types.TemplateType(t, 0)
+		return in.types.TextUnit(unit, ok)
+	case t.Name == known || known == "string" && goKind(t) == goString:
+		return 1
 	}
-	argument, ok := strings.CutPrefix(name, known+"char")
-	return ok && (strings.HasPrefix(argument, ",") || strings.HasPrefix(argument, ">"))
+	return 0
 }
 
 // arrayShape returns the shape of an array, whose length is that of its first dimension.
@@ -130,8 +135,8 @@ func (w *walk) arrayShape(t *ctype.Type) *shape.Shape {
 	if len(t.Dims) > 0 {
 		s.Len = int(max(t.Dims[0], 0))
 	}
-	if elem, err := w.in.types.Strip(t.Elem, t.HasElem); err == nil && len(t.Dims) == 1 && elem.IsText() {
-		s.Kind = shape.Chars
+	if unit := w.in.types.TextUnit(t.Elem, t.HasElem); unit > 0 && len(t.Dims) == 1 {
+		s.Kind, s.Width = shape.Chars, wide(unit)
 	}
 	return s
 }
@@ -144,11 +149,12 @@ func (w *walk) pointerShape(t *ctype.Type) *shape.Shape {
 		return s
 	}
 	to, err := w.in.types.Strip(t.Elem, t.HasElem)
-	s.Other = err == nil && t.HasElem && !w.in.mayBeBytes(to)
+	unit := w.in.types.TextUnit(t.Elem, t.HasElem)
+	s.Other = err == nil && t.HasElem && unit == 0 && !w.in.mayBeBytes(to)
 	switch {
 	case err != nil || !t.HasElem:
-	case to.Char && to.Size == 1:
-		s.Kind = shape.Text
+	case unit > 0 || to.Char && to.Size == 1:
+		s.Kind, s.Width = shape.Text, wide(unit)
 	case (to.Kind == ctype.Struct || to.Kind == ctype.Union) && !to.Declared:
 		s.Members = w.in.types.MemberNames(to)
 		s.Text = w.in.sizedText(to)
@@ -162,6 +168,14 @@ func (w *walk) pointerShape(t *ctype.Type) *shape.Shape {
 		s.Inner = compile.Target
 	}
 	return s
+}
+
+// wide returns the size of a unit of text if it has more than a byte.
+func wide(unit int) int {
+	if unit > 1 {
+		return unit
+	}
+	return 0
 }
 
 // mayBeBytes reports whether a pointer to t may point to text: t is a character, a single byte, an array of them, or
