@@ -125,6 +125,7 @@ const (
 	OpElement                    // add an index that the program computes, times Size; it is below Count
 	OpFind                       // from the address of a container to that of its element Offset; 0 where it is not there
 	OpFindChosen                 // OpFind of the element that the program's index of number Offset says
+	OpBit                        // the bit that the program's index of number Offset says, of a byte that holds 8 of them
 	OpJoin                       // the register Reg holds the rest of the value, from bit Offset on
 )
 

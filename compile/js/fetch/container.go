@@ -213,10 +213,15 @@ func (p *prettier) sequence(a Path, s *shape.Shape, depth int) *tree.Expr {
 		}
 		start, err := p.f.valueBelow(a, s.Start, p.at)
 		end, err2 := p.f.valueBelow(a, s.End, p.at)
-		if err != nil || err2 != nil || s.Stride <= 0 {
+		if err != nil || err2 != nil || s.Stride <= 0 && s.Rest == "" {
 			return tree.Poison(p.at)
 		}
 		bytes := tree.Apply(p.at, tree.KindInt, opcode.Sub, end, start)
+		if s.Rest != "" {
+			rest, err := p.f.valueBelow(a, s.Rest, p.at)
+			bits := tree.Apply(p.at, tree.KindInt, opcode.Mul, bytes, tree.Integer(p.at, 8))
+			return orPoison(tree.Apply(p.at, tree.KindInt, opcode.Add, bits, orPoison(rest, err, p.at)), err, p.at)
+		}
 		return tree.Apply(p.at, tree.KindInt, opcode.Quo, bytes, tree.Integer(p.at, s.Stride))
 	}
 	if length().Kind == tree.KindBad {

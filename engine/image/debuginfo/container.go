@@ -27,6 +27,8 @@ type layout struct {
 	entries     bool                                      // elements are pairs of key and value
 	set         bool                                      // elements have no numbers for those who use it
 	capacity    string                                    // of a channel: how many elements fit
+	rest        string                                    // of bits: path of the number of bits at end and behind it
+	bits        bool                                      // elements are bits, which find finds
 	handle      bool                                      // values of the language are pointers to it
 	find        func(m *measure, t *ctype.Type) []finding // elements are found by a search
 }
@@ -40,8 +42,12 @@ const (
 	discriminant   = compile.Discriminant
 )
 
+// boolVector begins the names of std::vector<bool>.
+var boolVector = []string{"vector<bool,", "vector<bool>"}
+
 var layouts = []layout{
 	// C++, libstdc++.
+	{names: boolVector, data: "_M_impl._M_start._M_p", end: "_M_impl._M_finish._M_p", rest: "_M_impl._M_finish._M_offset", find: stdBits, bits: true},
 	{names: []string{"vector<"}, data: "_M_impl._M_start", end: "_M_impl._M_finish"},
 	{names: []string{"array<"}, data: "_M_elems"},
 	{names: []string{"span<"}, data: "_M_ptr", length: "_M_extent._M_extent_value"},
@@ -57,6 +63,7 @@ var layouts = []layout{
 	{names: []string{"list<"}, size: "_M_impl._M_node._M_size", chain: &listChain},
 	{names: []string{"forward_list<"}, chain: &oneWay},
 	// C++, libc++.
+	{names: boolVector, size: "__size_", find: libcBits, bits: true},
 	{names: []string{"vector<"}, data: "__begin_", end: "__end_"},
 	{names: []string{"array<"}, data: "__elems_"},
 	{names: []string{"shared_ptr<"}, inner: "__ptr_"},
@@ -114,7 +121,7 @@ func (in *Info) layoutOf(t *ctype.Type) *layout {
 
 // hasAll reports whether all paths of a layout are there.
 func (in *Info) hasAll(t *ctype.Type, l *layout) bool {
-	for _, path := range []string{l.data, l.length, l.end, l.inner, l.flag, l.value, l.size, l.capacity} {
+	for _, path := range []string{l.data, l.length, l.end, l.inner, l.flag, l.value, l.size, l.capacity, l.rest} {
 		if path != "" && !in.hasPath(t, strings.Split(path, ".")) {
 			return false
 		}
@@ -289,7 +296,7 @@ func (w *walk) container(s *shape.Shape, t *ctype.Type) {
 	}
 	s.Length, s.Start, s.End, s.Inner, s.Count = l.length, "", l.end, l.inner, l.size
 	s.Optional = shape.Optional{Flag: l.flag, Value: l.value}
-	s.Sequence = l.data != ""
+	s.Sequence = l.data != "" && !l.bits
 	if !s.Sequence {
 		if !w.findShape(s, t, l) {
 			w.chainShape(s, t, l)

@@ -16,19 +16,20 @@ import (
 
 // walk follows a path from a variable to the value it names.
 type walk struct {
-	in       *Info
-	place    location.Place
-	typ      dwarf.Offset
-	ok       bool // false: void
-	pc       uint64
-	name     string        // the path so far, as a script writes it
-	bits     *ctype.Member // the bit-field that the walk has reached, which has no place of its own
-	pointers int           // how many pointers are around the type that the walk has reached
-	indexes  int           // chosen by the program so far
-	before   int           // names of the path that are not stepped along: that of a parameter, a variable
-	depth    int           // names of the path before the one that the walk is at
-	checks   []compile.Check
-	rest     *ctype.Type // a row of an array of several dimensions, instead of typ
+	in        *Info
+	place     location.Place
+	typ       dwarf.Offset
+	ok        bool // false: void
+	pc        uint64
+	name      string        // the path so far, as a script writes it
+	bits      *ctype.Member // the bit-field that the walk has reached, which has no place of its own
+	bitChosen bool          // which bit the program chooses: bits has the number of its index
+	pointers  int           // how many pointers are around the type that the walk has reached
+	indexes   int           // chosen by the program so far
+	before    int           // names of the path that are not stepped along: that of a parameter, a variable
+	depth     int           // names of the path before the one that the walk is at
+	checks    []compile.Check
+	rest      *ctype.Type // a row of an array of several dimensions, instead of typ
 }
 
 // stripped returns the type that the walk has reached, without typedefs and qualifiers.
@@ -363,6 +364,11 @@ func (w *walk) ref(t *ctype.Type) compile.TypeRef {
 // value returns the access to a value of type t.
 func (w *walk) value(t *ctype.Type) (compile.Access, error) {
 	size := w.in.types.Size(t)
+	if w.bits != nil && w.bitChosen {
+		a := w.place.ChosenBit(int(w.bits.Bit))
+		a.Type = valueType(t)
+		return a, nil
+	}
 	if w.bits != nil {
 		a, err := w.place.BitField(w.bits.Bit, w.bits.Bits, size, t.Signed)
 		a.Type = valueType(t)
