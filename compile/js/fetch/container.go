@@ -108,6 +108,8 @@ func (p *prettier) container(a Path, s *shape.Shape, depth int) *tree.Expr {
 			return tree.Text(p.at, UnknownText)
 		}
 		return p.f.Ops.Choose(p.at, p.f.Ops.Truth(flag), p.at1(a.below(s.Optional.Value), depth), tree.Text(p.at, "none"))
+	case s.Inner != "" && s.Sequence:
+		return p.array(a.below(s.Inner), s, depth)
 	case s.Inner != "":
 		return p.inner(a.below(s.Inner), depth)
 	case s.Sequence:
@@ -134,8 +136,26 @@ func (p *prettier) inner(a Path, depth int) *tree.Expr {
 	if err != nil || access.Shape == nil || access.Shape.Kind != shape.Pointer {
 		return p.value(a, access, err, depth)
 	}
+	target, err := p.f.Resolve(a.Below("0"))
+	if err != nil && target.Shape == nil { // of void, or of a class that is only declared
+		return p.hex(p.f.access(a, access, p.at))
+	}
 	return p.ifReadable(p.f.access(a, access, p.at), func() *tree.Expr {
-		return p.join(tree.Text(p.at, "&"), p.at1(a.Below("0"), depth+1))
+		return p.join(tree.Text(p.at, "&"), p.value(a.Below("0"), target, err, depth+1))
+	})
+}
+
+// array is the text of the array that a smart pointer points to, whose length may not be known.
+func (p *prettier) array(a Path, s *shape.Shape, depth int) *tree.Expr {
+	access, err := p.f.Resolve(a)
+	if err != nil {
+		return tree.Text(p.at, UnknownText)
+	}
+	return p.ifReadable(p.f.access(a, access, p.at), func() *tree.Expr {
+		if s.Len == 0 {
+			return tree.Text(p.at, "&["+prettyMore+"]")
+		}
+		return p.join(tree.Text(p.at, "&"), p.elements(a, s.Len, depth))
 	})
 }
 

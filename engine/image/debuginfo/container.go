@@ -2,6 +2,7 @@ package debuginfo
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -27,6 +28,7 @@ type layout struct {
 	entries     bool                                      // elements are pairs of key and value
 	set         bool                                      // elements have no numbers for those who use it
 	capacity    string                                    // of a channel: how many elements fit
+	fixed       bool                                      // its number of elements is a constant argument of the template
 	rest        string                                    // of bits: path of the number of bits at end and behind it
 	bits        bool                                      // elements are bits, which find finds
 	handle      bool                                      // values of the language are pointers to it
@@ -38,7 +40,8 @@ type layout struct {
 const (
 	pointerAtStart = "@pointer"
 	contents       = "@contents" // what a buffer holds, which is of the first parameter of its template
-	partOfTuple    = "@"         // followed by a number: an element of std::tuple of libstdc++
+	firstOfTuple   = partOfTuple + "0"
+	partOfTuple    = "@" // followed by a number: an element of std::tuple of libstdc++
 	discriminant   = compile.Discriminant
 )
 
@@ -49,10 +52,13 @@ var layouts = []layout{
 	// C++, libstdc++.
 	{names: boolVector, data: "_M_impl._M_start._M_p", end: "_M_impl._M_finish._M_p", rest: "_M_impl._M_finish._M_offset", find: stdBits, bits: true},
 	{names: []string{"vector<"}, data: "_M_impl._M_start", end: "_M_impl._M_finish"},
-	{names: []string{"array<"}, data: "_M_elems"},
+	{names: []string{"array<"}, data: "_M_elems", fixed: true},
 	{names: []string{"span<"}, data: "_M_ptr", length: "_M_extent._M_extent_value"},
+	{names: []string{"span<"}, data: "_M_ptr", fixed: true},
 	{names: []string{"initializer_list<"}, data: "_M_array", length: "_M_len"},
 	{names: []string{"shared_ptr<"}, inner: "_M_ptr"},
+	{names: []string{"unique_ptr<"}, inner: "_M_t._M_t." + firstOfTuple},
+	{names: []string{"unique_ptr<"}, inner: "_M_t." + firstOfTuple},
 	{names: []string{"unique_ptr<"}, inner: pointerAtStart},
 	{names: []string{"optional<"}, flag: "_M_payload._M_engaged", value: "_M_payload._M_payload._M_value"},
 	{names: []string{"map<", "multimap<"}, size: "_M_t._M_impl._M_node_count", find: stdTree, entries: true, set: true},
@@ -65,13 +71,15 @@ var layouts = []layout{
 	// C++, libc++.
 	{names: boolVector, size: "__size_", find: libcBits, bits: true},
 	{names: []string{"vector<"}, data: "__begin_", end: "__end_"},
-	{names: []string{"array<"}, data: "__elems_"},
+	{names: []string{"array<"}, data: "__elems_", fixed: true},
 	{names: []string{"shared_ptr<"}, inner: "__ptr_"},
 	{names: []string{"unique_ptr<"}, inner: "__ptr_.__value_"},
 	{names: []string{"unique_ptr<"}, inner: "__ptr_"},
 	{names: []string{"optional<"}, flag: "__engaged_", value: "__val_"},
 	{names: []string{"span<"}, data: "__data", length: "__size"},
 	{names: []string{"span<"}, data: "__data_", length: "__size_"},
+	{names: []string{"span<"}, data: "__data", fixed: true},
+	{names: []string{"span<"}, data: "__data_", fixed: true},
 	{names: []string{"initializer_list<"}, data: "__begin_", length: "__size_"},
 	{names: []string{"map<", "multimap<"}, size: "__tree_.__pair3_.__value_", find: libcTree, entries: true, set: true},
 	{names: []string{"set<", "multiset<"}, size: "__tree_.__pair3_.__value_", find: libcTree, set: true},
@@ -81,6 +89,8 @@ var layouts = []layout{
 	{names: []string{"unordered_set<", "unordered_multiset<"}, size: "__table_.__p2_.__value_", chain: &libcHash, set: true},
 	{names: []string{"unordered_map<", "unordered_multimap<"}, size: "__table_.__size_", chain: &libcNewHash, entries: true, set: true},
 	{names: []string{"unordered_set<", "unordered_multiset<"}, size: "__table_.__size_", chain: &libcNewHash, set: true},
+	{names: []string{"forward_list<"}, chain: &libcOneWay},
+	{names: []string{"forward_list<"}, chain: &libcNewOneWay},
 	{names: []string{"list<"}, size: "__size_alloc_.__value_", chain: &libcList},
 	{names: []string{"list<"}, size: "__size_", chain: &libcList},
 	{names: []string{"deque<"}, size: "__size_.__value_", find: libcDeque},
@@ -132,6 +142,9 @@ func (in *Info) hasAll(t *ctype.Type, l *layout) bool {
 	if l.find != nil && l.size == "" && in.findings(t, l) == nil {
 		return false
 	}
+	if _, known := in.types.TemplateValue(t, 0); l.fixed && !known {
+		return false
+	}
 	return l.inner != pointerAtStart || in.types.Size(t) == in.entries.Word()
 }
 
@@ -141,6 +154,15 @@ func (in *Info) hasPath(t *ctype.Type, path []string) bool {
 		if name == pointerAtStart || name == contents {
 			_, ok := in.types.TemplateType(t, 0)
 			return ok
+		}
+		if number, isPart := strings.CutPrefix(name, partOfTuple); isPart {
+			m, ok := in.tuplePart(t, number, 0)
+			part, err := in.types.Strip(m.Type, ok)
+			if !ok || err != nil {
+				return false
+			}
+			t = part
+			continue
 		}
 		if t.Kind == ctype.Pointer || t.Kind == ctype.Reference {
 			inner, err := in.types.Strip(t.Elem, t.HasElem)
@@ -165,6 +187,74 @@ var (
 	errNoElements = errors.New("its elements do not follow one another")
 	errNoAddress  = errors.New("it is in registers, and its elements are found from its address")
 )
+
+// arrayBehind returns the array that a smart pointer of type t points to, or nil if it points to something else.
+func (in *Info) arrayBehind(t *ctype.Type, l *layout) *ctype.Type {
+	if l == nil || l.inner == "" {
+		return nil
+	}
+	to, ok := in.types.TemplateType(t, 0)
+	array, err := in.types.Strip(to, ok)
+	if err != nil || array.Kind != ctype.Array {
+		return nil
+	}
+	return array
+}
+
+// behind moves to what a smart pointer stands for: a pointer, or the value itself.
+func (w *walk) behind(l *layout) (*ctype.Type, error) {
+	for _, name := range strings.Split(l.inner, ".") {
+		if err := w.step(name); err != nil {
+			return nil, err
+		}
+	}
+	return w.stripped()
+}
+
+// memberBehind moves to a member of what a smart pointer stands for.
+func (w *walk) memberBehind(l *layout, name string) error {
+	before := w.name
+	if _, err := w.behind(l); err != nil {
+		return err
+	}
+	w.name = before
+	return w.step(name)
+}
+
+// elementsOf returns how many elements a struct of type t has by its type; ok is false where that does not say it.
+func (in *Info) elementsOf(t *ctype.Type) (n int64, ok bool) {
+	l := in.layoutOf(t)
+	if l != nil && l.fixed {
+		n, ok = in.types.TemplateValue(t, 0)
+	} else if array := in.arrayBehind(t, l); array != nil && len(array.Dims) > 0 {
+		n, ok = array.Dims[0], true
+	}
+	return max(n, 0), ok && n >= 0
+}
+
+// numbered moves to what element i of a struct is in: the elements of a sequence, the array that a smart pointer points to,
+// or, for 0, the value that it stands for. The error is errNoElements if t is something else.
+func (w *walk) numbered(t *ctype.Type, i int64) (*ctype.Type, error) {
+	l := w.in.layoutOf(t)
+	if n, known := w.in.elementsOf(t); known && (i < 0 || i >= n) {
+		return nil, &AccessError{Name: w.name, Reason: fmt.Sprintf("it has %d elements; %d is out of range", n, i)}
+	}
+	if l == nil || l.inner == "" || w.in.arrayBehind(t, l) != nil {
+		return w.several(t)
+	}
+	if i != 0 {
+		return nil, &AccessError{Name: w.name, Reason: fmt.Sprintf("it stands for one value, [0]; %d is out of range", i)}
+	}
+	return w.behind(l)
+}
+
+// several moves to the elements of a sequence, or to the array that a smart pointer points to.
+func (w *walk) several(t *ctype.Type) (*ctype.Type, error) {
+	if l := w.in.layoutOf(t); w.in.arrayBehind(t, l) != nil {
+		return w.behind(l)
+	}
+	return w.elements(t)
+}
 
 // elements moves from a sequence to its elements: an array, or a pointer to the first.
 func (w *walk) elements(t *ctype.Type) (*ctype.Type, error) {
@@ -277,7 +367,7 @@ func (w *walk) container(s *shape.Shape, t *ctype.Type) {
 		return
 	}
 	if strings.HasPrefix(t.Name, "tuple<") {
-		for i := range maxAlternatives {
+		for i := range maxParts {
 			number := strconv.Itoa(i)
 			if _, ok := w.in.tuplePart(t, number, 0); !ok {
 				break
@@ -295,6 +385,11 @@ func (w *walk) container(s *shape.Shape, t *ctype.Type) {
 		return
 	}
 	s.Length, s.Start, s.End, s.Inner, s.Count = l.length, "", l.end, l.inner, l.size
+	if w.in.arrayBehind(t, l) != nil {
+		n, _ := w.in.elementsOf(t)
+		s.Sequence, s.Len = true, int(n)
+		return
+	}
 	s.Optional = shape.Optional{Flag: l.flag, Value: l.value}
 	s.Sequence = l.data != "" && !l.bits
 	if !s.Sequence {
@@ -310,6 +405,11 @@ func (w *walk) container(s *shape.Shape, t *ctype.Type) {
 		return
 	}
 	s.Start = l.data
+	if l.fixed {
+		n, _ := w.in.elementsOf(t)
+		s.Len = int(n)
+		return
+	}
 	if elems.Kind == ctype.Array {
 		if len(elems.Dims) > 0 {
 			s.Len = int(max(elems.Dims[0], 0))
@@ -348,13 +448,17 @@ func (w *walk) stdVariant(s *shape.Shape, t *ctype.Type) {
 	}
 }
 
-// maxAlternatives bounds the alternatives of std::variant that are shown.
-const maxAlternatives = 16
+// maxAlternatives bounds the alternatives of std::variant that are shown, maxParts the parts of std::tuple, of which fewer
+// are shown.
+const (
+	maxAlternatives = 16
+	maxParts        = 40
+)
 
-// isLeaf reports whether a class is the base of std::tuple of libc++ for an element; compilers write its number with or
-// without a suffix: __tuple_leaf<0UL, int, false>.
-func isLeaf(name, number string) bool {
-	rest, ok := strings.CutPrefix(name, "__tuple_leaf<"+number)
+// isNumbered reports whether a class is an instance of a template whose first argument is a number. Compilers write it with
+// or without a suffix: __tuple_leaf<0UL, int, false>.
+func isNumbered(name, template, number string) bool {
+	rest, ok := strings.CutPrefix(name, template+number)
 	return ok && rest != "" && !unicode.IsDigit(rune(rest[0]))
 }
 
@@ -369,15 +473,18 @@ func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member
 		if err != nil || base.Kind != ctype.Struct {
 			continue
 		}
-		if strings.HasPrefix(base.Name, "_Head_base<"+number+",") {
+		if isNumbered(base.Name, "_Head_base<", number) {
 			head, ok, err := in.types.FindMember(base, "_M_head_impl")
 			head.Offset += m.Offset
 			return head, ok && err == nil
 		}
-		if isLeaf(base.Name, number) {
+		if isNumbered(base.Name, "__tuple_leaf<", number) {
 			leaf, ok, err := in.types.FindMember(base, "__value_")
+			if err == nil && !ok { // an empty class is its base
+				return m, true
+			}
 			leaf.Offset += m.Offset
-			return leaf, ok && err == nil
+			return leaf, err == nil
 		}
 		if strings.HasPrefix(base.Name, "_Tuple_impl<") || strings.HasPrefix(base.Name, "__tuple_impl<") {
 			if part, ok := in.tuplePart(base, number, depth+1); ok {

@@ -127,6 +127,9 @@ func (w *walk) member(t *ctype.Type, name string) error {
 		if found, err := w.alternative(t, name); found {
 			return err
 		}
+		if l := w.in.layoutOf(t); l != nil && l.inner != "" && w.in.arrayBehind(t, l) == nil {
+			return w.memberBehind(l, name)
+		}
 		have := w.in.types.MemberNames(t)
 		if v := w.in.types.Variants(t); v != nil {
 			have = append(have, v.CaseNames()...)
@@ -190,8 +193,12 @@ func (w *walk) index(t *ctype.Type, i int64) error {
 		if ok, err := w.searched(t, i, false); ok {
 			return err
 		}
-		if elems, err := w.elements(t); err == nil {
+		elems, err := w.numbered(t, i)
+		switch {
+		case err == nil:
 			t = elems
+		case err != errNoElements:
+			return err
 		}
 	}
 	switch t.Kind {
@@ -231,7 +238,12 @@ func (w *walk) chosen(t *ctype.Type) error {
 		if ok, err := w.searched(t, int64(number), true); ok {
 			return err
 		}
-		if elems, err := w.elements(t); err == nil {
+		n, known := w.in.elementsOf(t)
+		if known && n == 0 {
+			return &AccessError{Name: w.name, Reason: "it has no elements"}
+		}
+		count = n
+		if elems, err := w.several(t); err == nil {
 			t = elems
 		}
 	}
