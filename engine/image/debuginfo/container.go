@@ -59,7 +59,6 @@ var layouts = []layout{
 	{names: []string{"shared_ptr<"}, inner: "_M_ptr"},
 	{names: []string{"unique_ptr<"}, inner: "_M_t._M_t." + firstOfTuple},
 	{names: []string{"unique_ptr<"}, inner: "_M_t." + firstOfTuple},
-	{names: []string{"unique_ptr<"}, inner: pointerAtStart},
 	{names: []string{"optional<"}, flag: "_M_payload._M_engaged", value: "_M_payload._M_payload._M_value"},
 	{names: []string{"map<", "multimap<"}, size: "_M_t._M_impl._M_node_count", find: stdTree, entries: true, set: true},
 	{names: []string{"set<", "multiset<"}, size: "_M_t._M_impl._M_node_count", find: stdTree, set: true},
@@ -95,6 +94,8 @@ var layouts = []layout{
 	{names: []string{"list<"}, size: "__size_", chain: &libcList},
 	{names: []string{"deque<"}, size: "__size_.__value_", find: libcDeque},
 	{names: []string{"deque<"}, size: "__size_", find: libcDeque},
+	// Where the classes inside are only declared.
+	{names: []string{"unique_ptr<"}, inner: pointerAtStart},
 	// Rust.
 	{names: []string{"Vec<"}, data: "buf.inner.ptr.pointer.pointer", length: "len", elementOf: true},
 	{names: []string{"Vec<"}, data: "buf.ptr.pointer.pointer", length: "len", elementOf: true},
@@ -188,17 +189,27 @@ var (
 	errNoAddress  = errors.New("it is in registers, and its elements are found from its address")
 )
 
-// arrayBehind returns the array that a smart pointer of type t points to, or nil if it points to something else.
-func (in *Info) arrayBehind(t *ctype.Type, l *layout) *ctype.Type {
+// array returns the array that a smart pointer of type t points to, or nil if it points to something else.
+func (l *layout) array(types *ctype.Types, t *ctype.Type) *ctype.Type {
 	if l == nil || l.inner == "" {
 		return nil
 	}
-	to, ok := in.types.TemplateType(t, 0)
-	array, err := in.types.Strip(to, ok)
+	to, ok := types.TemplateType(t, 0)
+	array, err := types.Strip(to, ok)
 	if err != nil || array.Kind != ctype.Array {
 		return nil
 	}
 	return array
+}
+
+// count returns how many elements a struct of type t has by its type; ok is false where that does not say it.
+func (l *layout) count(types *ctype.Types, t *ctype.Type) (n int64, ok bool) {
+	if l != nil && l.fixed {
+		n, ok = types.TemplateValue(t, 0)
+	} else if array := l.array(types, t); array != nil && len(array.Dims) > 0 {
+		n, ok = array.Dims[0], true
+	}
+	return max(n, 0), ok && n >= 0
 }
 
 // behind moves to what a smart pointer stands for: a pointer, or the value itself.
@@ -221,25 +232,14 @@ func (w *walk) memberBehind(l *layout, name string) error {
 	return w.step(name)
 }
 
-// elementsOf returns how many elements a struct of type t has by its type; ok is false where that does not say it.
-func (in *Info) elementsOf(t *ctype.Type) (n int64, ok bool) {
-	l := in.layoutOf(t)
-	if l != nil && l.fixed {
-		n, ok = in.types.TemplateValue(t, 0)
-	} else if array := in.arrayBehind(t, l); array != nil && len(array.Dims) > 0 {
-		n, ok = array.Dims[0], true
-	}
-	return max(n, 0), ok && n >= 0
-}
-
 // numbered moves to what element i of a struct is in: the elements of a sequence, the array that a smart pointer points to,
 // or, for 0, the value that it stands for. The error is errNoElements if t is something else.
 func (w *walk) numbered(t *ctype.Type, i int64) (*ctype.Type, error) {
 	l := w.in.layoutOf(t)
-	if n, known := w.in.elementsOf(t); known && (i < 0 || i >= n) {
+	if n, known := l.count(w.in.types, t); known && (i < 0 || i >= n) {
 		return nil, &AccessError{Name: w.name, Reason: fmt.Sprintf("it has %d elements; %d is out of range", n, i)}
 	}
-	if l == nil || l.inner == "" || w.in.arrayBehind(t, l) != nil {
+	if l == nil || l.inner == "" || l.array(w.in.types, t) != nil {
 		return w.several(t)
 	}
 	if i != 0 {
@@ -250,7 +250,7 @@ func (w *walk) numbered(t *ctype.Type, i int64) (*ctype.Type, error) {
 
 // several moves to the elements of a sequence, or to the array that a smart pointer points to.
 func (w *walk) several(t *ctype.Type) (*ctype.Type, error) {
-	if l := w.in.layoutOf(t); w.in.arrayBehind(t, l) != nil {
+	if l := w.in.layoutOf(t); l.array(w.in.types, t) != nil {
 		return w.behind(l)
 	}
 	return w.elements(t)
@@ -316,6 +316,9 @@ func (w *walk) pseudo(t *ctype.Type, name string) (ok bool, err error) {
 			return true, err
 		}
 		w.setType(to, true)
+		if array, err := w.in.types.Strip(to, true); err == nil && array.Kind == ctype.Array {
+			w.setType(array.Elem, array.HasElem)
+		}
 		w.pointers = 1
 		return true, nil
 	case discriminant:
@@ -385,8 +388,8 @@ func (w *walk) container(s *shape.Shape, t *ctype.Type) {
 		return
 	}
 	s.Length, s.Start, s.End, s.Inner, s.Count = l.length, "", l.end, l.inner, l.size
-	if w.in.arrayBehind(t, l) != nil {
-		n, _ := w.in.elementsOf(t)
+	if l.array(w.in.types, t) != nil {
+		n, _ := l.count(w.in.types, t)
 		s.Sequence, s.Len = true, int(n)
 		return
 	}
@@ -406,7 +409,7 @@ func (w *walk) container(s *shape.Shape, t *ctype.Type) {
 	}
 	s.Start = l.data
 	if l.fixed {
-		n, _ := w.in.elementsOf(t)
+		n, _ := l.count(w.in.types, t)
 		s.Len = int(n)
 		return
 	}
@@ -465,7 +468,7 @@ func isNumbered(name, template, number string) bool {
 // tuplePart finds an element of std::tuple, which has a base class for each in both libraries.
 func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member, bool) {
 	members, err := in.types.Members(t)
-	if err != nil || depth > ctype.MaxNesting {
+	if err != nil || depth > maxParts {
 		return ctype.Member{}, false
 	}
 	for _, m := range members {

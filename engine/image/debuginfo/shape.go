@@ -80,7 +80,7 @@ func libcString(path, long string) shape.SizedText {
 // sizedText returns how t is a text with a length, or nil.
 func (in *Info) sizedText(t *ctype.Type) *shape.SizedText {
 	for _, known := range sizedTexts {
-		unit := in.unitNamed(t, known.name)
+		unit := unitNamed(in.types, t, known.name)
 		if unit == 0 {
 			continue
 		}
@@ -118,11 +118,11 @@ func goKind(t *ctype.Type) int64 {
 const rustBox = "alloc::boxed::Box<"
 
 // unitNamed returns the size of a unit of text if a type has a name of sizedTexts, else 0.
-func (in *Info) unitNamed(t *ctype.Type, known string) int {
+func unitNamed(types *ctype.Types, t *ctype.Type, known string) int {
 	switch {
 	case strings.HasSuffix(known, "<") && strings.HasPrefix(t.Name, known):
-		unit, ok := in.types.TemplateType(t, 0)
-		return in.types.TextUnit(unit, ok)
+		unit, ok := types.TemplateType(t, 0)
+		return types.TextUnit(unit, ok)
 	case t.Name == known || known == "string" && goKind(t) == goString:
 		return 1
 	}

@@ -127,7 +127,7 @@ func (w *walk) member(t *ctype.Type, name string) error {
 		if found, err := w.alternative(t, name); found {
 			return err
 		}
-		if l := w.in.layoutOf(t); l != nil && l.inner != "" && w.in.arrayBehind(t, l) == nil {
+		if l := w.in.layoutOf(t); l != nil && l.inner != "" && l.array(w.in.types, t) == nil {
 			return w.memberBehind(l, name)
 		}
 		have := w.in.types.MemberNames(t)
@@ -238,7 +238,7 @@ func (w *walk) chosen(t *ctype.Type) error {
 		if ok, err := w.searched(t, int64(number), true); ok {
 			return err
 		}
-		n, known := w.in.elementsOf(t)
+		n, known := w.in.layoutOf(t).count(w.in.types, t)
 		if known && n == 0 {
 			return &AccessError{Name: w.name, Reason: "it has no elements"}
 		}
