@@ -21,7 +21,7 @@ var (
 		runtime.TextCgroup: "cgroup",
 	}
 	wideNames = [...]string{rtvalue.WideInt: "int", rtvalue.WideUint: "uint", rtvalue.WideX87: "x87", rtvalue.WideQuad: "quad"}
-	unitNames = [...]string{rtvalue.UTF16Z: "utf16z", rtvalue.UTF32Z: "utf32z", rtvalue.UTF16: "utf16", rtvalue.UTF32: "utf32"}
+	unitNames = [...]string{rtvalue.UTF16Z: "utf16z", rtvalue.UTF32Z: "utf32z", rtvalue.UTF16: "utf16", rtvalue.UTF32: "utf32", rtvalue.BytesZ: "bytesz"}
 	kindNames = [...]string{
 		rtvalue.KindInt: "int", rtvalue.KindUint: "uint", rtvalue.KindFloat: "float", rtvalue.KindText: "text",
 		rtvalue.KindBytes: "bytes", rtvalue.KindStack: "stack", rtvalue.KindBool: "bool",

@@ -137,7 +137,7 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.Swide:  {{"-5 -1", "int", `"-5"`, 0}, {"-1 -1", "uint", `"340282366920938463463374607431768211455"`, 0}, {"0 4611545280939032576", "quad", `"1.5"`, 0}},
 	opcode.Sflags: {{"0", "1", `"0"`, 0}, {"1", "1", `"(constant)"`, 0}},
 	opcode.Units: {{"4136 99 16", "utf16z", `"hé"`, 0}, {"4136 2 3", "utf16", `"hé"`, 0}, {"4136 2 2", "utf16", `"h".."`, 0}, {"4136 2 1", "utf16z", `"h".."`, 0}, {"4144 1 8", "utf32", `"😀"`, 0},
-		{"4144 -1 4", "utf32z", `"😀"`, 0}, {"4144 0 8", "utf32z", `""`, 0}, {"8 1 1", "utf16", "", outcome.TrapRead}, {"8 1 1", "utf16z", "", outcome.TrapRead}},
+		{"4144 -1 4", "utf32z", `"😀"`, 0}, {"4144 0 8", "utf32z", `""`, 0}, {"4096 5 5", "bytesz", `"hello"`, 0}, {"4096 9 9", "bytesz", `"hello"`, 0}, {"4096 3 3", "bytesz", `"hel"`, 0}, {"4096 9 3", "bytesz", `"hel".."`, 0}, {"8 1 1", "utf16", "", outcome.TrapRead}, {"8 1 1", "utf16z", "", outcome.TrapRead}},
 	opcode.Slen: {{`"abc"`, "", "3", 0}}, opcode.Hash: {{`"a"`, "", fnv("a"), 0}, {`""`, "", fnv(""), 0}},
 
 	opcode.PushGV: {{"", "0", "40", 0}}, opcode.PopGV: {{"5", "0", "", 0}}, opcode.AddGV: {{"5", "0", "", 0}},

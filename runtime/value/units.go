@@ -1,12 +1,13 @@
 package value
 
 import (
+	"bytes"
 	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// Units is how characters of text are encoded whose units have more than a byte: wchar_t, char16_t, char32_t. The text
+// Units is how characters of text are encoded: of wchar_t, char16_t, char32_t, or of bytes that are as they are. The text
 // ends at a unit that is 0, or has a known length.
 type Units uint8
 
@@ -16,24 +17,37 @@ const (
 	UTF32Z
 	UTF16 // of a known length
 	UTF32
+	BytesZ // units are bytes, up to a NUL
 	NumUnits
 )
 
 // Size returns how many bytes a unit has.
 func (u Units) Size() int {
-	if u == UTF16Z || u == UTF16 {
+	switch u {
+	case BytesZ:
+		return 1
+	case UTF16Z, UTF16:
 		return 2
 	}
 	return 4
 }
 
 // Ends reports whether text ends at a unit that is 0.
-func (u Units) Ends() bool { return u == UTF16Z || u == UTF32Z }
+func (u Units) Ends() bool { return u != UTF16 && u != UTF32 }
 
 // Append appends the characters in p as UTF-8, at most so many bytes of them. What is not a character becomes U+FFFD.
 // ended is whether the text ended at a unit that is 0, cut whether there was no room for a character. It does not
 // allocate if b has room.
 func (u Units) Append(b, p []byte, most int) (_ []byte, ended, cut bool) {
+	if u == BytesZ {
+		end := bytes.IndexByte(p, 0)
+		ended = end >= 0
+		if ended {
+			p = p[:end]
+		}
+		cut = len(p) > most
+		return append(b, p[:min(len(p), most)]...), ended && !cut, cut
+	}
 	for size := u.Size(); len(p) >= size; {
 		r, n := u.first(p)
 		switch {

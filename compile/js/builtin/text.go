@@ -55,7 +55,7 @@ func (s *Call) typedText(a fetch.Path, n *tree.Expr) *tree.Expr {
 		s.Errorf(at, "the text of a number is `${x}`", "this is not text: its type is %s", cmp.Or(access.Ctype, "a number"))
 		return tree.Poison(at)
 	}
-	if e, ok := s.fetch.WideText(a, access, s.at, n); ok && err == nil {
+	if e, ok := s.fetch.TypedText(a, access, s.at, n); ok && err == nil {
 		return e
 	}
 	if access.Shape == nil || access.Shape.MayBeText() {

@@ -313,17 +313,9 @@ func (p *prettier) elements(a Path, n, depth int) *tree.Expr {
 	return p.join(whole, tree.Text(p.at, "]"))
 }
 
-// textRoom is how many bytes of an array of characters are shown at most: its length is 0 where it is not known.
-func textRoom(s *shape.Shape, most int) int {
-	if s.Kind != shape.Chars || s.Len == 0 || s.Width > 0 {
-		return most
-	}
-	return min(s.Len, most)
-}
-
 // quoted is the text at an address, in quotation marks.
 func (p *prettier) quoted(s *shape.Shape, address *tree.Expr) *tree.Expr {
-	text := textAt(s, address, tree.Integer(p.at, int64(textRoom(s, prettyText))), p.at)
+	text := p.f.textAt(s, address, tree.Integer(p.at, prettyText), p.at)
 	return p.join(tree.Text(p.at, `"`), text, tree.Text(p.at, `"`))
 }
 
@@ -340,8 +332,7 @@ func (f *Fetcher) Chars(a Path, at diag.Span) (e *tree.Expr, ok bool) {
 	if err != nil || access.Shape == nil || access.Shape.Kind != shape.Chars {
 		return nil, false
 	}
-	n := tree.Integer(at, int64(textRoom(access.Shape, recordText)))
-	return textAt(access.Shape, f.access(a, access, at), n, at), true
+	return f.textAt(access.Shape, f.access(a, access, at), tree.Integer(at, recordText), at), true
 }
 
 func (p *prettier) hex(e *tree.Expr) *tree.Expr {
