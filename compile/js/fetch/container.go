@@ -107,7 +107,7 @@ func (p *prettier) container(a Path, s *shape.Shape, depth int) *tree.Expr {
 		if err != nil {
 			return tree.Text(p.at, UnknownText)
 		}
-		return p.f.Ops.Choose(p.at, p.f.Ops.Truth(flag), p.at1(a.below(s.Optional.Value), depth), tree.Text(p.at, "none"))
+		return p.f.Ops.Choose(p.at, p.f.Ops.Truth(flag), p.optional(a.below(s.Optional.Value), depth), tree.Text(p.at, "none"))
 	case s.Inner != "" && s.Sequence:
 		return p.array(a.below(s.Inner), s, depth)
 	case s.Inner != "":
@@ -122,6 +122,17 @@ func (p *prettier) container(a Path, s *shape.Shape, depth int) *tree.Expr {
 	p.leaves++
 	text, _ := tree.TextOf(n)
 	return p.join(tree.Text(p.at, "("), text, tree.Text(p.at, ") {"+prettyMore+"}"))
+}
+
+// optional is the text of a value that may not be there. One that is itself optional is in parentheses, so that (none) is
+// not none.
+func (p *prettier) optional(a Path, depth int) *tree.Expr {
+	access, err := p.f.Resolve(a)
+	text := p.value(a, access, err, depth)
+	if access.Shape != nil && access.Shape.Optional.Flag != "" {
+		return p.join(tree.Text(p.at, "("), text, tree.Text(p.at, ")"))
+	}
+	return text
 }
 
 // at1 is the text of what a path names.
