@@ -323,6 +323,9 @@ func (w *walk) pseudo(t *ctype.Type, name string) (ok bool, err error) {
 		return true, nil
 	case discriminant:
 		v := w.in.types.Variants(t)
+		if l := w.in.layoutOf(t); v == nil && l != nil && l.inner != "" {
+			return true, w.memberBehind(l, name)
+		}
 		if v == nil || !v.Has {
 			return true, &AccessError{Name: w.name, Reason: "it has no alternatives"}
 		}
