@@ -26,8 +26,8 @@ type Access struct {
 	Wide   *Wide        // of a number of more than 8 bytes, whose low word this is
 }
 
-// Wide is the rest of a number of more than 8 bytes. Used as a number it is converted to 64 bits, or traps; its text has
-// all digits.
+// Wide is the rest of a number of more than 8 bytes. Used as a number it is converted to 64 bits, or traps; its text
+// has all digits.
 type Wide struct {
 	Encoding rtvalue.Wide
 	High     Access // to the high word

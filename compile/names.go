@@ -7,7 +7,8 @@ import (
 	rtvalue "gotap/runtime/value"
 )
 
-// fieldNames, contextNames, wideNames, unitNames, kindNames and exitNames are the names that listings show for operands.
+// fieldNames, contextNames, wideNames, unitNames, kindNames and exitNames are the names that listings show for
+// operands.
 var (
 	fieldNames = [...]string{
 		runtime.FieldPid: "pid", runtime.FieldTid: "tid", runtime.FieldPpid: "ppid", runtime.FieldCPU: "cpu",

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Units is how characters of text are encoded: of wchar_t, char16_t, char32_t, or of bytes that are as they are. The text
-// ends at a unit that is 0, or has a known length.
+// Units is how characters of text are encoded: of wchar_t, char16_t, char32_t, or of bytes that are as they are. The
+// text ends at a unit that is 0, or has a known length.
 type Units uint8
 
 // The encodings.

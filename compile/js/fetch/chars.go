@@ -11,8 +11,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// Text without a length: arrays of characters, and what pointers to them point to. That of wchar_t, char16_t and char32_t
-// has units of 2 or 4 bytes; programs read it as UTF-8.
+// Text without a length: arrays of characters, and what pointers to them point to. That of wchar_t, char16_t and
+// char32_t has units of 2 or 4 bytes; programs read it as UTF-8.
 
 // units is text at an address: count units at most, as at most so many bytes.
 func units(at diag.Span, u value.Units, address, count, most *tree.Expr) *tree.Expr {
@@ -48,8 +48,8 @@ func (f *Fetcher) textAt(s *shape.Shape, address, most *tree.Expr, at diag.Span)
 	return units(at, unitsOf(s.Width, false), address, tree.Integer(at, count), most)
 }
 
-// arrayText is the text in an array of n characters. One that fills the array has no NUL, and what follows is not part of
-// it.
+// arrayText is the text in an array of n characters. One that fills the array has no NUL, and what follows is not part
+// of it.
 func (f *Fetcher) arrayText(n int64, address, most *tree.Expr, at diag.Span) *tree.Expr {
 	if most.IsConst() && int64(most.Cmd.V) < n {
 		return tree.Apply(at, tree.KindText, opcode.Str, address, most)
@@ -63,9 +63,9 @@ func (f *Fetcher) arrayText(n int64, address, most *tree.Expr, at diag.Span) *tr
 	})
 }
 
-// TypedText is the text that a path names, at most so many bytes of it, if its type says more than that it is an address:
-// an array, or characters of more than a byte. ok is false for other values. An array of one character is what C had
-// before arrays of unknown length.
+// TypedText is the text that a path names, at most so many bytes of it, if its type says more than that it is an
+// address: an array, or characters of more than a byte. ok is false for other values. An array of one character is what
+// C had before arrays of unknown length.
 func (f *Fetcher) TypedText(a Path, access compile.Access, at diag.Span, most *tree.Expr) (text *tree.Expr, ok bool) {
 	if s := access.Shape; s == nil || s.Width == 0 && (s.Kind != shape.Chars || s.Len <= 1) {
 		return nil, false

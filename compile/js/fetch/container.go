@@ -124,8 +124,8 @@ func (p *prettier) container(a Path, s *shape.Shape, depth int) *tree.Expr {
 	return p.join(tree.Text(p.at, "("), text, tree.Text(p.at, ") {"+prettyMore+"}"))
 }
 
-// optional is the text of a value that may not be there. One that is itself optional is in parentheses, so that (none) is
-// not none.
+// optional is the text of a value that may not be there. One that is itself optional is in parentheses, so that (none)
+// is not none.
 func (p *prettier) optional(a Path, depth int) *tree.Expr {
 	access, err := p.f.Resolve(a)
 	text := p.value(a, access, err, depth)

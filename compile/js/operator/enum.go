@@ -9,8 +9,8 @@ import (
 	"gotap/runtime/value"
 )
 
-// EnumName is the name of an enumeration's value. One without a name is those of its bits if the enumeration consists of
-// flags, else the number. Only who asks for it gets it: elsewhere such values are numbers.
+// EnumName is the name of an enumeration's value. One without a name is those of its bits if the enumeration consists
+// of flags, else the number. Only who asks for it gets it: elsewhere such values are numbers.
 func (o *Operators) EnumName(e *tree.Expr) *tree.Expr {
 	kept := e
 	var body []tree.Stmt

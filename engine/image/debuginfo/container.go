@@ -2,7 +2,6 @@ package debuginfo
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -188,73 +187,6 @@ var (
 	errNoElements = errors.New("its elements do not follow one another")
 	errNoAddress  = errors.New("it is in registers, and its elements are found from its address")
 )
-
-// array returns the array that a smart pointer of type t points to, or nil if it points to something else.
-func (l *layout) array(types *ctype.Types, t *ctype.Type) *ctype.Type {
-	if l == nil || l.inner == "" {
-		return nil
-	}
-	to, ok := types.TemplateType(t, 0)
-	array, err := types.Strip(to, ok)
-	if err != nil || array.Kind != ctype.Array {
-		return nil
-	}
-	return array
-}
-
-// count returns how many elements a struct of type t has by its type; ok is false where that does not say it.
-func (l *layout) count(types *ctype.Types, t *ctype.Type) (n int64, ok bool) {
-	if l != nil && l.fixed {
-		n, ok = types.TemplateValue(t, 0)
-	} else if array := l.array(types, t); array != nil && len(array.Dims) > 0 {
-		n, ok = array.Dims[0], true
-	}
-	return max(n, 0), ok && n >= 0
-}
-
-// behind moves to what a smart pointer stands for: a pointer, or the value itself.
-func (w *walk) behind(l *layout) (*ctype.Type, error) {
-	for _, name := range strings.Split(l.inner, ".") {
-		if err := w.step(name); err != nil {
-			return nil, err
-		}
-	}
-	return w.stripped()
-}
-
-// memberBehind moves to a member of what a smart pointer stands for.
-func (w *walk) memberBehind(l *layout, name string) error {
-	before := w.name
-	if _, err := w.behind(l); err != nil {
-		return err
-	}
-	w.name = before
-	return w.step(name)
-}
-
-// numbered moves to what element i of a struct is in: the elements of a sequence, the array that a smart pointer points to,
-// or, for 0, the value that it stands for. The error is errNoElements if t is something else.
-func (w *walk) numbered(t *ctype.Type, i int64) (*ctype.Type, error) {
-	l := w.in.layoutOf(t)
-	if n, known := l.count(w.in.types, t); known && (i < 0 || i >= n) {
-		return nil, &AccessError{Name: w.name, Reason: fmt.Sprintf("it has %d elements; %d is out of range", n, i)}
-	}
-	if l == nil || l.inner == "" || l.array(w.in.types, t) != nil {
-		return w.several(t)
-	}
-	if i != 0 {
-		return nil, &AccessError{Name: w.name, Reason: fmt.Sprintf("it stands for one value, [0]; %d is out of range", i)}
-	}
-	return w.behind(l)
-}
-
-// several moves to the elements of a sequence, or to the array that a smart pointer points to.
-func (w *walk) several(t *ctype.Type) (*ctype.Type, error) {
-	if l := w.in.layoutOf(t); l.array(w.in.types, t) != nil {
-		return w.behind(l)
-	}
-	return w.elements(t)
-}
 
 // elements moves from a sequence to its elements: an array, or a pointer to the first.
 func (w *walk) elements(t *ctype.Type) (*ctype.Type, error) {
@@ -454,15 +386,15 @@ func (w *walk) stdVariant(s *shape.Shape, t *ctype.Type) {
 	}
 }
 
-// maxAlternatives bounds the alternatives of std::variant that are shown, maxParts the parts of std::tuple, of which fewer
-// are shown.
+// maxAlternatives bounds the alternatives of std::variant that are shown, maxParts the parts of std::tuple, of which
+// fewer are shown.
 const (
 	maxAlternatives = 16
 	maxParts        = 40
 )
 
-// isNumbered reports whether a class is an instance of a template whose first argument is a number. Compilers write it with
-// or without a suffix: __tuple_leaf<0UL, int, false>.
+// isNumbered reports whether a class is an instance of a template whose first argument is a number. Compilers write it
+// with or without a suffix: __tuple_leaf<0UL, int, false>.
 func isNumbered(name, template, number string) bool {
 	rest, ok := strings.CutPrefix(name, template+number)
 	return ok && rest != "" && !unicode.IsDigit(rune(rest[0]))
@@ -502,8 +434,8 @@ func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member
 	return ctype.Member{}, false
 }
 
-// memberOf finds a member of a class, for programs and for what knows containers. A pair of libc++ has two members of one
-// name if its second part, a deleter or a comparator, is not empty: the name stands for the first.
+// memberOf finds a member of a class, for programs and for what knows containers. A pair of libc++ has two members of
+// one name if its second part, a deleter or a comparator, is not empty: the name stands for the first.
 func memberOf(in *Info, t *ctype.Type, name string) (ctype.Member, bool, error) {
 	m, ok, err := in.types.FindMember(t, name)
 	var two *ctype.AmbiguousError

@@ -365,6 +365,22 @@ func (w *walk) isHandle(t *ctype.Type) bool {
 	return l != nil && l.handle
 }
 
+// referred moves to what a pointer refers to that programs index as what it points to: a container of Go, or a
+// container or an array behind a reference of Rust. Of other types it returns t.
+func (w *walk) referred(t *ctype.Type) (*ctype.Type, error) {
+	if w.isHandle(t) {
+		return w.follow(t)
+	}
+	if t.Kind != ctype.Pointer || !t.HasElem || w.pointers > 0 || !strings.HasPrefix(t.Name, "&") {
+		return t, nil
+	}
+	inner, err := w.in.types.Strip(t.Elem, true)
+	if err != nil || inner.Kind != ctype.Array && w.in.layoutOf(inner) == nil {
+		return t, err
+	}
+	return w.follow(t)
+}
+
 // unhide moves to the entry inside what libc++ puts around it. t is the type that the walk has reached.
 func (w *walk) unhide(t *ctype.Type) error {
 	for _, hidden := range hiddenEntries {

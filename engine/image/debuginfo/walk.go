@@ -179,12 +179,9 @@ func (w *walk) index(t *ctype.Type, i int64) error {
 		}
 		t = inner
 	}
-	if w.isHandle(t) {
-		inner, err := w.follow(t)
-		if err != nil {
-			return err
-		}
-		t = inner
+	t, err := w.referred(t)
+	if err != nil {
+		return err
 	}
 	if t.Kind == ctype.Struct {
 		if ok, err := w.linked(t, i); ok {
@@ -195,6 +192,8 @@ func (w *walk) index(t *ctype.Type, i int64) error {
 		}
 		elems, err := w.numbered(t, i)
 		switch {
+		case err == nil && elems.Kind != ctype.Pointer && elems.Kind != ctype.Array: // what a smart pointer has inside
+			return nil
 		case err == nil:
 			t = elems
 		case err != errNoElements:
@@ -227,12 +226,9 @@ func (w *walk) chosen(t *ctype.Type) error {
 	number := w.indexes
 	w.indexes++
 	count := int64(0)
-	if w.isHandle(t) {
-		inner, err := w.follow(t)
-		if err != nil {
-			return err
-		}
-		t = inner
+	t, err := w.referred(t)
+	if err != nil {
+		return err
 	}
 	if t.Kind == ctype.Struct {
 		if ok, err := w.searched(t, int64(number), true); ok {
