@@ -229,6 +229,8 @@ func (a *assembler) operand(row *opcode.Row, t token, c *Command) {
 		c.A = a.name(t, kindNames[:])
 	case opcode.WideOperand:
 		c.A = a.name(t, wideNames[:])
+	case opcode.UnitsOperand:
+		c.A = a.name(t, unitNames[:])
 	case opcode.ExitOperand:
 		a.exit(t, c)
 	case opcode.WordsOperand:

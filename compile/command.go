@@ -46,6 +46,8 @@ func (p *Program) operandText(row *opcode.Row, a uint32) string {
 		return kindNames[a]
 	case row.Operand == opcode.WideOperand && int(a) < len(wideNames):
 		return wideNames[a]
+	case row.Operand == opcode.UnitsOperand && int(a) < len(unitNames):
+		return unitNames[a]
 	case row.Operand == opcode.RegisterOperand && p.plainRegister(a):
 		return p.Regs[a]
 	case row.Operand == opcode.RegisterOperand:

@@ -7,7 +7,8 @@ import (
 	rtvalue "gotap/runtime/value"
 )
 
-// fieldNames, contextNames, wideNames, kindNames and exitNames are the names that listings show for operands.
+// fieldNames, contextNames, wideNames, unitNames, kindNames and exitNames are the names that listings show for
+// operands.
 var (
 	fieldNames = [...]string{
 		runtime.FieldPid: "pid", runtime.FieldTid: "tid", runtime.FieldPpid: "ppid", runtime.FieldCPU: "cpu",
@@ -21,6 +22,7 @@ var (
 		runtime.TextCgroup: "cgroup",
 	}
 	wideNames = [...]string{rtvalue.WideInt: "int", rtvalue.WideUint: "uint", rtvalue.WideX87: "x87", rtvalue.WideQuad: "quad"}
+	unitNames = [...]string{rtvalue.UTF16Z: "utf16z", rtvalue.UTF32Z: "utf32z", rtvalue.UTF16: "utf16", rtvalue.UTF32: "utf32", rtvalue.BytesZ: "bytesz"}
 	kindNames = [...]string{
 		rtvalue.KindInt: "int", rtvalue.KindUint: "uint", rtvalue.KindFloat: "float", rtvalue.KindText: "text",
 		rtvalue.KindBytes: "bytes", rtvalue.KindStack: "stack", rtvalue.KindBool: "bool", rtvalue.KindQuoted: "quoted", rtvalue.KindDump: "dump",

@@ -134,8 +134,11 @@ var semantics = map[opcode.Op][]semantic{
 	opcode.Stack: {{"8", "", `"3_frames"`, 0}}, opcode.Scmp: {{`"a" "b"`, "", "-1", 0}, {`"b" "a"`, "", "1", 0}, {`"a" "a"`, "", "0", 0}},
 	opcode.Seq: {{`"a" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}}, opcode.Sprefix: {{`"ab" "a"`, "", "1", 0}, {`"a" "ab"`, "", "0", 0}},
 	opcode.Scat: {{`"a" "b"`, "", `"ab"`, 0}}, opcode.Sdec: {{"-12", "", `"-12"`, 0}}, opcode.Sudec: {{"-1", "", `"18446744073709551615"`, 0}}, opcode.Sfloat: {{half, "", `"0.5"`, 0}}, opcode.Shex: {{"-1", "", `"0xffffffffffffffff"`, 0}, {"0", "", `"0x0"`, 0}},
-	opcode.Swide: {{"-5 -1", "int", `"-5"`, 0}, {"-1 -1", "uint", `"340282366920938463463374607431768211455"`, 0}, {"0 4611545280939032576", "quad", `"1.5"`, 0}},
-	opcode.Slen:  {{`"abc"`, "", "3", 0}}, opcode.Hash: {{`"a"`, "", fnv("a"), 0}, {`""`, "", fnv(""), 0}},
+	opcode.Swide:  {{"-5 -1", "int", `"-5"`, 0}, {"-1 -1", "uint", `"340282366920938463463374607431768211455"`, 0}, {"0 4611545280939032576", "quad", `"1.5"`, 0}},
+	opcode.Sflags: {{"0", "1", `"0"`, 0}, {"1", "1", `"(constant)"`, 0}},
+	opcode.Units: {{"4136 99 16", "utf16z", `"hé"`, 0}, {"4136 2 3", "utf16", `"hé"`, 0}, {"4136 2 2", "utf16", `"h".."`, 0}, {"4136 2 1", "utf16z", `"h".."`, 0}, {"4144 1 8", "utf32", `"😀"`, 0},
+		{"4144 -1 4", "utf32z", `"😀"`, 0}, {"4144 0 8", "utf32z", `""`, 0}, {"4096 5 5", "bytesz", `"hello"`, 0}, {"4096 9 9", "bytesz", `"hello"`, 0}, {"4096 3 3", "bytesz", `"hel"`, 0}, {"4096 9 3", "bytesz", `"hel".."`, 0}, {"8 1 1", "utf16", "", outcome.TrapRead}, {"8 1 1", "utf16z", "", outcome.TrapRead}},
+	opcode.Slen: {{`"abc"`, "", "3", 0}}, opcode.Hash: {{`"a"`, "", fnv("a"), 0}, {`""`, "", fnv(""), 0}},
 
 	opcode.PushGV: {{"", "0", "40", 0}}, opcode.PopGV: {{"5", "0", "", 0}}, opcode.AddGV: {{"5", "0", "", 0}},
 	opcode.IncGV: {{"", "0", "", 0}}, opcode.DecGV: {{"", "0", "", 0}}, opcode.FetchAddGV: {{"5", "0", "40", 0}},
@@ -186,6 +189,7 @@ var around = map[opcode.Op][2]string{
 	opcode.MapGet:      {"push d,1\nkey\n", ""}, opcode.MapHas: {"push d,1\nkey\n", ""}, opcode.MapSet: {"push d,1\nkey\n", ""},
 	opcode.MapAdd: {"push d,1\nkey\n", ""}, opcode.MapDel: {"push d,1\nkey\n", ""},
 	opcode.MapGetS: {"push s,0\nkey s,text\n", ""}, opcode.MapSetS: {"push s,0\nkey s,text\n", ""},
+	opcode.Sflags:  {".text \"constant=1\"\n", ""},
 	opcode.Element: {".text \"ring 0 0 0 1\"\n", ""},
 	opcode.Ret:     {"call R2\njmp E\nR2: ", ""},
 	opcode.Loop:    {"jmp E1\nE2: abort\nE1: ", ""},
@@ -227,6 +231,7 @@ func newKnown() *known {
 	k := &known{ret: 77}
 	copy(k.memory[:], "hello\x00\x00\x00\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\xc0\x3f")
 	binary.LittleEndian.PutUint64(k.memory[32:], 4096)
+	copy(k.memory[40:], "h\x00\xe9\x00\x00\x00\x00\x00\x00\xf6\x01\x00")
 	return k
 }
 

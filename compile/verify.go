@@ -192,6 +192,8 @@ func operandRange(p *Program, row *opcode.Row) (least, most int) {
 		return int(rtvalue.KindText), int(rtvalue.KindStack)
 	case opcode.WideOperand:
 		return 0, int(rtvalue.NumWide) - 1
+	case opcode.UnitsOperand:
+		return 0, int(rtvalue.NumUnits) - 1
 	case opcode.ExitOperand:
 		return 0, int(outcome.ExitFacility)
 	case opcode.BaseOperand:

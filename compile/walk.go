@@ -371,6 +371,8 @@ func (w *walker) textSize(row *opcode.Row, c Command, sizes int64) int64 {
 		return 32
 	case opcode.WideText:
 		return rtvalue.MaxWideText
+	case opcode.FlagsText:
+		return min(int64(len(w.f.p.Texts[c.A]))+rtvalue.MaxFlags, rtvalue.MaxText)
 	case opcode.CellText:
 		return rtvalue.DefaultText
 	}

@@ -130,6 +130,10 @@ func (m textOps) texts(in *Inst) outcome.Trap {
 		}
 		m.pushText(len(value.AppendNumber(p[:0], float(m.pop()))), false)
 		return outcome.NoTrap
+	case opcode.Sflags:
+		return m.flags(in.A)
+	case opcode.Units:
+		return m.units(value.Units(min(in.A, uint32(value.NumUnits))))
 	case opcode.Swide:
 		return m.wide(value.Wide(min(in.A, uint32(value.NumWide))))
 	}
@@ -147,6 +151,45 @@ func (m textOps) wide(w value.Wide) outcome.Trap {
 		return outcome.TrapText
 	}
 	m.pushText(len(w.Append(p[:0], low, high)), false)
+	return outcome.NoTrap
+}
+
+// flags makes the names of bits.
+func (m textOps) flags(index uint32) outcome.Trap {
+	if uint64(index) >= uint64(len(m.code.Texts)) {
+		return outcome.TrapIndex
+	}
+	names := m.code.Texts[index]
+	most := len(names) + value.MaxFlags
+	p := m.room(most)
+	if p == nil || most > value.MaxText {
+		return outcome.TrapText
+	}
+	m.pushText(len(value.AppendFlags(p[:0], names, m.pop())), false)
+	return outcome.NoTrap
+}
+
+// units makes text of characters of more than a byte. A unit becomes a byte at least, so that no more of them are read
+// than the text may have bytes; one more shows whether text that just fits ends there.
+func (m textOps) units(u value.Units) outcome.Trap {
+	most, _ := m.count(value.MaxText)
+	count, addr := m.pop(), m.pop()
+	if u >= value.NumUnits {
+		return outcome.TrapOp
+	}
+	n := int(min(count, uint64(most)+1))
+	p := m.room(most + n*u.Size())
+	if p == nil {
+		return outcome.TrapText
+	}
+	from := p[most:]
+	got := max(min(m.ctx.Thread.ReadMemory(addr, from), len(from)), 0)
+	text, ended, cut := u.Append(p[:0:most], from[:got], most)
+	if got < len(from) && !ended && !cut {
+		m.out.Addr = addr + uint64(got)
+		return outcome.TrapRead
+	}
+	m.pushText(len(text), cut)
 	return outcome.NoTrap
 }
 

@@ -12,6 +12,7 @@ import (
 // there are such programs, in the transcript searched.txtar of the command line.
 var layouts = []string{
 	"tree 0 16 24 8 32", "slots 0 8 16", "btree 0 8 10 16 24 8", "groups 0 8 16 24 72 8 8", "ring 0 8 16 4", "blocks 0 8 16 4", "deque 0 8 16 24 32 40 4 8",
+	"bits 0 8 16", "counted-bits 0 8",
 }
 
 func TestLayoutsAreText(t *testing.T) {
@@ -57,7 +58,7 @@ func TestHostileMemory(t *testing.T) {
 					}
 					return copy(p, memory[addr-base:])
 				}}
-				addr, found := l.Find(m, base+uint64(r.IntN(size)), uint64(r.IntN(2*element.Most)))
+				addr, found := l.Find(m, base+uint64(r.IntN(size)), uint64(r.IntN(128)))
 				if found != (addr != 0) {
 					t.Errorf("round %d: %s: address %#x, found %v", round, text, addr, found)
 				}

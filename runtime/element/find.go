@@ -4,9 +4,6 @@ import (
 	"encoding/binary"
 )
 
-// Most is how many elements of a container can be found by number.
-const Most = 64
-
 // MaxReads bounds the reads of a search, each of at most a chunk.
 const MaxReads = 2048
 
@@ -23,9 +20,10 @@ type Memory struct {
 	Word int                             // bytes of a pointer
 }
 
-// Find returns the address of element n of the container at an address. found is false where it is not there.
+// Find returns the address of element n of the container at an address, of the byte with it if it is a bit. found is
+// false where it is not there.
 func (l Layout) Find(m Memory, container, n uint64) (addr uint64, found bool) {
-	if n >= Most || l.Kind == None || l.Kind >= numKinds || len(l.Numbers) != kinds[l.Kind].numbers {
+	if l.Kind == None || l.Kind >= numKinds || len(l.Numbers) != kinds[l.Kind].numbers || n >= uint64(l.Kind.Most()) {
 		return 0, false
 	}
 	s := search{Memory: m, at: container, numbers: l.Numbers, left: MaxReads}
@@ -44,6 +42,11 @@ func (l Layout) Find(m Memory, container, n uint64) (addr uint64, found bool) {
 		addr = s.blocks(n)
 	case Deque:
 		addr = s.deque(n)
+	case Bits:
+		rest := uint64(binary.LittleEndian.Uint32(s.bytes(s.at+s.number(2), 4)))
+		addr = s.bits(n, (s.field(1)-s.field(0))*8+rest)
+	case CountedBits:
+		addr = s.bits(n, s.field(1))
 	}
 	if addr != 0 {
 		s.bytes(addr, 1) // a link may lead anywhere
@@ -230,6 +233,15 @@ func (s *search) ring(n uint64) uint64 {
 // blocks finds in blocks of the same number of elements.
 func (s *search) blocks(n uint64) uint64 {
 	return s.inBlock(s.field(0), s.field(1)+n, s.number(2), s.number(3))
+}
+
+// bits finds the byte of a bit.
+func (s *search) bits(n, count uint64) uint64 {
+	first := s.field(0)
+	if first == 0 || n >= count {
+		return 0
+	}
+	return first + n/8
 }
 
 // inBlock finds in the blocks that a table has.

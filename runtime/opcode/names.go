@@ -139,6 +139,8 @@ const (
 	Sfloat                // ( w -- s ) a float's digits
 	Shex                  // ( w -- s ) hexadecimal digits of an unsigned word, after 0x
 	Swide                 // ( w w -- s ) l h: the digits of a number of 16 bytes
+	Sflags                // ( w -- s ) the names of the bits that are set, which the text has: A=1 B=2
+	Units                 // ( w w w -- s ) p k n: text at p of at most k units of 1, 2 or 4 bytes, as at most n bytes of UTF-8
 	Slen                  // ( s -- w ) length in bytes
 	Hash                  // ( s -- w ) 64-bit FNV-1a
 	PushGV                // ( -- w ) a shared variable

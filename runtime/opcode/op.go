@@ -40,6 +40,7 @@ const (
 	ContextOperand             // runtime.TextField
 	KindOperand                // value.Kind of text: text, bytes or stack
 	WideOperand                // value.Wide
+	UnitsOperand               // value.Units
 	ExitOperand                // outcome.ExitKind; the number of a facility is in V
 	WordsOperand               // a count of words in A, and a format number in V
 	BaseOperand                // a signed number of words above the base of the stack, as 32 bits
@@ -61,7 +62,7 @@ func (o Operand) IsObject() bool { return o >= NumberOperand && o <= DeferredOpe
 var placeholders = [numOperands]string{
 	WordOperand: ",WORD", CountOperand: ",N", LabelOperand: " LABEL", TextOperand: ",TEXT", FormatOperand: ",FORMAT",
 	RegisterOperand: ",REGISTER", TempOperand: ",N", ThisOperand: ",WORD", ThisTextOperand: ",BYTE", ArgOperand: ",N",
-	FieldOperand: ",NAME", ContextOperand: ",NAME", KindOperand: ",KIND", WideOperand: ",ENCODING", ExitOperand: " [KIND]", WordsOperand: ",N,FORMAT",
+	FieldOperand: ",NAME", ContextOperand: ",NAME", KindOperand: ",KIND", WideOperand: ",ENCODING", UnitsOperand: ",ENCODING", ExitOperand: " [KIND]", WordsOperand: ",N,FORMAT",
 	BaseOperand: ",N",
 }
 
@@ -143,6 +144,7 @@ const (
 	DigitsText        // at most 20 digits and signs
 	FloatText         // a float's digits
 	WideText          // the digits of a number of 16 bytes
+	FlagsText         // what the text of the operand names, and some more
 	StackText         // return addresses
 	CellText          // the text of a cell
 )

@@ -154,6 +154,8 @@ var Table = [...]Row{
 	{"Sfloat", "sfloat", 0x88, NoOperand, "w", "s", Texts, 0, FloatText, NeedFloat | NeedText, "a float's digits"},
 	{"Shex", "shex", 0x8b, NoOperand, "w", "s", Texts, 0, DigitsText, NeedText, "hexadecimal digits of an unsigned word, after 0x"},
 	{"Swide", "swide", 0x8d, WideOperand, "ww", "s", Texts, 0, WideText, NeedFloat | NeedText, "l h: the digits of a number of 16 bytes"},
+	{"Sflags", "sflags", 0x8e, TextOperand, "w", "s", Texts, 0, FlagsText, NeedText, "the names of the bits that are set, which the text has: A=1 B=2"},
+	{"Units", "units", 0x8f, UnitsOperand, "www", "s", Texts, 0, AskedText, NeedMemory | NeedText, "p k n: text at p of at most k units of 1, 2 or 4 bytes, as at most n bytes of UTF-8"},
 	{"Slen", "slen", 0x89, NoOperand, "s", "w", Texts, 0, Length, NeedText, "length in bytes"},
 	{"Hash", "hash", 0x8a, NoOperand, "s", "w", Texts, 0, Any, NeedText, "64-bit FNV-1a"},
 

@@ -10,6 +10,7 @@ import (
 	"gotap/compile/js/operand"
 	"gotap/compile/js/report"
 	"gotap/compile/js/tree"
+	"gotap/compile/shape"
 	"gotap/runtime/opcode"
 	"gotap/runtime/value"
 )
@@ -50,9 +51,12 @@ func (s *Call) typedText(a fetch.Path, n *tree.Expr) *tree.Expr {
 		return nil
 	}
 	access, err := s.fetch.Resolve(a)
-	if isNumber := access.Shape == nil || access.Shape.Kind == compile.ShapeChar; isNumber && err == nil && isNeverAddress(access) {
+	if isNumber := access.Shape == nil || access.Shape.Kind == shape.Char; isNumber && err == nil && isNeverAddress(access) {
 		s.Errorf(at, "the text of a number is `${x}`", "this is not text: its type is %s", cmp.Or(access.Ctype, "a number"))
 		return tree.Poison(at)
+	}
+	if e, ok := s.fetch.TypedText(a, access, s.at, n); ok && err == nil {
+		return e
 	}
 	if access.Shape == nil || access.Shape.MayBeText() {
 		return nil
@@ -80,7 +84,7 @@ func isNeverAddress(a compile.Access) bool {
 }
 
 // textHint says what to read instead of a value that is not text.
-func textHint(s *compile.Shape) string {
+func textHint(s *shape.Shape) string {
 	if len(s.Members) > 0 {
 		return "name a member that is text: " + report.List(s.Members) + "; log(x) and pretty(x) show all of them"
 	}

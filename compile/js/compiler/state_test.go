@@ -10,6 +10,7 @@ import (
 
 	"gotap/compile"
 	"gotap/compile/js"
+	"gotap/compile/shape"
 	"gotap/runtime"
 	"gotap/runtime/object"
 	"gotap/runtime/opcode"
@@ -429,7 +430,7 @@ func TestIntegerOfResults(t *testing.T) {
 		{"bool", &compile.Access{Base: compile.BaseConst, Value: 1, Type: compile.TypeBool}, "true true 42 42"},
 		{"float", &compile.Access{Base: compile.BaseConst, Value: 3, Type: compile.TypeF64}, "7 0 42 42"},
 		{"nothing", &compile.Access{Type: compile.TypeVoid}, "7 0 42 42"},
-		{"struct", &compile.Access{Shape: &compile.Shape{}}, "7 0 42 42"},
+		{"struct", &compile.Access{Shape: &shape.Shape{}}, "7 0 42 42"},
 	} {
 		p := fakePlace{map[string]compile.Access{}}
 		if c.ret != nil {
@@ -486,7 +487,7 @@ func TestAccess(t *testing.T) {
 		t.Errorf("frame of a 32-bit target: got %q", got)
 	}
 	// Of text with a length a part may be optimised out: that is what is wrong, not that it lies in registers.
-	p.access["s"] = compile.Access{Shape: &compile.Shape{Kind: compile.ShapeStruct, Text: &compile.SizedText{Address: "data.at", Len: "n"}}}
+	p.access["s"] = compile.Access{Shape: &shape.Shape{Kind: shape.Struct, Text: &shape.SizedText{Address: "data.at", Len: "n"}}}
 	p.access["s.n"] = compile.Access{Base: compile.BaseConst, Value: 4}
 	u = parse(t, "c => log(str(c.args.s))", nil)
 	u.Place = p

@@ -151,7 +151,7 @@ func (e *emitter) operation(x *tree.Expr) {
 	switch cmd.Op {
 	case opcode.PushR:
 		cmd.A = e.Reg(x.Text)
-	case opcode.Bias, opcode.Element:
+	case opcode.Bias, opcode.Element, opcode.Sflags:
 		cmd.A = e.Text(x.Text)
 	}
 	e.op(cmd, pops, result01(x))

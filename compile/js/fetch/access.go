@@ -17,7 +17,9 @@ func (f *Fetcher) Access(a compile.Access, at diag.Span) *tree.Expr { return f.a
 
 // access is Access of a path, which may start from a value that the program has, and have indexes.
 func (f *Fetcher) access(of Path, a compile.Access, at diag.Span) *tree.Expr {
-	if a.Wide != nil || slices.ContainsFunc(a.Checks, func(c compile.Check) bool { return c.Chosen }) {
+	twice := slices.ContainsFunc(a.Checks, func(c compile.Check) bool { return c.Chosen }) ||
+		slices.ContainsFunc(a.Steps, func(s compile.AccessStep) bool { return s.Op == compile.OpBit })
+	if a.Wide != nil || twice {
 		return f.once(of, at, func(of Path) *tree.Expr { return f.accessOnce(of, a, at) })
 	}
 	return f.accessOnce(of, a, at)
@@ -42,6 +44,9 @@ func (f *Fetcher) accessOnce(of Path, a compile.Access, at diag.Span) *tree.Expr
 			continue
 		case compile.OpFindChosen:
 			e = find(e, s, of.index(s.Offset, at), at)
+			continue
+		case compile.OpBit:
+			e = bit(e, of.index(s.Offset, at), at)
 			continue
 		}
 		e = accessStep(e, s, at)
@@ -207,6 +212,15 @@ func find(container *tree.Expr, s compile.AccessStep, index *tree.Expr, at diag.
 	found := tree.Apply(at, tree.KindInt, opcode.Element, container, index)
 	found.Text = s.Layout
 	return found
+}
+
+// bit is a bit of a byte.
+func bit(e, index *tree.Expr, at diag.Span) *tree.Expr {
+	if index.Kind == tree.KindBad {
+		return index
+	}
+	number := tree.Apply(at, tree.KindInt, opcode.And, index, tree.Integer(at, 7))
+	return tree.Apply(at, tree.KindInt, opcode.And, tree.Apply(at, tree.KindInt, opcode.Shr, e, number), tree.Integer(at, 1))
 }
 
 // element adds the index that the program computes.

@@ -9,6 +9,7 @@ import (
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js/tree"
+	"gotap/compile/shape"
 	"gotap/runtime/opcode"
 )
 
@@ -32,7 +33,7 @@ func (f *Fetcher) checked(of Path, c compile.Check, e *tree.Expr, at diag.Span) 
 // holds is whether what a check of the value at a path says is so.
 func (f *Fetcher) holds(whole Path, c compile.Check, at diag.Span) *tree.Expr {
 	if c.Length == "" {
-		return f.isCase(whole.Below(compile.Discriminant), c, at)
+		return f.isCase(whole.Below(compile.Discriminant), c.Values, c.Other, at)
 	}
 	length, err := f.valueBelow(whole, c.Length, at)
 	if err != nil {
@@ -46,13 +47,13 @@ func (f *Fetcher) holds(whole Path, c compile.Check, at diag.Span) *tree.Expr {
 }
 
 // isCase is whether the number at a path says that an alternative is there.
-func (f *Fetcher) isCase(index Path, c compile.Check, at diag.Span) *tree.Expr {
+func (f *Fetcher) isCase(index Path, values []int64, other bool, at diag.Span) *tree.Expr {
 	access, err := f.Resolve(index)
-	if err != nil || len(c.Values) == 0 {
-		return tree.Boolean(at, err == nil && c.Other)
+	if err != nil || len(values) == 0 {
+		return tree.Boolean(at, err == nil && other)
 	}
 	var any *tree.Expr
-	for _, v := range c.Values {
+	for _, v := range values {
 		one := tree.Apply(at, tree.KindBool, opcode.Eq, f.access(index, access, at), tree.Integer(at, v))
 		if any == nil {
 			any = one
@@ -60,7 +61,7 @@ func (f *Fetcher) isCase(index Path, c compile.Check, at diag.Span) *tree.Expr {
 			any = tree.Apply(at, tree.KindBool, opcode.Or, any, one)
 		}
 	}
-	if c.Other {
+	if other {
 		return tree.Apply(at, tree.KindBool, opcode.Eq, any, tree.Integer(at, 0))
 	}
 	return any
@@ -75,10 +76,10 @@ func (a Path) below(path string) Path {
 }
 
 // isOwner reports whether a pointer is a smart one by itself, as a Box of Rust.
-func isOwner(s *compile.Shape) bool { return s.Inner == compile.Target }
+func isOwner(s *shape.Shape) bool { return s.Inner == compile.Target }
 
 // isContainer reports whether a shape is shown otherwise than by its members.
-func isContainer(s *compile.Shape) bool {
+func isContainer(s *shape.Shape) bool {
 	return s != nil && (s.Sequence || s.Inner != "" || s.Optional.Flag != "" || s.Count != "" || len(s.Parts) > 0 || len(s.Cases) > 0)
 }
 
@@ -93,7 +94,7 @@ func (p *prettier) handle(a Path, access compile.Access, depth int) *tree.Expr {
 }
 
 // container is the text of a container.
-func (p *prettier) container(a Path, s *compile.Shape, depth int) *tree.Expr {
+func (p *prettier) container(a Path, s *shape.Shape, depth int) *tree.Expr {
 	switch {
 	case depth > prettyDepth:
 		return tree.Text(p.at, "{"+prettyMore+"}")
@@ -106,7 +107,9 @@ func (p *prettier) container(a Path, s *compile.Shape, depth int) *tree.Expr {
 		if err != nil {
 			return tree.Text(p.at, UnknownText)
 		}
-		return p.f.Ops.Choose(p.at, p.f.Ops.Truth(flag), p.at1(a.below(s.Optional.Value), depth), tree.Text(p.at, "none"))
+		return p.f.Ops.Choose(p.at, p.f.Ops.Truth(flag), p.optional(a.below(s.Optional.Value), depth), tree.Text(p.at, "none"))
+	case s.Inner != "" && s.Sequence:
+		return p.array(a.below(s.Inner), s, depth)
 	case s.Inner != "":
 		return p.inner(a.below(s.Inner), depth)
 	case s.Sequence:
@@ -121,6 +124,17 @@ func (p *prettier) container(a Path, s *compile.Shape, depth int) *tree.Expr {
 	return p.join(tree.Text(p.at, "("), text, tree.Text(p.at, ") {"+prettyMore+"}"))
 }
 
+// optional is the text of a value that may not be there. One that is itself optional is in parentheses, so that (none)
+// is not none.
+func (p *prettier) optional(a Path, depth int) *tree.Expr {
+	access, err := p.f.Resolve(a)
+	text := p.value(a, access, err, depth)
+	if access.Shape != nil && access.Shape.Optional.Flag != "" {
+		return p.join(tree.Text(p.at, "("), text, tree.Text(p.at, ")"))
+	}
+	return text
+}
+
 // at1 is the text of what a path names.
 func (p *prettier) at1(a Path, depth int) *tree.Expr {
 	access, err := p.f.Resolve(a)
@@ -130,16 +144,34 @@ func (p *prettier) at1(a Path, depth int) *tree.Expr {
 // inner is the text of what a smart pointer points to.
 func (p *prettier) inner(a Path, depth int) *tree.Expr {
 	access, err := p.f.Resolve(a)
-	if err != nil || access.Shape == nil || access.Shape.Kind != compile.ShapePointer {
+	if err != nil || access.Shape == nil || access.Shape.Kind != shape.Pointer {
 		return p.value(a, access, err, depth)
 	}
+	target, err := p.f.Resolve(a.Below("0"))
+	if err != nil && target.Shape == nil { // of void, or of a class that is only declared
+		return p.hex(p.f.access(a, access, p.at))
+	}
 	return p.ifReadable(p.f.access(a, access, p.at), func() *tree.Expr {
-		return p.join(tree.Text(p.at, "&"), p.at1(a.Below("0"), depth+1))
+		return p.join(tree.Text(p.at, "&"), p.value(a.Below("0"), target, err, depth+1))
+	})
+}
+
+// array is the text of the array that a smart pointer points to, whose length may not be known.
+func (p *prettier) array(a Path, s *shape.Shape, depth int) *tree.Expr {
+	access, err := p.f.Resolve(a)
+	if err != nil {
+		return tree.Text(p.at, UnknownText)
+	}
+	return p.ifReadable(p.f.access(a, access, p.at), func() *tree.Expr {
+		if s.Len == 0 {
+			return tree.Text(p.at, "&["+prettyMore+"]")
+		}
+		return p.join(tree.Text(p.at, "&"), p.elements(a, s.Len, depth))
 	})
 }
 
 // cases is the text of the alternative that is there.
-func (p *prettier) cases(a Path, s *compile.Shape, depth int) *tree.Expr {
+func (p *prettier) cases(a Path, s *shape.Shape, depth int) *tree.Expr {
 	index := a.Below(compile.Discriminant)
 	if s.Index != "" {
 		index = a.below(s.Index)
@@ -158,7 +190,7 @@ func (p *prettier) cases(a Path, s *compile.Shape, depth int) *tree.Expr {
 		if c.Sole {
 			return text
 		}
-		whole = p.f.Ops.Choose(p.at, p.f.isCase(index, c.Check, p.at), text, whole)
+		whole = p.f.Ops.Choose(p.at, p.f.isCase(index, c.Values, c.Other, p.at), text, whole)
 	}
 	return whole
 }
@@ -166,7 +198,7 @@ func (p *prettier) cases(a Path, s *compile.Shape, depth int) *tree.Expr {
 // alternative is the text of one: Some(5), Circle{ .r = 1.5 }, None.
 func (p *prettier) alternative(a Path, name string, depth int) *tree.Expr {
 	access, err := p.f.Resolve(a)
-	if name == "" || access.Shape == nil || access.Shape.Kind != compile.ShapeStruct {
+	if name == "" || access.Shape == nil || access.Shape.Kind != shape.Struct {
 		return p.value(a, access, err, depth+1)
 	}
 	members := access.Shape.Members
@@ -196,7 +228,7 @@ func (p *prettier) parts(a Path, names []string, depth int) *tree.Expr {
 }
 
 // sequence is the text of elements that follow by number.
-func (p *prettier) sequence(a Path, s *compile.Shape, depth int) *tree.Expr {
+func (p *prettier) sequence(a Path, s *shape.Shape, depth int) *tree.Expr {
 	switch {
 	case s.First != "":
 		return p.join(tree.Text(p.at, "["), p.linked(a, s, 0, depth), tree.Text(p.at, "]"))
@@ -212,10 +244,15 @@ func (p *prettier) sequence(a Path, s *compile.Shape, depth int) *tree.Expr {
 		}
 		start, err := p.f.valueBelow(a, s.Start, p.at)
 		end, err2 := p.f.valueBelow(a, s.End, p.at)
-		if err != nil || err2 != nil || s.Stride <= 0 {
+		if err != nil || err2 != nil || s.Stride <= 0 && s.Rest == "" {
 			return tree.Poison(p.at)
 		}
 		bytes := tree.Apply(p.at, tree.KindInt, opcode.Sub, end, start)
+		if s.Rest != "" {
+			rest, err := p.f.valueBelow(a, s.Rest, p.at)
+			bits := tree.Apply(p.at, tree.KindInt, opcode.Mul, bytes, tree.Integer(p.at, 8))
+			return orPoison(tree.Apply(p.at, tree.KindInt, opcode.Add, bits, orPoison(rest, err, p.at)), err, p.at)
+		}
 		return tree.Apply(p.at, tree.KindInt, opcode.Quo, bytes, tree.Integer(p.at, s.Stride))
 	}
 	if length().Kind == tree.KindBad {
@@ -242,7 +279,7 @@ func (p *prettier) sequence(a Path, s *compile.Shape, depth int) *tree.Expr {
 }
 
 // linked is the text of the elements from i on, up to a null link.
-func (p *prettier) linked(a Path, s *compile.Shape, i, depth int) *tree.Expr {
+func (p *prettier) linked(a Path, s *shape.Shape, i, depth int) *tree.Expr {
 	link, err := p.f.valueBelow(a, s.First+strings.Repeat("."+s.Next, i), p.at)
 	if err != nil {
 		return tree.Text(p.at, UnknownText)
@@ -258,7 +295,7 @@ func (p *prettier) linked(a Path, s *compile.Shape, i, depth int) *tree.Expr {
 }
 
 // element is the text of one element of a sequence: 5, "a": 5.
-func (p *prettier) element(a Path, s *compile.Shape, depth int) *tree.Expr {
+func (p *prettier) element(a Path, s *shape.Shape, depth int) *tree.Expr {
 	if s.Key == "" {
 		return p.at1(a, depth)
 	}

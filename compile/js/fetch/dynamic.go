@@ -3,8 +3,8 @@ package fetch
 import (
 	"github.com/dop251/goja/token"
 
-	"gotap/compile"
 	"gotap/compile/js/tree"
+	"gotap/compile/shape"
 	"gotap/runtime/opcode"
 )
 
@@ -37,7 +37,7 @@ const extraStar = 1 << 1
 
 // dynamic is the text of an interface: nil, or a type and its value, as in int(5). A value that is neither a number,
 // text, nor an error that is a text is shown as an address.
-func (p *prettier) dynamic(a Path, d *compile.Dynamic) *tree.Expr {
+func (p *prettier) dynamic(a Path, d *shape.Dynamic) *tree.Expr {
 	first, err := p.f.valueBelow(a, d.First, p.at)
 	typ, err2 := p.f.Resolve(a.below(d.Type))
 	data, err3 := p.f.valueBelow(a, d.Data, p.at)
@@ -59,7 +59,7 @@ func (p *prettier) dynamic(a Path, d *compile.Dynamic) *tree.Expr {
 // goValue makes the text of a value in an interface.
 type goValue struct {
 	*prettier
-	d    *compile.Dynamic
+	d    *shape.Dynamic
 	typ  Path       // of its type
 	data *tree.Expr // the address of the value, or a value that is a pointer
 }

@@ -6,6 +6,7 @@ import (
 	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js/tree"
+	"gotap/compile/shape"
 	"gotap/runtime/opcode"
 )
 
@@ -38,7 +39,7 @@ func (f *Fetcher) Fails(at diag.Span) *tree.Expr {
 	switch {
 	case err != nil || access.Type == compile.TypeVoid || !ok || !r.e.Kind.Integer() || r.wide:
 		return tree.Boolean(at, false)
-	case known && access.Shape != nil && (access.Shape.Kind == compile.ShapePointer || access.Shape.Kind == compile.ShapeText):
+	case known && access.Shape != nil && (access.Shape.Kind == shape.Pointer || access.Shape.Kind == shape.Text):
 		return f.Ops.Keep(at, []*tree.Expr{r.e}, func(kept []*tree.Expr) *tree.Expr {
 			isNull := f.Ops.Compare(token.STRICT_EQUAL, at, kept[0], tree.Integer(at, 0))
 			return f.Ops.Choose(at, isNull, tree.Boolean(at, true), f.isErrno(kept[0], at))

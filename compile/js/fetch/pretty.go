@@ -10,6 +10,7 @@ import (
 	"gotap/compile/js"
 	"gotap/compile/js/report"
 	"gotap/compile/js/tree"
+	"gotap/compile/shape"
 	"gotap/runtime"
 	"gotap/runtime/opcode"
 	"gotap/runtime/value"
@@ -66,7 +67,7 @@ func (f *Fetcher) IsComposite(a Path) bool {
 		return false
 	}
 	switch access.Shape.Kind {
-	case compile.ShapeStruct, compile.ShapeArray, compile.ShapeChars, compile.ShapeWide, compile.ShapeComplex:
+	case shape.Struct, shape.Array, shape.Chars, shape.Wide, shape.Complex:
 		return true
 	}
 	return false
@@ -89,7 +90,7 @@ func (f *Fetcher) Pretty(a Path, at diag.Span) *tree.Expr {
 func marked(e *tree.Expr) *tree.Expr {
 	switch {
 	case e.Kind != tree.KindText || e.Code == tree.CodeText || e.Code == tree.CodeTextOf:
-	case e.Code == tree.CodeOp && (e.Cmd.Op == opcode.Str || e.Cmd.Op == opcode.Bytes):
+	case e.Code == tree.CodeOp && (e.Cmd.Op == opcode.Str || e.Cmd.Op == opcode.Bytes || e.Cmd.Op == opcode.Units):
 		e.Shows = value.KindQuoted
 	default:
 		e.Shows = value.KindDump
@@ -118,10 +119,10 @@ func (p *prettier) path(a Path) *tree.Expr {
 	if text, ok := p.sizedText(a); ok {
 		return text
 	}
-	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && isContainer(s) && !isOwner(s) {
+	if s := access.Shape; s != nil && s.Kind == shape.Pointer && isContainer(s) && !isOwner(s) {
 		return p.handle(a, access, 0)
 	}
-	if s := access.Shape; s != nil && s.Kind == compile.ShapePointer && len(s.Members) > 0 {
+	if s := access.Shape; s != nil && s.Kind == shape.Pointer && len(s.Members) > 0 {
 		pointer := f.access(a, access, at)
 		return p.ifReadable(pointer, func() *tree.Expr { return p.members(a, s.Members, 1) })
 	}
@@ -246,7 +247,7 @@ func (p *prettier) join(parts ...*tree.Expr) *tree.Expr {
 
 // value is the text of one value; what cannot be read is a question mark, as debuggers have it.
 func (p *prettier) value(a Path, access compile.Access, err error, depth int) *tree.Expr {
-	kind := compile.ShapeNumber
+	kind := shape.Number
 	if access.Shape != nil {
 		kind = access.Shape.Kind
 	}
@@ -256,31 +257,31 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	if text, ok := p.sizedText(a); ok {
 		return text
 	}
-	if kind == compile.ShapeStruct && access.Shape.Dynamic != nil {
+	if kind == shape.Struct && access.Shape.Dynamic != nil {
 		return p.dynamic(a, access.Shape.Dynamic)
 	}
-	if kind == compile.ShapeStruct && isContainer(access.Shape) {
+	if kind == shape.Struct && isContainer(access.Shape) {
 		return p.container(a, access.Shape, depth+1)
 	}
-	if kind == compile.ShapePointer && err == nil && access.Shape.Handle && isContainer(access.Shape) {
+	if kind == shape.Pointer && err == nil && access.Shape.Handle && isContainer(access.Shape) {
 		return p.handle(a, access, depth)
 	}
-	if kind == compile.ShapePointer && err == nil && isOwner(access.Shape) && depth < prettyDepth {
+	if kind == shape.Pointer && err == nil && isOwner(access.Shape) && depth < prettyDepth {
 		return p.inner(a, depth)
 	}
-	if kind == compile.ShapeStruct && len(access.Shape.Members) > 0 && access.Shape.Members[0] == "__0" { // a tuple of Rust
+	if kind == shape.Struct && len(access.Shape.Members) > 0 && access.Shape.Members[0] == "__0" { // a tuple of Rust
 		return p.parts(a, access.Shape.Members, depth+1)
 	}
-	if kind == compile.ShapeStruct {
+	if kind == shape.Struct {
 		return p.members(a, access.Shape.Members, depth+1)
 	}
-	if kind == compile.ShapeArray && err == nil && access.Shape.Len == 0 { // of unknown length, at the end of a struct
+	if kind == shape.Array && err == nil && access.Shape.Len == 0 { // of unknown length, at the end of a struct
 		return tree.Text(p.at, "["+prettyMore+"]")
 	}
-	if kind == compile.ShapeArray && (err == nil || access.Shape.Len > 0) { // one in registers has no address, but elements
+	if kind == shape.Array && (err == nil || access.Shape.Len > 0) { // one in registers has no address, but elements
 		return p.elements(a, access.Shape.Len, depth+1)
 	}
-	if kind == compile.ShapeComplex {
+	if kind == shape.Complex {
 		return p.complex(a, depth)
 	}
 	if err != nil {
@@ -294,12 +295,12 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	}
 	e := p.f.access(a, access, p.at)
 	switch kind {
-	case compile.ShapePointer:
+	case shape.Pointer:
 		return p.hex(e)
-	case compile.ShapeText:
-		return p.ifReadable(e, func() *tree.Expr { return p.quoted(p.f.access(a, access, p.at), prettyText) })
-	case compile.ShapeChars:
-		return p.quoted(e, textRoom(access.Shape, prettyText))
+	case shape.Text:
+		return p.ifReadable(e, func() *tree.Expr { return p.quoted(access.Shape, p.f.access(a, access, p.at)) })
+	case shape.Chars:
+		return p.quoted(access.Shape, e)
 	}
 	if len(e.Enum) > 0 {
 		return p.f.Ops.EnumName(e)
@@ -350,18 +351,10 @@ func (p *prettier) elements(a Path, n, depth int) *tree.Expr {
 	return p.join(whole, tree.Text(p.at, "]"))
 }
 
-// textRoom is how much of an array of characters is read at most: its length is 0 where it is not known.
-func textRoom(s *compile.Shape, most int) int {
-	if s.Len == 0 {
-		return most
-	}
-	return min(s.Len, most)
-}
-
 // quoted is the text at an address, in quotation marks.
-func (p *prettier) quoted(address *tree.Expr, n int) *tree.Expr {
-	s := tree.Apply(p.at, tree.KindText, opcode.Str, address, tree.Integer(p.at, int64(n)))
-	return p.join(tree.Text(p.at, `"`), s, tree.Text(p.at, `"`))
+func (p *prettier) quoted(s *shape.Shape, address *tree.Expr) *tree.Expr {
+	text := p.f.textAt(s, address, tree.Integer(p.at, prettyText), p.at)
+	return p.join(tree.Text(p.at, `"`), text, tree.Text(p.at, `"`))
 }
 
 // Chars is the text in an array of characters, or with a length, without quotation marks; ok is false when the path
@@ -374,11 +367,10 @@ func (f *Fetcher) Chars(a Path, at diag.Span) (e *tree.Expr, ok bool) {
 		return nil, false
 	}
 	access, err := f.Resolve(a)
-	if err != nil || access.Shape == nil || access.Shape.Kind != compile.ShapeChars {
+	if err != nil || access.Shape == nil || access.Shape.Kind != shape.Chars {
 		return nil, false
 	}
-	n := textRoom(access.Shape, recordText)
-	return tree.Apply(at, tree.KindText, opcode.Str, f.access(a, access, at), tree.Integer(at, int64(n))), true
+	return f.textAt(access.Shape, f.access(a, access, at), tree.Integer(at, recordText), at), true
 }
 
 func (p *prettier) hex(e *tree.Expr) *tree.Expr {

@@ -7,12 +7,13 @@ import (
 
 	"gotap/compile"
 	"gotap/compile/js/tree"
+	"gotap/compile/shape"
 	"gotap/runtime/opcode"
 )
 
 // searched is the text of elements that are found by a search: {1: 2,3: 4}. One that is not found, because the
 // container is too large, damaged or being changed, ends the text with the mark of what was cut.
-func (p *prettier) searched(a Path, s *compile.Shape, depth int) *tree.Expr {
+func (p *prettier) searched(a Path, s *shape.Shape, depth int) *tree.Expr {
 	opening, closing := "[", "]"
 	if s.Set {
 		opening, closing = "{", "}"
@@ -32,7 +33,7 @@ func (p *prettier) searched(a Path, s *compile.Shape, depth int) *tree.Expr {
 }
 
 // foundFrom is the text of the elements from i on.
-func (p *prettier) foundFrom(a Path, s *compile.Shape, i, depth int) *tree.Expr {
+func (p *prettier) foundFrom(a Path, s *shape.Shape, i, depth int) *tree.Expr {
 	if i == p.most() || p.leaves >= prettyLeaves {
 		return p.whetherMore(a, s, i, tree.Text(p.at, prettyMore))
 	}
@@ -48,8 +49,7 @@ func (p *prettier) foundFrom(a Path, s *compile.Shape, i, depth int) *tree.Expr 
 	text := p.f.Ops.Keep(p.at, addresses, func(kept []*tree.Expr) *tree.Expr {
 		parts := make([]Path, len(kept))
 		for k, address := range kept {
-			ref := s.Found[k].Ref
-			ref.Module = module
+			ref := compile.TypeRef{Module: module, Offset: s.Found[k].Type, Address: true, Name: s.Found[k].Name}
 			parts[k] = Path{Of: &Given{Value: address, Ref: ref}}
 		}
 		one := p.found(parts, s, depth+1)
@@ -67,7 +67,7 @@ func (p *prettier) foundFrom(a Path, s *compile.Shape, i, depth int) *tree.Expr 
 }
 
 // whetherMore is a text that there is if the container has more than i elements.
-func (p *prettier) whetherMore(a Path, s *compile.Shape, i int, text *tree.Expr) *tree.Expr {
+func (p *prettier) whetherMore(a Path, s *shape.Shape, i int, text *tree.Expr) *tree.Expr {
 	path := s.Length
 	if path == "" {
 		path = s.Found[0].Path + strconv.Itoa(i)
@@ -87,7 +87,7 @@ func (p *prettier) whetherMore(a Path, s *compile.Shape, i int, text *tree.Expr)
 }
 
 // found is the text of one element, or of an entry.
-func (p *prettier) found(parts []Path, s *compile.Shape, depth int) *tree.Expr {
+func (p *prettier) found(parts []Path, s *shape.Shape, depth int) *tree.Expr {
 	if len(parts) == 2 {
 		return p.join(p.at1(parts[0], depth), tree.Text(p.at, ": "), p.at1(parts[1], depth))
 	}

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"strings"
 
-	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js/tree"
+	"gotap/compile/shape"
 	"gotap/runtime/opcode"
 )
 
@@ -22,6 +22,9 @@ func (f *Fetcher) SizedText(a Path, at diag.Span, most int64) (*tree.Expr, error
 	address, n, err := f.sizedTextParts(a, at)
 	if err != nil {
 		return nil, err
+	}
+	if whole, _ := f.Resolve(a); whole.Shape.Text.Width > 0 {
+		return units(at, unitsOf(whole.Shape.Text.Width, true), address, n, tree.Integer(at, most)), nil
 	}
 	bounded := tree.Apply(at, tree.KindInt, opcode.Min, n, tree.Integer(at, most))
 	whole := tree.Apply(at, tree.KindText, opcode.Bytes, address, bounded)
@@ -50,7 +53,7 @@ func (f *Fetcher) sizedTextParts(a Path, at diag.Span) (address, n *tree.Expr, e
 }
 
 // shortOr are address and length of text that the object has itself if it is short, else those given.
-func (f *Fetcher) shortOr(a Path, short *compile.ShortText, address, n *tree.Expr, at diag.Span) (_, _ *tree.Expr, err error) {
+func (f *Fetcher) shortOr(a Path, short *shape.ShortText, address, n *tree.Expr, at diag.Span) (_, _ *tree.Expr, err error) {
 	inside, err := f.valueBelow(a, short.Address, at)
 	if err != nil {
 		return nil, nil, err
@@ -98,6 +101,9 @@ func (p *prettier) sizedText(a Path) (*tree.Expr, bool) {
 	p.leaves++
 	address, n, _ := p.f.sizedTextParts(a, p.at)
 	bounded := tree.Apply(p.at, tree.KindInt, opcode.Min, n, tree.Integer(p.at, prettyText))
+	if access, _ := p.f.Resolve(a); access.Shape.Text.Width > 0 {
+		bounded = tree.Apply(p.at, tree.KindInt, opcode.Mul, bounded, tree.Integer(p.at, int64(access.Shape.Text.Width)))
+	}
 	test := tree.Apply(p.at, tree.KindBool, opcode.Readable, address, bounded)
 	address, _, _ = p.f.sizedTextParts(a, p.at)
 	return p.f.Ops.Choose(p.at, test, p.join(tree.Text(p.at, `"`), whole, tree.Text(p.at, `"`)), p.hex(address)), true

@@ -163,27 +163,6 @@ func (o *Operators) Sign(at diag.Span, e *tree.Expr, ints, floats opcode.Op) *tr
 	return e
 }
 
-// EnumName is the name of an enumeration's value, or the number where it has none. Only who asks for it gets it:
-// elsewhere such values are numbers.
-func (o *Operators) EnumName(e *tree.Expr) *tree.Expr {
-	kept := e
-	var body []tree.Stmt
-	if !o.State.Repeatable(e) {
-		x := o.Slots.Fresh(e.Kind)
-		defer o.Slots.Free(x)
-		body = append(body, tree.Eval(tree.Set(e.At, x, e)))
-		kept = tree.Local(e.At, x)
-	}
-	plain := *kept
-	plain.Enum = nil
-	t, _ := tree.TextOf(&plain)
-	for i := len(e.Enum) - 1; i >= 0; i-- {
-		is := tree.Apply(e.At, tree.KindBool, opcode.Eq, &plain, tree.Integer(e.At, e.Enum[i].Value))
-		t = o.Choose(e.At, is, tree.Text(e.At, e.Enum[i].Name), t)
-	}
-	return tree.Sequence(e.At, body, t)
-}
-
 // Append is text followed by a value.
 func (o *Operators) Append(at diag.Span, whole, next *tree.Expr) *tree.Expr {
 	switch {

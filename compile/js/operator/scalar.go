@@ -13,7 +13,7 @@ func (o *Operators) Scalar(e *tree.Expr) *tree.Expr {
 	if e.Ref == nil || !isObject(*e.Ref) || e.Kind.Silent() {
 		return e
 	}
-	o.Errorf(e.At, `name a member; log(x) and pretty(x) show it, str(x) is its text; cast(x, "char *") is its address`,
+	o.Errorf(e.At, `name a member; x[0] is an element of a container; log(x) and pretty(x) show it, str(x) is the text of a string; cast(x, "char *") is its address`,
 		"this is a whole %s, not a number", e.Ref.Name)
 	return tree.Poison(e.At)
 }

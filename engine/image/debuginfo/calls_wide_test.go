@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"gotap/compile"
+	"gotap/compile/shape"
 	rtvalue "gotap/runtime/value"
 )
 
@@ -132,7 +133,7 @@ func (s *stop) evalText(a compile.Access) (string, error) {
 
 // isNumber reports whether an access is to a number, not to the address of something.
 func isNumber(a compile.Access) bool {
-	return a.Shape == nil || a.Shape.Kind < compile.ShapeChars || a.Shape.Kind == compile.ShapeWide
+	return a.Shape == nil || a.Shape.Kind < shape.Chars || a.Shape.Kind == shape.Wide
 }
 
 // inC is the value as gdb is asked for it, below a name: "" for an argument.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gotap/compile"
+	"gotap/compile/shape"
 	"gotap/engine/image/debuginfo/ctype"
 )
 
@@ -19,12 +20,14 @@ type chain struct {
 }
 
 var (
-	listChain   = chain{first: "_M_impl._M_node._M_next", next: "_M_next", links: 2}
-	oneWay      = chain{first: "_M_impl._M_head._M_next", next: "_M_next", links: 1}
-	libcList    = chain{first: "__end_.__next_", next: "__next_", links: 2}
-	libcHash    = chain{first: "__table_.__p1_.__value_.__next_", next: "__next_", links: 2, of: "__table_"}
-	libcNewHash = chain{first: "__table_.__first_node_.__next_", next: "__next_", links: 2, of: "__table_"}
-	hashChain   = chain{first: "_M_h._M_before_begin._M_nxt", next: "_M_nxt", links: 1, of: "_M_h", parameter: 1}
+	listChain     = chain{first: "_M_impl._M_node._M_next", next: "_M_next", links: 2}
+	oneWay        = chain{first: "_M_impl._M_head._M_next", next: "_M_next", links: 1}
+	libcList      = chain{first: "__end_.__next_", next: "__next_", links: 2}
+	libcOneWay    = chain{first: "__before_begin_.__value_.__next_", next: "__next_", links: 1}
+	libcNewOneWay = chain{first: "__before_begin_.__next_", next: "__next_", links: 1}
+	libcHash      = chain{first: "__table_.__p1_.__value_.__next_", next: "__next_", links: 2, of: "__table_"}
+	libcNewHash   = chain{first: "__table_.__first_node_.__next_", next: "__next_", links: 2, of: "__table_"}
+	hashChain     = chain{first: "_M_h._M_before_begin._M_nxt", next: "_M_nxt", links: 1, of: "_M_h", parameter: 1}
 )
 
 // element returns the type of the elements in a container of type t; ok is false when the debug information does not
@@ -101,7 +104,7 @@ func (w *walk) linked(t *ctype.Type, i int64) (ok bool, err error) {
 const maxLinked = 64
 
 // chainShape adds to the shape of a container how its elements are shown, when they are linked.
-func (w *walk) chainShape(s *compile.Shape, t *ctype.Type, l *layout) {
+func (w *walk) chainShape(s *shape.Shape, t *ctype.Type, l *layout) {
 	if l.chain == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"gotap/compile"
+	"gotap/compile/shape"
 	"gotap/engine/image/debuginfo/ctype"
 )
 
@@ -26,6 +27,9 @@ type layout struct {
 	entries     bool                                      // elements are pairs of key and value
 	set         bool                                      // elements have no numbers for those who use it
 	capacity    string                                    // of a channel: how many elements fit
+	fixed       bool                                      // its number of elements is a constant argument of the template
+	rest        string                                    // of bits: path of the number of bits at end and behind it
+	bits        bool                                      // elements are bits, which find finds
 	handle      bool                                      // values of the language are pointers to it
 	find        func(m *measure, t *ctype.Type) []finding // elements are found by a search
 }
@@ -35,18 +39,25 @@ type layout struct {
 const (
 	pointerAtStart = "@pointer"
 	contents       = "@contents" // what a buffer holds, which is of the first parameter of its template
-	partOfTuple    = "@"         // followed by a number: an element of std::tuple of libstdc++
+	firstOfTuple   = partOfTuple + "0"
+	partOfTuple    = "@" // followed by a number: an element of std::tuple of libstdc++
 	discriminant   = compile.Discriminant
 )
 
+// boolVector begins the names of std::vector<bool>.
+var boolVector = []string{"vector<bool,", "vector<bool>"}
+
 var layouts = []layout{
 	// C++, libstdc++.
+	{names: boolVector, data: "_M_impl._M_start._M_p", end: "_M_impl._M_finish._M_p", rest: "_M_impl._M_finish._M_offset", find: stdBits, bits: true},
 	{names: []string{"vector<"}, data: "_M_impl._M_start", end: "_M_impl._M_finish"},
-	{names: []string{"array<"}, data: "_M_elems"},
+	{names: []string{"array<"}, data: "_M_elems", fixed: true},
 	{names: []string{"span<"}, data: "_M_ptr", length: "_M_extent._M_extent_value"},
+	{names: []string{"span<"}, data: "_M_ptr", fixed: true},
 	{names: []string{"initializer_list<"}, data: "_M_array", length: "_M_len"},
 	{names: []string{"shared_ptr<"}, inner: "_M_ptr"},
-	{names: []string{"unique_ptr<"}, inner: pointerAtStart},
+	{names: []string{"unique_ptr<"}, inner: "_M_t._M_t." + firstOfTuple},
+	{names: []string{"unique_ptr<"}, inner: "_M_t." + firstOfTuple},
 	{names: []string{"optional<"}, flag: "_M_payload._M_engaged", value: "_M_payload._M_payload._M_value"},
 	{names: []string{"map<", "multimap<"}, size: "_M_t._M_impl._M_node_count", find: stdTree, entries: true, set: true},
 	{names: []string{"set<", "multiset<"}, size: "_M_t._M_impl._M_node_count", find: stdTree, set: true},
@@ -56,14 +67,17 @@ var layouts = []layout{
 	{names: []string{"list<"}, size: "_M_impl._M_node._M_size", chain: &listChain},
 	{names: []string{"forward_list<"}, chain: &oneWay},
 	// C++, libc++.
+	{names: boolVector, size: "__size_", find: libcBits, bits: true},
 	{names: []string{"vector<"}, data: "__begin_", end: "__end_"},
-	{names: []string{"array<"}, data: "__elems_"},
+	{names: []string{"array<"}, data: "__elems_", fixed: true},
 	{names: []string{"shared_ptr<"}, inner: "__ptr_"},
 	{names: []string{"unique_ptr<"}, inner: "__ptr_.__value_"},
 	{names: []string{"unique_ptr<"}, inner: "__ptr_"},
 	{names: []string{"optional<"}, flag: "__engaged_", value: "__val_"},
 	{names: []string{"span<"}, data: "__data", length: "__size"},
 	{names: []string{"span<"}, data: "__data_", length: "__size_"},
+	{names: []string{"span<"}, data: "__data", fixed: true},
+	{names: []string{"span<"}, data: "__data_", fixed: true},
 	{names: []string{"initializer_list<"}, data: "__begin_", length: "__size_"},
 	{names: []string{"map<", "multimap<"}, size: "__tree_.__pair3_.__value_", find: libcTree, entries: true, set: true},
 	{names: []string{"set<", "multiset<"}, size: "__tree_.__pair3_.__value_", find: libcTree, set: true},
@@ -73,10 +87,14 @@ var layouts = []layout{
 	{names: []string{"unordered_set<", "unordered_multiset<"}, size: "__table_.__p2_.__value_", chain: &libcHash, set: true},
 	{names: []string{"unordered_map<", "unordered_multimap<"}, size: "__table_.__size_", chain: &libcNewHash, entries: true, set: true},
 	{names: []string{"unordered_set<", "unordered_multiset<"}, size: "__table_.__size_", chain: &libcNewHash, set: true},
+	{names: []string{"forward_list<"}, chain: &libcOneWay},
+	{names: []string{"forward_list<"}, chain: &libcNewOneWay},
 	{names: []string{"list<"}, size: "__size_alloc_.__value_", chain: &libcList},
 	{names: []string{"list<"}, size: "__size_", chain: &libcList},
 	{names: []string{"deque<"}, size: "__size_.__value_", find: libcDeque},
 	{names: []string{"deque<"}, size: "__size_", find: libcDeque},
+	// Where the classes inside are only declared.
+	{names: []string{"unique_ptr<"}, inner: pointerAtStart},
 	// Rust.
 	{names: []string{"Vec<"}, data: "buf.inner.ptr.pointer.pointer", length: "len", elementOf: true},
 	{names: []string{"Vec<"}, data: "buf.ptr.pointer.pointer", length: "len", elementOf: true},
@@ -113,7 +131,7 @@ func (in *Info) layoutOf(t *ctype.Type) *layout {
 
 // hasAll reports whether all paths of a layout are there.
 func (in *Info) hasAll(t *ctype.Type, l *layout) bool {
-	for _, path := range []string{l.data, l.length, l.end, l.inner, l.flag, l.value, l.size, l.capacity} {
+	for _, path := range []string{l.data, l.length, l.end, l.inner, l.flag, l.value, l.size, l.capacity, l.rest} {
 		if path != "" && !in.hasPath(t, strings.Split(path, ".")) {
 			return false
 		}
@@ -122,6 +140,9 @@ func (in *Info) hasAll(t *ctype.Type, l *layout) bool {
 		return false
 	}
 	if l.find != nil && l.size == "" && in.findings(t, l) == nil {
+		return false
+	}
+	if _, known := in.types.TemplateValue(t, 0); l.fixed && !known {
 		return false
 	}
 	return l.inner != pointerAtStart || in.types.Size(t) == in.entries.Word()
@@ -133,6 +154,15 @@ func (in *Info) hasPath(t *ctype.Type, path []string) bool {
 		if name == pointerAtStart || name == contents {
 			_, ok := in.types.TemplateType(t, 0)
 			return ok
+		}
+		if number, isPart := strings.CutPrefix(name, partOfTuple); isPart {
+			m, ok := in.tuplePart(t, number, 0)
+			part, err := in.types.Strip(m.Type, ok)
+			if !ok || err != nil {
+				return false
+			}
+			t = part
+			continue
 		}
 		if t.Kind == ctype.Pointer || t.Kind == ctype.Reference {
 			inner, err := in.types.Strip(t.Elem, t.HasElem)
@@ -218,10 +248,16 @@ func (w *walk) pseudo(t *ctype.Type, name string) (ok bool, err error) {
 			return true, err
 		}
 		w.setType(to, true)
+		if array, err := w.in.types.Strip(to, true); err == nil && array.Kind == ctype.Array {
+			w.setType(array.Elem, array.HasElem)
+		}
 		w.pointers = 1
 		return true, nil
 	case discriminant:
 		v := w.in.types.Variants(t)
+		if l := w.in.layoutOf(t); v == nil && l != nil && l.inner != "" {
+			return true, w.memberBehind(l, name)
+		}
 		if v == nil || !v.Has {
 			return true, &AccessError{Name: w.name, Reason: "it has no alternatives"}
 		}
@@ -261,15 +297,15 @@ func (w *walk) alternative(t *ctype.Type, name string) (ok bool, err error) {
 }
 
 // container adds to the shape of a struct what is known of containers and alternatives.
-func (w *walk) container(s *compile.Shape, t *ctype.Type) {
+func (w *walk) container(s *shape.Shape, t *ctype.Type) {
 	if v := w.in.types.Variants(t); v != nil && len(v.Cases) > 0 {
 		for _, c := range v.Cases {
-			s.Cases = append(s.Cases, compile.ShapeCase{Name: c.Name, Check: compile.Check{Values: v.ValuesOf(c), Other: c.Other}, Sole: !v.Has})
+			s.Cases = append(s.Cases, shape.Case{Name: c.Name, Values: v.ValuesOf(c), Other: c.Other, Sole: !v.Has})
 		}
 		return
 	}
 	if strings.HasPrefix(t.Name, "tuple<") {
-		for i := range maxAlternatives {
+		for i := range maxParts {
 			number := strconv.Itoa(i)
 			if _, ok := w.in.tuplePart(t, number, 0); !ok {
 				break
@@ -287,8 +323,13 @@ func (w *walk) container(s *compile.Shape, t *ctype.Type) {
 		return
 	}
 	s.Length, s.Start, s.End, s.Inner, s.Count = l.length, "", l.end, l.inner, l.size
-	s.Optional = compile.Optional{Flag: l.flag, Value: l.value}
-	s.Sequence = l.data != ""
+	if l.array(w.in.types, t) != nil {
+		n, _ := l.count(w.in.types, t)
+		s.Sequence, s.Len = true, int(n)
+		return
+	}
+	s.Optional = shape.Optional{Flag: l.flag, Value: l.value}
+	s.Sequence = l.data != "" && !l.bits
 	if !s.Sequence {
 		if !w.findShape(s, t, l) {
 			w.chainShape(s, t, l)
@@ -298,10 +339,15 @@ func (w *walk) container(s *compile.Shape, t *ctype.Type) {
 	part := *w
 	elems, err := part.elements(t)
 	if err != nil {
-		*s = compile.Shape{Kind: s.Kind, Members: s.Members, Text: s.Text}
+		*s = shape.Shape{Kind: s.Kind, Members: s.Members, Text: s.Text}
 		return
 	}
 	s.Start = l.data
+	if l.fixed {
+		n, _ := l.count(w.in.types, t)
+		s.Len = int(n)
+		return
+	}
 	if elems.Kind == ctype.Array {
 		if len(elems.Dims) > 0 {
 			s.Len = int(max(elems.Dims[0], 0))
@@ -322,7 +368,7 @@ var variants = []struct{ index, path, first, rest string }{
 }
 
 // stdVariant describes std::variant.
-func (w *walk) stdVariant(s *compile.Shape, t *ctype.Type) {
+func (w *walk) stdVariant(s *shape.Shape, t *ctype.Type) {
 	for _, v := range variants {
 		if !w.in.hasPath(t, strings.Split(v.index, ".")) {
 			continue
@@ -332,7 +378,7 @@ func (w *walk) stdVariant(s *compile.Shape, t *ctype.Type) {
 			if !w.in.hasPath(t, strings.Split(path+v.first, ".")) {
 				break
 			}
-			s.Cases = append(s.Cases, compile.ShapeCase{Name: strconv.Itoa(i), Path: path + v.first, Check: compile.Check{Values: []int64{int64(i)}}})
+			s.Cases = append(s.Cases, shape.Case{Name: strconv.Itoa(i), Path: path + v.first, Values: []int64{int64(i)}})
 			path += v.rest
 		}
 		s.Index = v.index
@@ -340,20 +386,24 @@ func (w *walk) stdVariant(s *compile.Shape, t *ctype.Type) {
 	}
 }
 
-// maxAlternatives bounds the alternatives of std::variant that are shown.
-const maxAlternatives = 16
+// maxAlternatives bounds the alternatives of std::variant that are shown, maxParts the parts of std::tuple, of which
+// fewer are shown.
+const (
+	maxAlternatives = 16
+	maxParts        = 40
+)
 
-// isLeaf reports whether a class is the base of std::tuple of libc++ for an element; compilers write its number with or
-// without a suffix: __tuple_leaf<0UL, int, false>.
-func isLeaf(name, number string) bool {
-	rest, ok := strings.CutPrefix(name, "__tuple_leaf<"+number)
+// isNumbered reports whether a class is an instance of a template whose first argument is a number. Compilers write it
+// with or without a suffix: __tuple_leaf<0UL, int, false>.
+func isNumbered(name, template, number string) bool {
+	rest, ok := strings.CutPrefix(name, template+number)
 	return ok && rest != "" && !unicode.IsDigit(rune(rest[0]))
 }
 
 // tuplePart finds an element of std::tuple, which has a base class for each in both libraries.
 func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member, bool) {
 	members, err := in.types.Members(t)
-	if err != nil || depth > ctype.MaxNesting {
+	if err != nil || depth > maxParts {
 		return ctype.Member{}, false
 	}
 	for _, m := range members {
@@ -361,15 +411,18 @@ func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member
 		if err != nil || base.Kind != ctype.Struct {
 			continue
 		}
-		if strings.HasPrefix(base.Name, "_Head_base<"+number+",") {
+		if isNumbered(base.Name, "_Head_base<", number) {
 			head, ok, err := in.types.FindMember(base, "_M_head_impl")
 			head.Offset += m.Offset
 			return head, ok && err == nil
 		}
-		if isLeaf(base.Name, number) {
+		if isNumbered(base.Name, "__tuple_leaf<", number) {
 			leaf, ok, err := in.types.FindMember(base, "__value_")
+			if err == nil && !ok { // an empty class is its base
+				return m, true
+			}
 			leaf.Offset += m.Offset
-			return leaf, ok && err == nil
+			return leaf, err == nil
 		}
 		if strings.HasPrefix(base.Name, "_Tuple_impl<") || strings.HasPrefix(base.Name, "__tuple_impl<") {
 			if part, ok := in.tuplePart(base, number, depth+1); ok {
@@ -381,8 +434,8 @@ func (in *Info) tuplePart(t *ctype.Type, number string, depth int) (ctype.Member
 	return ctype.Member{}, false
 }
 
-// memberOf finds a member of a class, for programs and for what knows containers. A pair of libc++ has two members of one
-// name if its second part, a deleter or a comparator, is not empty: the name stands for the first.
+// memberOf finds a member of a class, for programs and for what knows containers. A pair of libc++ has two members of
+// one name if its second part, a deleter or a comparator, is not empty: the name stands for the first.
 func memberOf(in *Info, t *ctype.Type, name string) (ctype.Member, bool, error) {
 	m, ok, err := in.types.FindMember(t, name)
 	var two *ctype.AmbiguousError

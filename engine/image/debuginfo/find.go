@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gotap/compile"
+	"gotap/compile/shape"
 	"gotap/engine/image/debuginfo/ctype"
 	"gotap/runtime/element"
 )
@@ -174,6 +175,17 @@ func perBlock(size, bytes, least int64) int64 {
 	return max(bytes/size, least)
 }
 
+// stdBits is the std::vector<bool> of libstdc++.
+func stdBits(m *measure, t *ctype.Type) []finding {
+	const impl = "_M_impl."
+	return found(m.parameter(t, 0), element.Bits, m.offset(t, impl+"_M_start._M_p"), m.offset(t, impl+"_M_finish._M_p"), m.offset(t, impl+"_M_finish._M_offset"))
+}
+
+// libcBits is the std::vector<bool> of libc++.
+func libcBits(m *measure, t *ctype.Type) []finding {
+	return found(m.parameter(t, 0), element.CountedBits, m.offset(t, "__begin_"), m.offset(t, "__size_"))
+}
+
 // hashbrown is the table of Rust's maps and sets. raw is the path of the table.
 func hashbrown(raw string) func(m *measure, t *ctype.Type) []finding {
 	return func(m *measure, t *ctype.Type) []finding {
@@ -228,10 +240,14 @@ func goChan(m *measure, t *ctype.Type) []finding {
 }
 
 // findShape adds to the shape of a container how its elements are found. t is its type.
-func (w *walk) findShape(s *compile.Shape, t *ctype.Type, l *layout) bool {
+func (w *walk) findShape(s *shape.Shape, t *ctype.Type, l *layout) bool {
 	all := w.in.findings(t, l)
 	if all == nil {
 		return false
+	}
+	if l.bits {
+		s.Sequence, s.Count, s.Extent = true, "", shape.Extent{Length: l.size, Start: l.data, End: l.end, Rest: l.rest}
+		return true
 	}
 	s.Sequence, s.Length, s.Count, s.Set, s.Capacity = true, l.size, "", l.set, l.capacity
 	for i, f := range all {
@@ -239,8 +255,8 @@ func (w *walk) findShape(s *compile.Shape, t *ctype.Type, l *layout) bool {
 		if err != nil {
 			return false
 		}
-		ref := compile.TypeRef{Offset: uint64(f.typ), Address: true, Name: w.in.types.Canonical(inner, 0)}
-		s.Found = append(s.Found, compile.ShapeFound{Path: foundAt + strconv.Itoa(i) + "#", Ref: ref})
+		name := w.in.types.Canonical(inner, 0)
+		s.Found = append(s.Found, shape.Found{Path: foundAt + strconv.Itoa(i) + "#", Type: uint64(f.typ), Name: name})
 		if i == 0 && l.entries {
 			s.Key, s.Mapped = w.in.entryNames(inner)
 		}
@@ -311,8 +327,8 @@ func (w *walk) searched(t *ctype.Type, i int64, chosen bool) (ok bool, err error
 		return false, nil
 	case len(all) > 1:
 		return true, &AccessError{Name: w.name, Reason: "its keys and values lie apart; pretty shows them"}
-	case !chosen && (i < 0 || i >= element.Most):
-		return true, &AccessError{Name: w.name, Reason: fmt.Sprintf("only its elements 0 to %d can be reached by number", element.Most-1)}
+	case !chosen && (i < 0 || i >= all[0].layout.Kind.Most()):
+		return true, &AccessError{Name: w.name, Reason: fmt.Sprintf("only its elements 0 to %d can be reached by number", all[0].layout.Kind.Most()-1)}
 	case !w.place.Memory:
 		return true, errNoAddress
 	}
@@ -321,6 +337,14 @@ func (w *walk) searched(t *ctype.Type, i int64, chosen bool) (ok bool, err error
 	}
 	w.place = w.place.Find(all[0].layout.String(), i, chosen)
 	w.setType(all[0].typ, true)
+	if l.bits {
+		w.bits = &ctype.Member{Bit: i % 8, Bits: 1}
+		w.bitChosen = chosen
+		if chosen {
+			w.bits.Bit = i
+		}
+		return true, nil
+	}
 	inner, err := w.stripped()
 	if err != nil {
 		return true, err
@@ -339,6 +363,22 @@ func (w *walk) isHandle(t *ctype.Type) bool {
 	}
 	l := w.in.layoutOf(inner)
 	return l != nil && l.handle
+}
+
+// referred moves to what a pointer refers to that programs index as what it points to: a container of Go, or a
+// container or an array behind a reference of Rust. Of other types it returns t.
+func (w *walk) referred(t *ctype.Type) (*ctype.Type, error) {
+	if w.isHandle(t) {
+		return w.follow(t)
+	}
+	if t.Kind != ctype.Pointer || !t.HasElem || w.pointers > 0 || !strings.HasPrefix(t.Name, "&") {
+		return t, nil
+	}
+	inner, err := w.in.types.Strip(t.Elem, true)
+	if err != nil || inner.Kind != ctype.Array && w.in.layoutOf(inner) == nil {
+		return t, err
+	}
+	return w.follow(t)
 }
 
 // unhide moves to the entry inside what libc++ puts around it. t is the type that the walk has reached.

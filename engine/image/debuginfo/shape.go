@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"gotap/compile"
+	"gotap/compile/shape"
 	"gotap/engine/image/debuginfo/ctype"
 	"gotap/engine/image/debuginfo/location"
 )
@@ -14,13 +15,13 @@ import (
 const maxEnumerators = 64
 
 // shape returns the shape of the value at the end of a walk. t is its type.
-func (w *walk) shape(t *ctype.Type) *compile.Shape {
+func (w *walk) shape(t *ctype.Type) *shape.Shape {
 	if w.bits != nil {
 		return nil
 	}
 	switch t.Kind {
 	case ctype.Struct, ctype.Union:
-		s := &compile.Shape{Kind: compile.ShapeStruct, Members: w.in.types.MemberNames(t), Text: w.in.sizedText(t), Dynamic: w.dynamic(t)}
+		s := &shape.Shape{Kind: shape.Struct, Members: w.in.types.MemberNames(t), Text: w.in.sizedText(t), Dynamic: w.dynamic(t)}
 		w.container(s, t)
 		return s
 	case ctype.Array:
@@ -28,60 +29,62 @@ func (w *walk) shape(t *ctype.Type) *compile.Shape {
 	case ctype.Pointer:
 		return w.pointerShape(t)
 	case ctype.Complex:
-		return &compile.Shape{Kind: compile.ShapeComplex}
+		return &shape.Shape{Kind: shape.Complex}
 	case ctype.Float:
 		if isWide(t) {
-			return &compile.Shape{Kind: compile.ShapeWide}
+			return &shape.Shape{Kind: shape.Wide}
 		}
 	case ctype.Int:
 		if isWide(t) {
-			return &compile.Shape{Kind: compile.ShapeWide}
+			return &shape.Shape{Kind: shape.Wide}
 		}
 		if t.Char && t.Size == 1 {
-			return &compile.Shape{Kind: compile.ShapeChar}
+			return &shape.Shape{Kind: shape.Char}
 		}
 	}
 	return nil
 }
 
 // sizedTexts are the types of text with a length: strings of Go, of Rust, and of C++ in both libraries. A name that
-// ends in < is a template whose first argument is char. Types with these names but other members are ignored.
+// ends in < is a template whose first argument is a character. Types with these names but other members are ignored.
 var sizedTexts = []struct {
 	name    string
 	members []string // the first ones
-	compile.SizedText
+	shape.SizedText
 }{
-	{"string", []string{"str", "len"}, compile.SizedText{Address: "str", Len: "len"}},
-	{"String", nil, compile.SizedText{Address: "vec.buf.inner.ptr.pointer.pointer", Len: "vec.len"}},
-	{"String", nil, compile.SizedText{Address: "vec.buf.ptr.pointer.pointer", Len: "vec.len"}},
-	{"&str", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
-	{"&mut str", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
-	{rustBox + "str>", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
-	{rustBox + "str, alloc::alloc::Global>", []string{"data_ptr", "length"}, compile.SizedText{Address: "data_ptr", Len: "length"}},
-	{"basic_string<", []string{"_M_dataplus", "_M_string_length"}, compile.SizedText{Address: "_M_dataplus._M_p", Len: "_M_string_length"}},
+	{"string", []string{"str", "len"}, shape.SizedText{Address: "str", Len: "len"}},
+	{"String", nil, shape.SizedText{Address: "vec.buf.inner.ptr.pointer.pointer", Len: "vec.len"}},
+	{"String", nil, shape.SizedText{Address: "vec.buf.ptr.pointer.pointer", Len: "vec.len"}},
+	{"&str", []string{"data_ptr", "length"}, shape.SizedText{Address: "data_ptr", Len: "length"}},
+	{"&mut str", []string{"data_ptr", "length"}, shape.SizedText{Address: "data_ptr", Len: "length"}},
+	{rustBox + "str>", []string{"data_ptr", "length"}, shape.SizedText{Address: "data_ptr", Len: "length"}},
+	{rustBox + "str, alloc::alloc::Global>", []string{"data_ptr", "length"}, shape.SizedText{Address: "data_ptr", Len: "length"}},
+	{"basic_string<", []string{"_M_dataplus", "_M_string_length"}, shape.SizedText{Address: "_M_dataplus._M_p", Len: "_M_string_length"}},
 	{"basic_string<", nil, libcString("__r_.__value_.", "__is_long_")},
 	{"basic_string<", nil, libcString("__rep_.", "__is_long_")},
 	{"basic_string<", nil, libcString("__r_.__value_.", "")},
-	{"basic_string_view<", []string{"__data", "__size"}, compile.SizedText{Address: "__data", Len: "__size"}},
-	{"basic_string_view<", []string{"__data_", "__size_"}, compile.SizedText{Address: "__data_", Len: "__size_"}},
-	{"basic_string_view<", []string{"_M_len", "_M_str"}, compile.SizedText{Address: "_M_str", Len: "_M_len"}},
+	{"basic_string_view<", []string{"__data", "__size"}, shape.SizedText{Address: "__data", Len: "__size"}},
+	{"basic_string_view<", []string{"__data_", "__size_"}, shape.SizedText{Address: "__data_", Len: "__size_"}},
+	{"basic_string_view<", []string{"_M_len", "_M_str"}, shape.SizedText{Address: "_M_str", Len: "_M_len"}},
 }
 
 // libcString is a string of libc++. long is the member that says that it is not short, "" where its length says it.
-func libcString(path, long string) compile.SizedText {
-	short := &compile.ShortText{Address: path + "__s.__data_", Len: path + "__s.__size_"}
+func libcString(path, long string) shape.SizedText {
+	short := &shape.ShortText{Address: path + "__s.__data_", Len: path + "__s.__size_"}
 	if long != "" {
 		short.Long = path + "__s." + long
 	}
-	return compile.SizedText{Address: path + "__l.__data_", Len: path + "__l.__size_", Short: short}
+	return shape.SizedText{Address: path + "__l.__data_", Len: path + "__l.__size_", Short: short}
 }
 
 // sizedText returns how t is a text with a length, or nil.
-func (in *Info) sizedText(t *ctype.Type) *compile.SizedText {
+func (in *Info) sizedText(t *ctype.Type) *shape.SizedText {
 	for _, known := range sizedTexts {
-		if !isNamed(t.Name, known.name) && !(known.name == "string" && goKind(t) == goString) {
+		unit := unitNamed(in.types, t, known.name)
+		if unit == 0 {
 			continue
 		}
+		known.Width = wide(unit)
 		if known.members == nil {
 			if in.hasPath(t, strings.Split(known.Address, ".")) && (known.Short == nil || known.Short.Long == "" || in.hasPath(t, strings.Split(known.Short.Long, "."))) {
 				return &known.SizedText
@@ -114,40 +117,44 @@ func goKind(t *ctype.Type) int64 {
 // rustBox begins the name of a Box of Rust. One of a text, a slice or a trait is a struct, others are pointers.
 const rustBox = "alloc::boxed::Box<"
 
-// isNamed reports whether a type has a name of sizedTexts.
-func isNamed(name, known string) bool {
-	if !strings.HasSuffix(known, "<") {
-		return name == known
+// unitNamed returns the size of a unit of text if a type has a name of sizedTexts, else 0.
+func unitNamed(types *ctype.Types, t *ctype.Type, known string) int {
+	switch {
+	case strings.HasSuffix(known, "<") && strings.HasPrefix(t.Name, known):
+		unit, ok := types.TemplateType(t, 0)
+		return types.TextUnit(unit, ok)
+	case t.Name == known || known == "string" && goKind(t) == goString:
+		return 1
 	}
-	argument, ok := strings.CutPrefix(name, known+"char")
-	return ok && (strings.HasPrefix(argument, ",") || strings.HasPrefix(argument, ">"))
+	return 0
 }
 
 // arrayShape returns the shape of an array, whose length is that of its first dimension.
-func (w *walk) arrayShape(t *ctype.Type) *compile.Shape {
-	s := &compile.Shape{Kind: compile.ShapeArray}
+func (w *walk) arrayShape(t *ctype.Type) *shape.Shape {
+	s := &shape.Shape{Kind: shape.Array}
 	if len(t.Dims) > 0 {
 		s.Len = int(max(t.Dims[0], 0))
 	}
-	if elem, err := w.in.types.Strip(t.Elem, t.HasElem); err == nil && len(t.Dims) == 1 && elem.IsText() {
-		s.Kind = compile.ShapeChars
+	if unit := w.in.types.TextUnit(t.Elem, t.HasElem); unit > 0 && len(t.Dims) == 1 {
+		s.Kind, s.Width = shape.Chars, wide(unit)
 	}
 	return s
 }
 
 // pointerShape returns the shape of a pointer, which depends on the type it points to.
-func (w *walk) pointerShape(t *ctype.Type) *compile.Shape {
-	s := &compile.Shape{Kind: compile.ShapePointer}
+func (w *walk) pointerShape(t *ctype.Type) *shape.Shape {
+	s := &shape.Shape{Kind: shape.Pointer}
 	if w.pointers > 1 {
 		s.Other = true
 		return s
 	}
 	to, err := w.in.types.Strip(t.Elem, t.HasElem)
-	s.Other = err == nil && t.HasElem && !w.in.mayBeBytes(to)
+	unit := w.in.types.TextUnit(t.Elem, t.HasElem)
+	s.Other = err == nil && t.HasElem && unit == 0 && !w.in.mayBeBytes(to)
 	switch {
 	case err != nil || !t.HasElem:
-	case to.Char && to.Size == 1:
-		s.Kind = compile.ShapeText
+	case unit > 0 || to.Char && to.Size == 1:
+		s.Kind, s.Width = shape.Text, wide(unit)
 	case (to.Kind == ctype.Struct || to.Kind == ctype.Union) && !to.Declared:
 		s.Members = w.in.types.MemberNames(to)
 		s.Text = w.in.sizedText(to)
@@ -161,6 +168,14 @@ func (w *walk) pointerShape(t *ctype.Type) *compile.Shape {
 		s.Inner = compile.Target
 	}
 	return s
+}
+
+// wide returns the size of a unit of text if it has more than a byte.
+func wide(unit int) int {
+	if unit > 1 {
+		return unit
+	}
+	return 0
 }
 
 // mayBeBytes reports whether a pointer to t may point to text: t is a character, a single byte, an array of them, or

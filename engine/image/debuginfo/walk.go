@@ -16,19 +16,20 @@ import (
 
 // walk follows a path from a variable to the value it names.
 type walk struct {
-	in       *Info
-	place    location.Place
-	typ      dwarf.Offset
-	ok       bool // false: void
-	pc       uint64
-	name     string        // the path so far, as a script writes it
-	bits     *ctype.Member // the bit-field that the walk has reached, which has no place of its own
-	pointers int           // how many pointers are around the type that the walk has reached
-	indexes  int           // chosen by the program so far
-	before   int           // names of the path that are not stepped along: that of a parameter, a variable
-	depth    int           // names of the path before the one that the walk is at
-	checks   []compile.Check
-	rest     *ctype.Type // a row of an array of several dimensions, instead of typ
+	in        *Info
+	place     location.Place
+	typ       dwarf.Offset
+	ok        bool // false: void
+	pc        uint64
+	name      string        // the path so far, as a script writes it
+	bits      *ctype.Member // the bit-field that the walk has reached, which has no place of its own
+	bitChosen bool          // which bit the program chooses: bits has the number of its index
+	pointers  int           // how many pointers are around the type that the walk has reached
+	indexes   int           // chosen by the program so far
+	before    int           // names of the path that are not stepped along: that of a parameter, a variable
+	depth     int           // names of the path before the one that the walk is at
+	checks    []compile.Check
+	rest      *ctype.Type // a row of an array of several dimensions, instead of typ
 }
 
 // stripped returns the type that the walk has reached, without typedefs and qualifiers.
@@ -126,6 +127,9 @@ func (w *walk) member(t *ctype.Type, name string) error {
 		if found, err := w.alternative(t, name); found {
 			return err
 		}
+		if l := w.in.layoutOf(t); l != nil && l.inner != "" && l.array(w.in.types, t) == nil {
+			return w.memberBehind(l, name)
+		}
 		have := w.in.types.MemberNames(t)
 		if v := w.in.types.Variants(t); v != nil {
 			have = append(have, v.CaseNames()...)
@@ -175,12 +179,9 @@ func (w *walk) index(t *ctype.Type, i int64) error {
 		}
 		t = inner
 	}
-	if w.isHandle(t) {
-		inner, err := w.follow(t)
-		if err != nil {
-			return err
-		}
-		t = inner
+	t, err := w.referred(t)
+	if err != nil {
+		return err
 	}
 	if t.Kind == ctype.Struct {
 		if ok, err := w.linked(t, i); ok {
@@ -189,8 +190,14 @@ func (w *walk) index(t *ctype.Type, i int64) error {
 		if ok, err := w.searched(t, i, false); ok {
 			return err
 		}
-		if elems, err := w.elements(t); err == nil {
+		elems, err := w.numbered(t, i)
+		switch {
+		case err == nil && elems.Kind != ctype.Pointer && elems.Kind != ctype.Array: // what a smart pointer has inside
+			return nil
+		case err == nil:
 			t = elems
+		case err != errNoElements:
+			return err
 		}
 	}
 	switch t.Kind {
@@ -219,18 +226,20 @@ func (w *walk) chosen(t *ctype.Type) error {
 	number := w.indexes
 	w.indexes++
 	count := int64(0)
-	if w.isHandle(t) {
-		inner, err := w.follow(t)
-		if err != nil {
-			return err
-		}
-		t = inner
+	t, err := w.referred(t)
+	if err != nil {
+		return err
 	}
 	if t.Kind == ctype.Struct {
 		if ok, err := w.searched(t, int64(number), true); ok {
 			return err
 		}
-		if elems, err := w.elements(t); err == nil {
+		n, known := w.in.layoutOf(t).count(w.in.types, t)
+		if known && n == 0 {
+			return &AccessError{Name: w.name, Reason: "it has no elements"}
+		}
+		count = n
+		if elems, err := w.several(t); err == nil {
 			t = elems
 		}
 	}
@@ -363,6 +372,11 @@ func (w *walk) ref(t *ctype.Type) compile.TypeRef {
 // value returns the access to a value of type t.
 func (w *walk) value(t *ctype.Type) (compile.Access, error) {
 	size := w.in.types.Size(t)
+	if w.bits != nil && w.bitChosen {
+		a := w.place.ChosenBit(int(w.bits.Bit))
+		a.Type = valueType(t)
+		return a, nil
+	}
 	if w.bits != nil {
 		a, err := w.place.BitField(w.bits.Bit, w.bits.Bits, size, t.Signed)
 		a.Type = valueType(t)

@@ -247,7 +247,3 @@ func (t *Type) isAlias() bool {
 	}
 	return false
 }
-
-// IsText reports whether an array of this type is text. C has one type for text; uint8_t and int8_t are numbers, which
-// are not terminated by 0.
-func (t *Type) IsText() bool { return t.Char && t.Size == 1 && t.Name == "char" }

@@ -61,7 +61,7 @@ func TestStripAndDeclare(t *testing.T) {
 		t.Fatalf("the typedef is %+v, %v", p, err)
 	}
 	c, err := ts.Strip(p.Elem, p.HasElem)
-	if err != nil || c.Kind != Int || !c.Signed || !c.IsText() {
+	if err != nil || c.Kind != Int || !c.Signed || ts.TextUnit(p.Elem, p.HasElem) != 1 {
 		t.Errorf("its target is %+v, %v", c, err)
 	}
 	for d, want := range map[*dwarftest.DIE]string{text: "text s", pointer: "const char *s", char: "char s"} {
@@ -71,6 +71,32 @@ func TestStripAndDeclare(t *testing.T) {
 	}
 	if none, err := ts.Strip(0, false); err != nil || none != None {
 		t.Errorf("void is %+v, %v", none, err)
+	}
+}
+
+// TestTextUnits: of integers, those are text that the source calls so.
+func TestTextUnits(t *testing.T) {
+	char, bytes := number("char", 1, encSignedChar), number("unsigned char", 1, encUnsignedChar)
+	word, wide, rust := number("int", 4, encSigned), number("wchar_t", 4, encSigned), number("char", 4, encUTF)
+	alias := ref(dwarf.TagTypedef, word)
+	alias.Attrs[dwarf.AttrName] = "wchar_t"
+	short := ref(dwarf.TagTypedef, number("unsigned short", 2, encUnsigned))
+	short.Attrs[dwarf.AttrName] = "char16_t"
+	constant := ref(dwarf.TagConstType, alias)
+	odd := ref(dwarf.TagTypedef, char)
+	odd.Attrs[dwarf.AttrName] = "uint8_t"
+	none := ref(dwarf.TagTypedef, ref(dwarf.TagPointerType, char))
+	none.Attrs[dwarf.AttrName] = "wchar_t"
+	utf8 := number("char8_t", 1, encUTF)
+	ts := read(t, char, bytes, word, wide, rust, alias, short.Attrs[dwarf.AttrType].(*dwarftest.DIE), short, constant, odd,
+		none.Attrs[dwarf.AttrType].(*dwarftest.DIE), none, utf8)
+	for d, want := range map[*dwarftest.DIE]int{char: 1, bytes: 0, word: 0, wide: 4, rust: 0, alias: 4, short: 2, constant: 4, odd: 1, none: 0, utf8: 1} {
+		if got := ts.TextUnit(at(d), true); got != want {
+			t.Errorf("units of %v have %d bytes, not %d", d.Attrs[dwarf.AttrName], got, want)
+		}
+	}
+	if got := ts.TextUnit(0, false); got != 0 {
+		t.Errorf("units of void have %d bytes", got)
 	}
 }
 

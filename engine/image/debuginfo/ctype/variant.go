@@ -98,6 +98,23 @@ func (ts *Types) TemplateType(t *Type, number int) (off dwarf.Offset, ok bool) {
 	return off, ok
 }
 
+// TemplateValue returns a constant argument of the template that t is made from, of those that are no types.
+func (ts *Types) TemplateValue(t *Type, number int) (v int64, ok bool) {
+	if t.Entry == nil || !t.Entry.Children {
+		return 0, false
+	}
+	ts.entries.Children(t.Entry, func(c *dwarf.Entry) error {
+		if c.Tag == dwarf.TagTemplateValueParameter {
+			if number == 0 {
+				v, ok = c.Val(dwarf.AttrConstValue).(int64)
+			}
+			number--
+		}
+		return nil
+	})
+	return v, ok
+}
+
 // CaseNames returns the names of the alternatives.
 func (v *Variants) CaseNames() (names []string) {
 	for _, c := range v.Cases {

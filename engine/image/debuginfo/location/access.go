@@ -79,6 +79,14 @@ func (p Place) BitField(bit, bits, unit int64, signed bool) (compile.Access, err
 	return part.Access(), nil
 }
 
+// ChosenBit returns the access to a bit of the byte in memory that p is: the one that the index of the given number
+// chooses.
+func (p Place) ChosenBit(number int) compile.Access {
+	p = p.Load(1, false, false)
+	p.steps = append(p.steps, compile.AccessStep{Op: compile.OpBit, Offset: int64(number)})
+	return p.Access()
+}
+
 // smallest returns the smallest load that contains a bit-field of up to 64 bits.
 func smallest(bit, bits int64) (start, size int64) {
 	start, size = bit/8, 1
