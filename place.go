@@ -21,20 +21,12 @@ func (s *Session) addAll(all []resolvedProbe) error {
 		return failed(BadTarget, err)
 	}
 	a := arming{Session: s, group: group, whole: map[uint32]bool{}}
-	for i, p := range all {
-		s.opts.Hooks.Progress(fmt.Sprintf("preparing %s (%d of %d)", p.title(), i+1, len(all)))
-		err := p.bad
-		if err == nil {
-			err = group.Add(p.spec)
-		}
-		if errors.Is(err, engine.ErrInterrupted) {
-			return err
-		}
-		if err != nil {
-			a.leaveOut(p, err)
-			continue
-		}
-		a.whole[p.spec.ID] = true
+	wanting, err := a.addEach(all, true)
+	if err == nil {
+		_, err = a.addEach(wanting, false)
+	}
+	if err != nil {
+		return err
 	}
 	if len(a.errors) == 0 {
 		s.opts.Hooks.Progress("arming " + plural(len(all), "probe"))
@@ -56,6 +48,30 @@ type arming struct {
 	rest   []uint32        // those that are placed as far as they can be
 	errors diag.List
 	kind   Kind
+}
+
+// addEach prepares probes. With more it returns those that may be prepared when the others are, because these store what
+// they read. An error says that the session is to end.
+func (a *arming) addEach(all []resolvedProbe, more bool) (wanting []resolvedProbe, err error) {
+	for i, p := range all {
+		a.opts.Hooks.Progress(fmt.Sprintf("preparing %s (%d of %d)", p.title(), i+1, len(all)))
+		err := p.bad
+		if err == nil {
+			err = a.group.Add(p.spec)
+		}
+		var want *registry.WantingError
+		switch {
+		case errors.Is(err, engine.ErrInterrupted):
+			return nil, err
+		case more && errors.As(err, &want):
+			wanting = append(wanting, p)
+		case err != nil:
+			a.leaveOut(p, err)
+		default:
+			a.whole[p.spec.ID] = true
+		}
+	}
+	return wanting, nil
 }
 
 // leaveOut handles a probe that cannot be placed. When the session does without it, the probe is still registered: for

@@ -25,7 +25,7 @@ var (
 	unitNames = [...]string{rtvalue.UTF16Z: "utf16z", rtvalue.UTF32Z: "utf32z", rtvalue.UTF16: "utf16", rtvalue.UTF32: "utf32", rtvalue.BytesZ: "bytesz"}
 	kindNames = [...]string{
 		rtvalue.KindInt: "int", rtvalue.KindUint: "uint", rtvalue.KindFloat: "float", rtvalue.KindText: "text",
-		rtvalue.KindBytes: "bytes", rtvalue.KindStack: "stack", rtvalue.KindBool: "bool", rtvalue.KindQuoted: "quoted", rtvalue.KindDump: "dump",
+		rtvalue.KindBytes: "bytes", rtvalue.KindStack: "stack", rtvalue.KindBool: "bool", rtvalue.KindQuoted: "quoted", rtvalue.KindWhole: "whole", rtvalue.KindDump: "dump",
 	}
 	exitNames = [...]string{
 		outcome.ExitPlain: "plain", outcome.ExitEvent: "event", outcome.ExitHold: "hold",

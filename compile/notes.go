@@ -126,7 +126,7 @@ func logs(op opcode.Op, kind rtvalue.Kind) bool {
 	switch kind {
 	case rtvalue.KindFloat:
 		return op == opcode.LogFloat
-	case rtvalue.KindText, rtvalue.KindBytes, rtvalue.KindStack, rtvalue.KindQuoted, rtvalue.KindDump:
+	case rtvalue.KindText, rtvalue.KindBytes, rtvalue.KindStack, rtvalue.KindQuoted, rtvalue.KindWhole, rtvalue.KindDump:
 		return op == opcode.LogText
 	}
 	return op == opcode.LogInt

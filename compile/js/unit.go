@@ -42,6 +42,7 @@ type Unit struct {
 	Handlers map[HandlerKind]*Function
 	Place    Place        // nil: not known yet, as in `gotap check`
 	Arena    *arena.Arena // where the objects of bindings are; nil: key shapes are not checked
+	Held     *HeldTypes   // of the script that the unit belongs to; nil: objects of the arena hold numbers
 	Unsafe   bool         // destructive builtins are allowed
 	WordSize int          // bytes of a pointer in the target; 0: what the Place says, or 8
 	Fuel     int          // 0: runtime.DefaultFuel
@@ -69,6 +70,10 @@ type Result struct {
 	// Guessed are the maps that the programs read and nothing compiled so far stores in: integers are assumed. Compile
 	// again when another unit turns out to store text in one (its Object.Value is ValueText).
 	Guessed []int
+	// Untyped are the objects of which members were read without a place, before it was known whether they have any.
+	// Compile again when all units have been compiled, unless Unit.Held has a hint of them.
+	Untyped []int
+	Wanting bool // the type of what an object holds may be known when more has been compiled
 }
 
 // NeedsPlace reports whether the place decides the types of what is used.

@@ -107,6 +107,9 @@ func fitsCopy(h engine.Handlers, at engine.PlaceInfo) error {
 func (l *Linker) handlers(source Source, at engine.PlaceInfo) (engine.Handlers, error) {
 	result, list := source.Compile(at)
 	if err := list.Err(); err != nil {
+		if result.Wanting {
+			err = &registry.WantingError{Err: err}
+		}
 		return engine.Handlers{}, err
 	}
 	l.report(source, list)

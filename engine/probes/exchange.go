@@ -19,13 +19,23 @@ type Exchange struct {
 // nothing has changed then. The probes without an error can be exchanged nevertheless.
 func (s *Set) Prepare(add []registry.Spec, remove []uint32) (*Exchange, error) {
 	x := &Exchange{s: s, remove: remove}
-	var all error
+	wanting, left := x.addEach(add, true)
+	_, more := x.addEach(wanting, false)
+	return x, errors.Join(append(left, more...)...)
+}
+
+// addEach adds probes. With later it returns those that are to be added when the others are, without their errors.
+func (x *Exchange) addEach(add []registry.Spec, later bool) (wanting []registry.Spec, left []error) {
 	for _, spec := range add {
-		if err := x.Add(spec); err != nil {
-			all = errors.Join(all, &registry.ProbeError{ID: spec.ID, Err: err})
+		var want *registry.WantingError
+		switch err := x.Add(spec); {
+		case later && errors.As(err, &want):
+			wanting = append(wanting, spec)
+		case err != nil:
+			left = append(left, &registry.ProbeError{ID: spec.ID, Err: err})
 		}
 	}
-	return x, all
+	return wanting, left
 }
 
 // Add resolves and compiles one more probe. On error the exchange is as it was. A probe that was begun (Set.Begin) is

@@ -2,6 +2,7 @@ package registry
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -198,7 +199,10 @@ func (pr *Probe) Place(t place.Target, info PlaceInfo) (*Placement, error) {
 	}
 	code, err := pr.Spec.Compile(info)
 	if err != nil {
-		pr.failed[key] = err
+		var wanting *WantingError
+		if !errors.As(err, &wanting) {
+			pr.failed[key] = err
+		}
 		return nil, err
 	}
 	pl := &Placement{Probe: pr, Target: t, Code: code, Module: t.File.Path, Func: t.Symbol}

@@ -54,6 +54,15 @@ func (h Handlers) Fits(spec place.Spec) error {
 // or on the tracing thread if a module appears later.
 type Compile func(at PlaceInfo) (Handlers, error)
 
+// WantingError is an error of Compile which may be over when programs of other probes have been compiled: these store
+// values in what the programs read, and the type of those values is known then.
+type WantingError struct{ Err error }
+
+func (e *WantingError) Error() string { return e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *WantingError) Unwrap() error { return e.Err }
+
 // PlaceInfo answers what compiling a program may ask about the place where it will run.
 type PlaceInfo interface {
 	Name() string // "libc.so.6:malloc"

@@ -30,16 +30,22 @@ func Quoted(text string) string {
 	return b.String()
 }
 
+// Whole returns a text with its quotation marks, the inside as by Quoted; one that is cut has no second mark. What does
+// not begin with one is returned as it is.
+func Whole(text string, cut bool) string {
+	inner, ok := strings.CutPrefix(text, `"`)
+	if !ok {
+		return text
+	}
+	if inner, ended := strings.CutSuffix(inner, `"`); ended && !cut {
+		return `"` + Quoted(inner) + `"`
+	}
+	return `"` + Quoted(inner)
+}
+
 // Dumped returns the text of a value with the texts in it as by Quoted. A program has put it together, so where a text
 // ends has to be told from what follows: a quotation mark within a text that looks like its end is taken for it.
-func Dumped(dump string, cut bool) string {
-	if whole, ok := strings.CutPrefix(dump, `"`); ok { // nothing but a text
-		inner, ended := strings.CutSuffix(whole, `"`)
-		if ended && !cut {
-			return `"` + Quoted(inner) + `"`
-		}
-		return `"` + Quoted(whole)
-	}
+func Dumped(dump string) string {
 	var b strings.Builder
 	for {
 		before, rest, quoted := strings.Cut(dump, `"`)
@@ -79,15 +85,17 @@ func OfField(k Kind, text string, cut bool) Value {
 	switch k {
 	case KindQuoted:
 		return Value{Kind: KindText, Text: Quoted(text), Cut: cut}
+	case KindWhole:
+		return Value{Kind: KindText, Text: Whole(text, cut), Cut: cut}
 	case KindDump:
-		return Value{Kind: KindText, Text: Dumped(text, cut), Cut: cut}
+		return Value{Kind: KindText, Text: Dumped(text), Cut: cut}
 	}
 	return Value{Kind: k, Text: text, Cut: cut}
 }
 
 // Shown returns the kind of the value of a field: what a dump consists of is text.
 func (k Kind) Shown() Kind {
-	if k == KindQuoted || k == KindDump {
+	if k == KindQuoted || k == KindWhole || k == KindDump {
 		return KindText
 	}
 	return k

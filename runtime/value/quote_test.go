@@ -25,7 +25,7 @@ func TestDumped(t *testing.T) {
 		``:                                  ``,
 		`0x7ffe`:                            `0x7ffe`,
 		"\"a\"b\n\"":                        `"a\"b\n"`,
-		`"a", "b"`:                          `"a\", \"b"`,
+		`"a", "b"`:                          `"a", "b"`,
 		"{ .n = \"a\nb\", .m = 2 }":         `{ .n = "a\nb", .m = 2 }`,
 		`{ .n = "say "hi" now", .m = "" }`:  `{ .n = "say \"hi\" now", .m = "" }`,
 		`["a","b\c",..]`:                    `["a","b\\c",..]`,
@@ -36,11 +36,16 @@ func TestDumped(t *testing.T) {
 		"s=\"a\", t=\"b\t\"":                `s="a", t="b\t"`,
 		"{ .n = \"cut":                      `{ .n = "cut`,
 	} {
-		if got := Dumped(dump, false); got != want {
+		if got := Dumped(dump); got != want {
 			t.Errorf("%q: %s, want %s", dump, got, want)
 		}
 	}
-	if got := Dumped("\"cut\n", true); got != `"cut\n` {
+	for text, want := range map[string]string{`"a", "b"`: `"a\", \"b"`, "\"a\"b\n\"": `"a\"b\n"`, "0x7ffe": "0x7ffe", "": "", `""`: `""`} {
+		if got := Whole(text, false); got != want {
+			t.Errorf("whole %q: %s, want %s", text, got, want)
+		}
+	}
+	if got := Whole("\"cut\n\"", true); got != `"cut\n\"` {
 		t.Errorf("cut: %s", got)
 	}
 	if v := OfField(KindQuoted, "a\n", true); v.Kind != KindText || v.Format(nil) != `a\n..` {

@@ -36,7 +36,7 @@ func (k Kind) Class() Class {
 	switch k {
 	case KindInt, KindUint, KindFloat, KindBool:
 		return ClassWord
-	case KindText, KindBytes, KindQuoted, KindDump:
+	case KindText, KindBytes, KindQuoted, KindWhole, KindDump:
 		return ClassText
 	case KindStack:
 		return ClassStack
@@ -51,7 +51,7 @@ func (k Kind) String() string {
 		return "integer"
 	case KindFloat:
 		return "float"
-	case KindText, KindQuoted, KindDump:
+	case KindText, KindQuoted, KindWhole, KindDump:
 		return "text"
 	case KindBytes:
 		return "bytes"
@@ -78,6 +78,7 @@ const (
 	KindStack // return addresses
 	KindBool
 	KindQuoted // of a field only: a text that stands in quotation marks; its value is text
+	KindWhole  // of a field only: a text with its quotation marks, or what is shown where it cannot be read
 	KindDump   // of a field only: the text of a value that is made of others, with texts in quotation marks
 
 	// KindAny in Refine: the use does not determine the type (m.has(k), m.delete(k); a key whose type only the place

@@ -16,6 +16,9 @@ import (
 // result.
 func compileUnit(u js.Unit) (js.Result, diag.List) {
 	r, list := compiler.Compile(u)
+	if list.HasErrors() && r.Wanting { // what it reads before it stores it has a type now
+		r, list = compiler.Compile(u)
+	}
 	for kind, p := range r.Programs {
 		p = compile.Optimize(p)
 		list = append(list, compile.Verify(p)...)
@@ -82,6 +85,13 @@ func (c *compiled) forget(so func(*js.Result) bool) (forgotten bool) {
 		c.unplaced, c.uniform = nil, nil
 	}
 	return forgotten
+}
+
+// forgetUntyped has the probe compiled again if it reads members of numbers, which was not known when it was compiled.
+func (p *Probe) forgetUntyped() {
+	p.compiled.forget(func(r *js.Result) bool {
+		return slices.ContainsFunc(r.Untyped, func(object int) bool { return !p.unit.Held.IsHinted(object) })
+	})
 }
 
 // recompileGuessed compiles the probe again if it was compiled for maps of integers that turned out to hold text or

@@ -47,6 +47,7 @@ type Set struct {
 	arena      *arena.Arena
 	fold       *fold.Folder
 	unsafe     bool
+	held       js.HeldTypes
 	last       uint32 // the number of the last probe
 	probes     []*Probe
 	invalid    []*Probe // their declaration is wrong: they are compiled to report the errors of their programs too
@@ -130,7 +131,7 @@ func (p *Probe) Exit(event goja.Value) { p.set.m.Call(p.callback, event) }
 // foldProbe turns a probe's function values into syntax trees with the meaning of every free name.
 func (s *Set) foldProbe(p *Probe) {
 	f := s.fold.Begin()
-	p.unit = js.Unit{Name: p.Name, Handlers: map[js.HandlerKind]*js.Function{}, Arena: s.arena, Unsafe: s.unsafe,
+	p.unit = js.Unit{Name: p.Name, Handlers: map[js.HandlerKind]*js.Function{}, Arena: s.arena, Held: &s.held, Unsafe: s.unsafe,
 		Fuel: p.Fuel, LogMax: p.LogMax, Sample: p.samples()}
 	for _, h := range p.handlers {
 		fn, _ := f.Function(h.fn)
@@ -146,8 +147,14 @@ func (s *Set) foldProbe(p *Probe) {
 
 // Compile folds and compiles all probes, invalid ones too, so that all errors are reported.
 func (s *Set) Compile() (list diag.List) {
-	for _, p := range append(slices.Clone(s.probes), s.invalid...) {
+	all := append(slices.Clone(s.probes), s.invalid...)
+	for _, p := range all {
 		s.foldProbe(p)
+		p.Compile(nil)
+	}
+	s.held.Complete()
+	for _, p := range all {
+		p.forgetUntyped()
 		_, diags := p.Compile(nil)
 		list = append(list, diags...)
 	}

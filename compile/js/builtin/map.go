@@ -3,6 +3,7 @@ package builtin
 import (
 	"github.com/dop251/goja/ast"
 
+	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js/operand"
 	"gotap/compile/js/state"
@@ -76,15 +77,24 @@ func (u *Lookup) get(at diag.Span) *tree.Expr {
 	case tree.KindFloat:
 		return tree.Keyed(at, tree.KindFloat, opcode.MapGet, u.t.Object, u.keys)
 	}
-	return tree.Keyed(at, tree.KindInt, opcode.MapGet, u.t.Object, u.keys)
+	e := tree.Keyed(at, tree.KindInt, opcode.MapGet, u.t.Object, u.keys)
+	e.Ref = u.s.state.HeldType(u.t.Object)
+	return e
 }
 
 // OrElse is m.get(key) ?? otherwise.
 func (u *Lookup) OrElse(at diag.Span, otherwise ast.Expression) *tree.Expr {
-	return u.s.ops.Keep(at, u.keys, func(keys []*tree.Expr) *tree.Expr {
+	var held *compile.TypeRef
+	e := u.s.ops.Keep(at, u.keys, func(keys []*tree.Expr) *tree.Expr {
 		kept := &Lookup{u.s, u.t, keys}
-		return u.s.ops.Choose(at, kept.Has(at), kept.get(at), u.s.reader.Value(otherwise))
+		value, other := kept.get(at), u.s.reader.Value(otherwise)
+		if other.IsZero() {
+			held = value.Ref
+		}
+		return u.s.ops.Choose(at, kept.Has(at), value, other)
 	})
+	e.Ref = held
+	return e
 }
 
 // set is m.set(key…, v).
@@ -92,6 +102,9 @@ func (s *Call) set(t operand.Map, keys []*tree.Expr, v *tree.Expr) *tree.Expr {
 	switch {
 	case v.Kind.Silent():
 	case v.Kind.Number():
+		if !s.state.Hold(t.Object, t.Name, v, s.at) {
+			return tree.Poison(s.at)
+		}
 		return s.setNumber(t, keys, v)
 	case v.Kind == tree.KindText:
 		if s.holdsOther(t, tree.KindInt) || s.holdsOther(t, tree.KindFloat) {

@@ -157,11 +157,11 @@ func (g *goValue) loaded(load opcode.Op, unsigned bool) *tree.Expr {
 
 // pointed is the text of an error that begins with one, and the address of anything else.
 func (g *goValue) pointed() *tree.Expr {
-	whole := g.hex(g.data)
+	shown := g.hex(g.data)
 	for _, name := range textErrors {
-		whole = g.f.Ops.Choose(g.at, g.compare(token.STRICT_EQUAL, g.typeName(), tree.Text(g.at, name)), g.text(), whole)
+		shown = g.f.Ops.Choose(g.at, g.compare(token.STRICT_EQUAL, g.typeName(), tree.Text(g.at, name)), g.text(), shown)
 	}
-	return whole
+	return oneText(shown)
 }
 
 // text is the string at the address of the value.
@@ -170,5 +170,5 @@ func (g *goValue) text() *tree.Expr {
 	bounded := g.op(opcode.Min, length, g.integer(prettyText))
 	text := tree.Apply(g.at, tree.KindText, opcode.Bytes, g.op(opcode.LoadPtr, g.data), bounded)
 	more := g.f.Ops.Choose(g.at, g.compare(token.GREATER, length, g.integer(prettyText)), tree.Text(g.at, prettyMore), tree.Text(g.at, ""))
-	return g.join(tree.Text(g.at, `"`), text, more, tree.Text(g.at, `"`))
+	return g.inQuotes(text, more)
 }

@@ -85,13 +85,11 @@ func (f *Fetcher) Pretty(a Path, at diag.Span) *tree.Expr {
 	})
 }
 
-// marked notes in what the text of a value is made of which parts are texts in quotation marks, and which are put
-// together at the probe. What leaves the machine as a field is escaped there.
+// marked notes that the text of a value is put together at the probe, but for the parts of which more is known. Texts in
+// quotation marks are escaped when they leave the machine as a field.
 func marked(e *tree.Expr) *tree.Expr {
 	switch {
-	case e.Kind != tree.KindText || e.Code == tree.CodeText || e.Code == tree.CodeTextOf:
-	case e.Code == tree.CodeOp && (e.Cmd.Op == opcode.Str || e.Cmd.Op == opcode.Bytes || e.Cmd.Op == opcode.Units):
-		e.Shows = value.KindQuoted
+	case e.Kind != tree.KindText || e.Code == tree.CodeText || e.Code == tree.CodeTextOf || e.Shows != value.KindInt:
 	default:
 		e.Shows = value.KindDump
 		if e.Code == tree.CodeOp && e.Cmd.Op == opcode.Scat {
@@ -100,6 +98,26 @@ func marked(e *tree.Expr) *tree.Expr {
 		}
 	}
 	return e
+}
+
+// oneText notes that what is shown is one text in quotation marks, or something that does not begin with one.
+func oneText(e *tree.Expr) *tree.Expr {
+	if e.Code == tree.CodeCond {
+		e.Shows = value.KindWhole
+	}
+	return e
+}
+
+// inQuotes puts texts in quotation marks.
+func (p *prettier) inQuotes(texts ...*tree.Expr) *tree.Expr {
+	quoted := tree.Text(p.at, `"`)
+	for _, t := range texts {
+		if t.Code != tree.CodeText {
+			t.Shows = value.KindQuoted
+		}
+		quoted = p.join(quoted, t)
+	}
+	return p.join(quoted, tree.Text(p.at, `"`))
 }
 
 // path is Pretty of a path whose values may be computed several times.
@@ -298,7 +316,7 @@ func (p *prettier) value(a Path, access compile.Access, err error, depth int) *t
 	case shape.Pointer:
 		return p.hex(e)
 	case shape.Text:
-		return p.ifReadable(e, func() *tree.Expr { return p.quoted(access.Shape, p.f.access(a, access, p.at)) })
+		return oneText(p.ifReadable(e, func() *tree.Expr { return p.quoted(access.Shape, p.f.access(a, access, p.at)) }))
 	case shape.Chars:
 		return p.quoted(access.Shape, e)
 	}
@@ -353,8 +371,7 @@ func (p *prettier) elements(a Path, n, depth int) *tree.Expr {
 
 // quoted is the text at an address, in quotation marks.
 func (p *prettier) quoted(s *shape.Shape, address *tree.Expr) *tree.Expr {
-	text := p.f.textAt(s, address, tree.Integer(p.at, prettyText), p.at)
-	return p.join(tree.Text(p.at, `"`), text, tree.Text(p.at, `"`))
+	return p.inQuotes(p.f.textAt(s, address, tree.Integer(p.at, prettyText), p.at))
 }
 
 // Chars is the text in an array of characters, or with a length, without quotation marks; ok is false when the path

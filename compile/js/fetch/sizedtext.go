@@ -94,7 +94,7 @@ func (f *Fetcher) valueBelow(a Path, path string, at diag.Span) (*tree.Expr, err
 
 // sizedText is counted text as it is shown among other values: in quotation marks, the address where it cannot be read.
 func (p *prettier) sizedText(a Path) (*tree.Expr, bool) {
-	whole, err := p.f.SizedText(a, p.at, prettyText)
+	text, err := p.f.SizedText(a, p.at, prettyText)
 	if err != nil {
 		return nil, false
 	}
@@ -106,5 +106,5 @@ func (p *prettier) sizedText(a Path) (*tree.Expr, bool) {
 	}
 	test := tree.Apply(p.at, tree.KindBool, opcode.Readable, address, bounded)
 	address, _, _ = p.f.sizedTextParts(a, p.at)
-	return p.f.Ops.Choose(p.at, test, p.join(tree.Text(p.at, `"`), whole, tree.Text(p.at, `"`)), p.hex(address)), true
+	return oneText(p.f.Ops.Choose(p.at, test, p.inQuotes(text), p.hex(address))), true
 }

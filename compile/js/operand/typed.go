@@ -1,6 +1,7 @@
 package operand
 
 import (
+	"gotap/compile"
 	"gotap/compile/diag"
 	"gotap/compile/js/fetch"
 	"gotap/compile/js/tree"
@@ -24,14 +25,21 @@ func Holding(o Operand) *tree.Holding {
 // Typed is the path that starts from an operand with a value of a known type; ok is false for all others.
 func Typed(o Operand, f *fetch.Fetcher, at diag.Span) (a fetch.Path, ok bool) {
 	if v, isValue := o.(Value); isValue && v.Expr.Ref != nil {
+		f.State.UseType(v.Expr.Ref)
 		return fetch.Path{Of: &fetch.Given{Value: v.Expr, Ref: *v.Expr.Ref, Spelling: "it"}}, true
 	}
-	h := Holding(o)
-	if h == nil || h.Ref() == nil {
+	var ref *compile.TypeRef
+	if h := Holding(o); h != nil {
+		ref = h.Ref()
+	} else if object, ok := ObjectOf(o); ok {
+		ref = f.State.HeldType(object)
+	}
+	if ref == nil {
 		return a, false
 	}
+	f.State.UseType(ref)
 	p, _ := o.(Assignable)
-	return fetch.Path{Of: &fetch.Given{Value: p.Get(f, at), Ref: *h.Ref(), Spelling: Title(p)}}, true
+	return fetch.Path{Of: &fetch.Given{Value: p.Get(f, at), Ref: *ref, Spelling: Title(p)}}, true
 }
 
 // UseType notes that the type of what an operand holds decides what is read: it must not change any more.
@@ -39,4 +47,15 @@ func UseType(o Operand) {
 	if h := Holding(o); h != nil {
 		h.Used = true
 	}
+}
+
+// ObjectOf returns the object of the arena that holds the integer of an operand.
+func ObjectOf(o Operand) (object int, ok bool) {
+	switch o := o.(type) {
+	case Shared:
+		return o.Object, !o.Text && !o.Bool
+	case ThreadValue:
+		return o.Object, true
+	}
+	return 0, false
 }

@@ -80,30 +80,40 @@ func (s Shared) Kind() tree.Kind {
 	return tree.KindInt
 }
 
-func (s Shared) Get(_ *fetch.Fetcher, at diag.Span) *tree.Expr {
+func (s Shared) Get(f *fetch.Fetcher, at diag.Span) *tree.Expr {
 	if s.Text {
 		return tree.ApplyA(at, tree.KindText, opcode.PushGVS, uint32(s.Object))
 	}
 	if s.Bool {
 		return tree.Apply(at, tree.KindBool, opcode.Bool, tree.ApplyA(at, tree.KindInt, opcode.PushGV, uint32(s.Object)))
 	}
-	return tree.ApplyA(at, tree.KindInt, opcode.PushGV, uint32(s.Object))
+	e := tree.ApplyA(at, tree.KindInt, opcode.PushGV, uint32(s.Object))
+	e.Ref = f.State.HeldType(s.Object)
+	return e
 }
 
-func (s Shared) Set(_ *fetch.Fetcher, at diag.Span, e *tree.Expr) *tree.Expr {
+func (s Shared) Set(f *fetch.Fetcher, at diag.Span, e *tree.Expr) *tree.Expr {
 	if s.Text {
 		return tree.Store(at, opcode.PopGVS, uint32(s.Object), e)
+	}
+	if !s.Bool && !f.State.Hold(s.Object, s.Name, e, at) {
+		return tree.Poison(at)
 	}
 	return tree.Store(at, opcode.PopGV, uint32(s.Object), e)
 }
 
 func (ThreadValue) Kind() tree.Kind { return tree.KindInt }
 
-func (t ThreadValue) Get(_ *fetch.Fetcher, at diag.Span) *tree.Expr {
-	return tree.ApplyA(at, tree.KindInt, opcode.PushPT, uint32(t.Object))
+func (t ThreadValue) Get(f *fetch.Fetcher, at diag.Span) *tree.Expr {
+	e := tree.ApplyA(at, tree.KindInt, opcode.PushPT, uint32(t.Object))
+	e.Ref = f.State.HeldType(t.Object)
+	return e
 }
 
-func (t ThreadValue) Set(_ *fetch.Fetcher, at diag.Span, e *tree.Expr) *tree.Expr {
+func (t ThreadValue) Set(f *fetch.Fetcher, at diag.Span, e *tree.Expr) *tree.Expr {
+	if !f.State.Hold(t.Object, t.Name+".value", e, at) {
+		return tree.Poison(at)
+	}
 	return tree.Store(at, opcode.PopPT, uint32(t.Object), e)
 }
 

@@ -93,7 +93,7 @@ type Expr struct {
 	Enum        []compile.Enumerator // names of its values, when it is of an enumeration
 	Ref         *compile.TypeRef     // the type that debug information gives it; nil: none worth keeping
 	Quotient    *Expr                // the integer division that the value of a variable came from
-	Shows       value.Kind           // KindQuoted, KindDump: it is what pretty makes; else KindInt
+	Shows       value.Kind           // KindQuoted, KindWhole, KindDump: it is what pretty makes; else KindInt
 	Intended    bool                 // an integer division that needs no warning: the script cuts it itself, or a warning was given
 	StackNeed   int                  // words of stack, roughly: decides what is computed first
 }
