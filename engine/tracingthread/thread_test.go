@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gotap/engine/linux/ptrace"
+	"gotap/engine/testenv"
 )
 
 // work is the least that a body does: it runs tasks until it is told to stop, and waits between them.
@@ -70,16 +71,7 @@ func TestDo(t *testing.T) {
 // TestNoQueuedSignals: a thread that waits for a tracee is woken, by what is posted and by what is due, where the kernel
 // queues no signals for this user.
 func TestNoQueuedSignals(t *testing.T) {
-	const sigpending = 11 // RLIMIT_SIGPENDING
-	var was, none unix.Rlimit
-	if err := unix.Getrlimit(sigpending, &was); err != nil {
-		t.Fatal(err)
-	}
-	none.Max = was.Max
-	if err := unix.Setrlimit(sigpending, &none); err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Setrlimit(sigpending, &was)
+	testenv.NoQueuedSignals(t)
 	l, over := New(), new(atomic.Bool)
 	l.Start(trace(t, l, over))
 	for range 10 {

@@ -284,16 +284,7 @@ func TestAlarm(t *testing.T) {
 
 // TestAlarmRefused: where no more signals may be queued there is no alarm.
 func TestAlarmRefused(t *testing.T) {
-	const sigpending = 11 // RLIMIT_SIGPENDING
-	var was, none unix.Rlimit
-	if err := unix.Getrlimit(sigpending, &was); err != nil {
-		t.Fatal(err)
-	}
-	none.Max = was.Max
-	if err := unix.Setrlimit(sigpending, &none); err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Setrlimit(sigpending, &was)
+	testenv.NoQueuedSignals(t)
 	if _, e := NewAlarm(); e != unix.EAGAIN {
 		t.Errorf("error %v, not EAGAIN", e)
 	}
