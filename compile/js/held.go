@@ -89,7 +89,7 @@ func (h *HeldTypes) Store(object int, ref *compile.TypeRef) (other *compile.Type
 	defer h.mu.Unlock()
 	o := h.of(object)
 	switch {
-	case ref != nil && o.stored && o.ref.Same(*ref):
+	case ref != nil && o.stored && o.ref.Same(*ref) && o.ref.Module == ref.Module: // others may have types of the same name
 	case ref != nil && !o.stored && !o.mixed:
 		o.stored, o.ref = true, *ref
 	case o.used && !o.mixed:

@@ -50,6 +50,10 @@ func TestHeldTypes(t *testing.T) {
 	if h.Store(2, job) != nil {
 		t.Error("its own type was refused")
 	}
+	namesake := &compile.TypeRef{Name: job.Name, Module: "/lib/other.so"}
+	if got := h.Store(2, namesake); got == nil {
+		t.Error("a type of another file with the same name was stored where members were read")
+	}
 	if h.Store(3, nil); h.Store(3, job) != nil {
 		t.Error("a type was refused of an object of numbers")
 	}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"path"
 	"slices"
 
 	"gotap/compile"
@@ -44,6 +45,9 @@ func (st *State) Hold(object int, title string, v *tree.Expr, at diag.Span) bool
 	what := "a value of no known type"
 	if v.Ref != nil {
 		what = v.Ref.Name
+	}
+	if what == other.Name {
+		what += " of " + path.Base(v.Ref.Module)
 	}
 	st.Errorf(at, "use another variable or map; or read members of what is stored with cast(p, \""+other.Name+"\")",
 		"%s holds %s, of which members are used: cannot store %s", title, other.Name, what)
