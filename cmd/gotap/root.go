@@ -146,7 +146,7 @@ func nearFlag(c *cobra.Command, err error, otherwise string) string {
 
 var badFlagValue = regexp.MustCompile(`^invalid argument "(.*)" for "(?:-., )?(--\S+)" flag: strconv\.Parse(\w+)`)
 
-// plainFlagError says what a value should have been that is no number or no truth value.
+// plainFlagError says what the value of a flag should have been: a number, or true or false.
 func plainFlagError(err error) error {
 	m := badFlagValue.FindStringSubmatch(err.Error())
 	var number *strconv.NumError

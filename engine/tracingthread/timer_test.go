@@ -36,7 +36,7 @@ func trace(t *testing.T, l *Thread, over *atomic.Bool) func() {
 }
 
 // TestAfter: functions run on the thread, at their time and in the order of their times, however the thread waits, and
-// whoever asks for them. Without an alarm of the kernel they do, too.
+// whoever asks for them. The same holds if the kernel gives the thread no alarm.
 func TestAfter(t *testing.T) {
 	for name, waits := range map[string]struct{ idle, noAlarm bool }{
 		"in wait4": {}, "idle": {idle: true}, "in wait4, without an alarm": {noAlarm: true}, "idle, without an alarm": {true, true},

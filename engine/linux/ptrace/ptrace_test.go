@@ -282,7 +282,7 @@ func TestAlarm(t *testing.T) {
 	}
 }
 
-// TestAlarmRefused: where no more signals may be queued there is no alarm.
+// TestAlarmRefused: the kernel refuses an alarm if the user may queue no more signals.
 func TestAlarmRefused(t *testing.T) {
 	testenv.NoQueuedSignals(t)
 	if _, e := NewAlarm(); e != unix.EAGAIN {
